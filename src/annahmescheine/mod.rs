@@ -88,7 +88,6 @@ pub fn list<P: PageOf<Annahmeschein>>(tx: &Tx<'_>, query: &Query, page: Page) ->
     sql::list(tx, &filter, page)
 }
 
-/// A note that must be there.
 pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Annahmeschein> {
     sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
 }

@@ -15,7 +15,7 @@ use crate::kunden::{self, Kunde};
 use crate::rules::change::Change;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::document::{BelegAktion, BelegStatus};
-use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
+use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
 use crate::steuersaetze;
 use crate::tenants::{self, Einstellungen};
 
@@ -129,10 +129,8 @@ fn new_date(
 ) -> Result<DayTime> {
     let Some(datum) = datum else { return Ok(old.beleg_datum) };
     check_date(tx, einstellungen, datum)?;
-    if datum.year() != old.datum().year() {
-        let message = "Das Belegdatum darf nicht in ein anderes Jahr wandern: die Nummer gehört zum Jahr.";
-        return Err(Refusal::field(Code::DatumUngueltig, "beleg_datum", message).into());
-    }
+    let message = "Das Belegdatum darf nicht in ein anderes Jahr wandern: die Nummer gehört zum Jahr.";
+    refuse_if(datum.year() != old.datum().year(), Code::DatumUngueltig, "beleg_datum", message)?;
     Ok(DayTime(datum))
 }
 

@@ -18,7 +18,7 @@ use crate::kunden::{self, Kunde};
 use crate::rules::bytes::fingerprint;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::document::{BelegStatus, BelegTyp, Lagerrolle};
-use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
+use crate::rules::error::{Code, HintCode, Hints, refuse_if, required};
 use crate::rules::fixed::Percent;
 use crate::rules::number::Reihe;
 use crate::rules::tax::Summen;
@@ -77,7 +77,6 @@ pub fn add(
     Ok((beleg, bewegungen))
 }
 
-/// A document and its positions before anything of them is stored.
 pub struct Prepared {
     kunde: Kunde,
     einstellungen: Arc<Einstellungen>,
@@ -129,10 +128,13 @@ pub fn confirmation(beleg: Beleg, lagerbewegungen: Vec<Bewegung>, hinweise: Hint
 
 /// Dates are between 2000 and a year from today, and not in a locked period (D4, D5).
 pub fn check_date(tx: &Tx<'_>, einstellungen: &Einstellungen, datum: Day) -> Result<()> {
-    if datum < FIRST_DAY || datum > tx.today().next_year() {
-        let message = "Das Belegdatum muss zwischen dem 01.01.2000 und heute in einem Jahr liegen.";
-        return Err(Refusal::field(Code::DatumUngueltig, "beleg_datum", message).into());
-    }
+    let message = "Das Belegdatum muss zwischen dem 01.01.2000 und heute in einem Jahr liegen.";
+    refuse_if(
+        datum < FIRST_DAY || datum > tx.today().next_year(),
+        Code::DatumUngueltig,
+        "beleg_datum",
+        message,
+    )?;
     lifecycle::check_locked(einstellungen, datum)
 }
 

@@ -29,7 +29,6 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::list(sql::list(tx, &auswahl(tx, &call.query)?, page)?, cut))
 }
 
-/// What a query asks for.
 pub fn auswahl<'q>(tx: &Tx<'_>, query: &'q Query) -> Result<Auswahl<'q>> {
     Ok(Auswahl {
         typen: typen(query, "typ")?,

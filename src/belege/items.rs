@@ -16,7 +16,7 @@ use crate::failure::{Result, keep_refused};
 use crate::kontrakte::KontraktBezug;
 use crate::rules::day::DayTime;
 use crate::rules::document::{BelegTyp, Lagerrolle, Seite};
-use crate::rules::error::{Code, HintCode, Hints, PositionErrors, Refusal, required};
+use crate::rules::error::{Code, HintCode, Hints, PositionErrors, Refusal, refuse_if, required};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::price::{line_total, tier_price};
 use crate::rules::stammdaten::ArtikelStatus;
@@ -75,11 +75,13 @@ impl Resolver<'_, '_> {
         if let Some(wiegung) = &wiegung {
             item.take_over(&wiegung.wiegung, artikel.is_some());
         }
-        if artikel.is_none() && item.bezeichnung.is_none() {
-            let message =
-                "Es fehlt der Artikel. Bitte artikel_id oder artikelnr angeben, oder eine bezeichnung.";
-            return Err(Refusal::field(Code::ArtikelFehlt, "artikel_id", message).into());
-        }
+        let message = "Es fehlt der Artikel. Bitte artikel_id oder artikelnr angeben, oder eine bezeichnung.";
+        refuse_if(
+            artikel.is_none() && item.bezeichnung.is_none(),
+            Code::ArtikelFehlt,
+            "artikel_id",
+            message,
+        )?;
         item.einheit = item.einheit.or_else(|| artikel.and_then(|artikel| artikel.einheit.clone()));
         let amounts = self.amounts(&item, artikel, wiegung.as_ref())?;
         self.ignore_purchase_fields(&mut item);
@@ -176,10 +178,8 @@ impl Resolver<'_, '_> {
             (sent, _) => sent,
         };
         let menge = required(menge, "menge")?;
-        if menge.is_zero() && artikel.is_some() {
-            let message = "Die Menge eines Artikels darf nicht 0 sein.";
-            return Err(Refusal::field(Code::MengeUngueltig, "menge", message).into());
-        }
+        let message = "Die Menge eines Artikels darf nicht 0 sein.";
+        refuse_if(menge.is_zero() && artikel.is_some(), Code::MengeUngueltig, "menge", message)?;
         if let Some(wiegung) = wiegung {
             self.hint_contradictions(menge, einheit, wiegung)?;
         }
@@ -211,10 +211,13 @@ impl Resolver<'_, '_> {
     fn wiegung(&mut self, item: &NewItem, artikel: Option<&Artikel>) -> Result<Option<FertigeWiegung>> {
         let Some(id) = item.wiegung_id else { return Ok(None) };
         let wiegung = waage::finished(self.tx, id, artikel.map(|artikel| artikel.id))?;
-        if sql::weighing_is_used(self.tx, id, self.typ(), Some(self.context.beleg.id))? {
-            let message = "Die Wiegung steht schon in einem anderen Beleg dieser Art.";
-            return Err(Refusal::field(Code::WiegungBereitsVerwendet, "wiegung_id", message).into());
-        }
+        let message = "Die Wiegung steht schon in einem anderen Beleg dieser Art.";
+        refuse_if(
+            sql::weighing_is_used(self.tx, id, self.typ(), Some(self.context.beleg.id))?,
+            Code::WiegungBereitsVerwendet,
+            "wiegung_id",
+            message,
+        )?;
         wiegung.hint_other_partner(self.context.kunde.id, self.hints);
         Ok(Some(wiegung))
     }
@@ -338,11 +341,14 @@ impl Resolver<'_, '_> {
         let is_counterpart = Some(bezug.beleg_typ) == typ.gegenstueck();
         let is_taken_back =
             bezug.beleg_typ == typ && typ.gegenstueck().is_some() && position.menge.is_negative();
-        if !(is_counterpart || is_taken_back) || bezug.kunde_id != self.context.kunde.id {
-            let message = "Der Bezug muss die Lieferung zur Rechnung (oder umgekehrt) desselben Partners sein, bei \
+        let message = "Der Bezug muss die Lieferung zur Rechnung (oder umgekehrt) desselben Partners sein, bei \
                 einer Rücknahme auch der Beleg, dessen Ware sie zurücknimmt.";
-            return Err(Refusal::field(Code::BezugPasstNicht, "bezug_beleg_id", message).into());
-        }
+        refuse_if(
+            !(is_counterpart || is_taken_back) || bezug.kunde_id != self.context.kunde.id,
+            Code::BezugPasstNicht,
+            "bezug_beleg_id",
+            message,
+        )?;
         Ok(())
     }
 }

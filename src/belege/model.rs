@@ -283,7 +283,6 @@ pub struct Verlaufseintrag {
     pub beleg: Box<serde_json::value::RawValue>,
 }
 
-/// Where the PDF of a document is, once one is archived.
 pub fn pdf_url(beleg: Uuid, is_archived: bool) -> Option<String> {
     is_archived.then(|| format!("/api/v1/belege/{beleg}/pdf"))
 }

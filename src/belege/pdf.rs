@@ -84,7 +84,10 @@ pub fn archive(
     let (id, beleg, is_new) = match (pdf.datei_base64.as_deref(), sha256) {
         (Some(inhalt), Some(sha256)) => upload(tx, beleg, pdf, (inhalt, sha256), was_final)?,
         _ if beleg.blatt_am.is_some() => (beleg.id, beleg, false),
-        _ => return Err(no_upload().into()),
+        _ => {
+            let message = "Bitte ein PDF mitsenden: zu diesem Beleg entsteht keines von selbst.";
+            return Err(Refusal::field(Code::FeldFehlt, "datei_base64", message).into());
+        }
     };
     let bestaetigung = PdfBestaetigung {
         id,
@@ -96,12 +99,6 @@ pub fn archive(
         hinweise,
     };
     Ok((bestaetigung, is_new))
-}
-
-/// Nothing was uploaded, and there is no sheet.
-fn no_upload() -> Box<Refusal> {
-    let message = "Bitte ein PDF mitsenden: zu diesem Beleg entsteht keines von selbst.";
-    Refusal::field(Code::FeldFehlt, "datei_base64", message)
 }
 
 /// Archives an upload, unless it is the newest one already: its id, the document, and whether it is new.
@@ -119,20 +116,18 @@ fn upload(
     let by_number = || format!("{}.pdf", beleg.beleg_nummer);
     let dateiname = pdf.dateiname.clone().unwrap_or_else(by_number);
     let id = insert(tx, beleg.id, &dateiname, &sha256, inhalt)?;
-    let beleg = if was_final { note_event(tx, beleg)? } else { beleg };
+    if !was_final {
+        return Ok((id, beleg, true));
+    }
+    // The polling list shows a document again that was final before (D11).
+    let beleg = Beleg { ereignis_am: Some(sql::next_event(tx)?), ..beleg };
+    sql::update(tx, &beleg)?;
     Ok((id, beleg, true))
 }
 
 /// The digest of an upload, computed before the writer's turn.
 pub fn digest(pdf: &NewPdf) -> Option<[u8; 32]> {
     pdf.datei_base64.as_ref().map(|inhalt| Sha256::digest(inhalt).into())
-}
-
-/// A document that was final before has a new PDF: the polling list shows it again (D11).
-fn note_event(tx: &WriteTx<'_>, beleg: Beleg) -> Result<Beleg> {
-    let beleg = Beleg { ereignis_am: Some(sql::next_event(tx)?), ..beleg };
-    sql::update(tx, &beleg)?;
-    Ok(beleg)
 }
 
 fn newest_digest(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<(Uuid, [u8; 32])>> {

@@ -56,7 +56,6 @@ pub fn list<P: PageOf<Beleg>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) ->
     tx.list(&LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter), &filter, page)
 }
 
-/// How many documents there are.
 pub fn count(tx: &Tx<'_>, auswahl: &Auswahl<'_>) -> Result<i64> {
     tx.count(&LIST, &filter(auswahl))
 }
@@ -101,7 +100,6 @@ pub fn find_by_number(tx: &Tx<'_>, number: &str) -> Result<Option<Beleg>> {
     tx.find_by(&LIST, "b.beleg_nummer", &number)
 }
 
-/// A document by its idempotency key, without positions.
 pub fn find_by_external_ref(tx: &Tx<'_>, external_ref: &str) -> Result<Option<Beleg>> {
     tx.find_by(&LIST, "b.external_ref", &external_ref)
 }

@@ -145,7 +145,6 @@ pub fn create(call: &Call<'_>) -> Result<Write> {
     }))
 }
 
-/// A batch that must be there.
 pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Charge> {
     sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
 }

@@ -17,11 +17,11 @@ pub use model::Charge;
 pub use moved::{Bewegt, Wovon, moved_by_day};
 pub use sql::{
     Auswahl, COUNTED, Lagernd, RETENTION, SORTIERUNG, Vorrat, find, find_fremde, in_stock,
-    last_without_stock, list, with_stock,
+    last_without_stock, list, update_master_data, with_stock,
 };
 pub use stock::{
     Bewegung, Buchung, Gebucht, Ursache, book, check_articles_not_negative, check_charge_nr, check_named,
-    check_not_negative, create, fill_in, set_receipt,
+    check_not_negative, create, set_receipt,
 };
 pub use verlauf::{Berichtigt, corrections};
 

@@ -203,7 +203,7 @@ pub fn insert(tx: &WriteTx<'_>, charge: &Charge) -> Result<()> {
     tx.insert("charge", &[&charge.values(Part::All)[..], own].concat())
 }
 
-/// Stores what an import changed of a batch; stock is a matter of movements.
+/// Stores what changed of a batch; stock is a matter of movements.
 pub fn update_master_data(tx: &WriteTx<'_>, charge: &Charge) -> Result<()> {
     let own = named_params! {":fremde_charge_key": charge.fremde_charge_nr.as_deref().map(case_key)};
     tx.update("charge", charge.id, &[&charge.values(Part::Mutable)[..], own].concat())

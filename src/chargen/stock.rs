@@ -13,8 +13,7 @@ use crate::artikel::{self, Artikel};
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
-use crate::rules::day::DayTime;
-use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::fixed::{LIMIT, Price, Quantity, TooLarge, sums};
 use crate::rules::number::Reihe;
 use crate::rules::stammdaten::EingangQuelle;
@@ -43,31 +42,10 @@ pub fn create(tx: &WriteTx<'_>, new: Charge) -> Result<Charge> {
     Ok(charge)
 }
 
-/// A batch that is used again takes over what it lacked (D8).
-pub fn fill_in(
-    tx: &WriteTx<'_>,
-    charge: &Charge,
-    mhd: Option<DayTime>,
-    herkunftsland: Option<&str>,
-    biozertifikat_id: Option<i64>,
-) -> Result<()> {
-    let known = (charge.mhd, charge.herkunftsland.as_deref(), charge.biozertifikat_id);
-    let complete = (known.0.or(mhd), known.1.or(herkunftsland), known.2.or(biozertifikat_id));
-    if complete == known {
-        return Ok(());
-    }
-    let (mhd, herkunftsland, biozertifikat_id) = complete;
-    let columns =
-        named_params! {":mhd": mhd, ":herkunftsland": herkunftsland, ":biozertifikat_id": biozertifikat_id};
-    tx.update("charge", charge.id, columns)
-}
-
 /// Refuses a number for a new batch that the service gives itself or that is taken (D5, D8).
 pub fn check_charge_nr(tx: &Tx<'_>, artikel: Uuid, charge_nr: &str) -> Result<()> {
-    if Reihe::Charge.parse(charge_nr).is_some() {
-        let message = "Nummern der Form CH-JJJJ-NNNNN vergibt der Dienst selbst. Bitte eine andere wählen.";
-        return Err(Refusal::field(Code::NummerReserviert, "charge_nr", message).into());
-    }
+    let message = "Nummern der Form CH-JJJJ-NNNNN vergibt der Dienst selbst. Bitte eine andere wählen.";
+    refuse_if(Reihe::Charge.parse(charge_nr).is_some(), Code::NummerReserviert, "charge_nr", message)?;
     if sql::find_by_nr(tx, artikel, charge_nr)?.is_some() {
         let message = format!("Die Charge {charge_nr} gibt es für diesen Artikel schon.");
         return Err(Refusal::field(Code::ChargeNrBereitsVergeben, "charge_nr", message).into());
@@ -80,10 +58,13 @@ pub fn check_named(tx: &Tx<'_>, charge: Option<Uuid>, artikel: Option<Uuid>) -> 
     let Some(charge) = charge else { return Ok(()) };
     let unknown = || Refusal::unknown(Code::ChargeNichtGefunden, "charge_id", "Diese Charge");
     let charge = sql::find(tx, charge)?.ok_or_else(unknown)?;
-    if artikel.is_some_and(|artikel| artikel != charge.artikel_id) {
-        let message = "Die Charge gehört zu einem anderen Artikel. Bitte die charge_id prüfen.";
-        return Err(Refusal::field(Code::ChargePasstNicht, "charge_id", message).into());
-    }
+    let message = "Die Charge gehört zu einem anderen Artikel. Bitte die charge_id prüfen.";
+    refuse_if(
+        artikel.is_some_and(|artikel| artikel != charge.artikel_id),
+        Code::ChargePasstNicht,
+        "charge_id",
+        message,
+    )?;
     Ok(())
 }
 
@@ -120,17 +101,12 @@ pub enum Ursache {
 }
 
 impl Ursache {
-    pub fn beleg(self) -> Option<Uuid> {
+    /// The document, and the production order.
+    fn ids(self) -> (Option<Uuid>, Option<Uuid>) {
         match self {
-            Ursache::Beleg(id) => Some(id),
-            Ursache::Eroeffnung | Ursache::Produktion(_) => None,
-        }
-    }
-
-    fn auftrag(self) -> Option<Uuid> {
-        match self {
-            Ursache::Produktion(id) => Some(id),
-            Ursache::Eroeffnung | Ursache::Beleg(_) => None,
+            Ursache::Eroeffnung => (None, None),
+            Ursache::Beleg(id) => (Some(id), None),
+            Ursache::Produktion(id) => (None, Some(id)),
         }
     }
 }
@@ -171,12 +147,13 @@ pub struct Gebucht {
 /// Books movements; also the articles whose stock may be below 0 now.
 pub fn book(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<(Vec<Gebucht>, BTreeSet<Uuid>)> {
     tx.insert_all("lagerbewegung", buchungen, |buchung, store| {
+        let (beleg_id, pa_id) = buchung.ursache.ids();
         store(named_params! {
             ":id": tx.new_id(),
             ":artikel_id": buchung.artikel_id,
             ":charge_id": buchung.charge_id,
-            ":beleg_id": buchung.ursache.beleg(),
-            ":pa_id": buchung.ursache.auftrag(),
+            ":beleg_id": beleg_id,
+            ":pa_id": pa_id,
             ":menge": buchung.menge,
             ":am": tx.now(),
         })
@@ -189,7 +166,7 @@ pub fn book(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<(Vec<Gebucht>, BT
 fn booked(tx: &WriteTx<'_>, buchung: &Buchung) -> Result<Gebucht> {
     let charge = book_batch(tx, buchung)?;
     let bewegung = Bewegung {
-        beleg_id: buchung.ursache.beleg(),
+        beleg_id: buchung.ursache.ids().0,
         beleg_nummer: None,
         artikel_id: buchung.artikel_id,
         charge_id: buchung.charge_id,

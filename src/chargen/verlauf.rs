@@ -4,7 +4,7 @@ use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
 use super::model::{Charge, ChargeVerlaufseintrag};
-use crate::db::columns::StoredJson;
+use crate::db::columns::{Json, StoredJson};
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::record::{Record, columns};
 use crate::db::tx::{Tx, WriteTx};
@@ -22,7 +22,6 @@ const LIST: ListSql<'_> = ListSql {
 };
 
 pub fn keep(tx: &WriteTx<'_>, charge: &Charge) -> Result<()> {
-    let json = serde_json::to_string(charge)?;
     tx.insert(
         "charge_verlauf",
         named_params! {
@@ -34,7 +33,7 @@ pub fn keep(tx: &WriteTx<'_>, charge: &Charge) -> Result<()> {
             ":partner_id": charge.partner_id,
             ":fremde_charge_key": charge.fremde_charge_nr.as_deref().map(case_key),
             ":mhd": charge.mhd.map(|day| day.0),
-            ":charge": json,
+            ":charge": Json(charge),
         },
     )
 }

@@ -12,7 +12,7 @@ use crate::http::wire::{At, FromJson};
 use crate::import::Upserted;
 use crate::kunden;
 use crate::rules::day::{Day, DayTime};
-use crate::rules::error::{Code, Refusal, required};
+use crate::rules::error::{Code, refuse_if, required};
 
 /// Stores a contract; its key is kontrakt_nr. Absent and blank fields stay as they are.
 pub fn kontrakt(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
@@ -40,10 +40,13 @@ fn with_row(tx: &WriteTx<'_>, old: Kontrakt, zeile: KontraktZeile) -> Result<Kon
     let partner = zeile.partner.map(partner_of).transpose()?;
     let (gueltig_von, gueltig_bis) =
         (day(zeile.gueltig_von, old.gueltig_von), day(zeile.gueltig_bis, old.gueltig_bis));
-    if gueltig_von.zip(gueltig_bis).is_some_and(|(von, bis)| bis < von) {
-        let message = "gueltig_bis liegt vor gueltig_von.";
-        return Err(Refusal::field(Code::DatumUngueltig, "gueltig_bis", message).into());
-    }
+    let message = "gueltig_bis liegt vor gueltig_von.";
+    refuse_if(
+        gueltig_von.zip(gueltig_bis).is_some_and(|(von, bis)| bis < von),
+        Code::DatumUngueltig,
+        "gueltig_bis",
+        message,
+    )?;
     Ok(Kontrakt {
         kontrakt_typ: zeile.kontrakt_typ.or(old.kontrakt_typ),
         partner_id: partner.as_ref().map(|partner| partner.id).or(old.partner_id),

@@ -74,7 +74,6 @@ eingabe! {
     nur_lesen: []
 }
 
-/// Positions of a contract at most.
 const POSITIONS_MAX: usize = 1_000;
 
 record! {

@@ -6,17 +6,15 @@ use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::rules::day::DayTime;
-use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::fixed::Quantity;
 use crate::rules::number::Reihe;
 use crate::rules::recipe::{PaStatus, Zeilenart, scaled};
 
 pub fn create(tx: &WriteTx<'_>, new: NewAuftrag, mut hinweise: Hints) -> Result<AuftragBestaetigung> {
     let faktor = new.faktor.unwrap_or(Quantity::whole(1));
-    if faktor <= Quantity::ZERO {
-        let message = "Der Faktor muss über 0 sein.";
-        return Err(Refusal::field(Code::FaktorUngueltig, "faktor", message).into());
-    }
+    let message = "Der Faktor muss über 0 sein.";
+    refuse_if(faktor <= Quantity::ZERO, Code::FaktorUngueltig, "faktor", message)?;
     let rezeptur = new.rezeptur_id.map(|id| recipe(tx, id)).transpose()?;
     let auftrag = order(tx, new, faktor, rezeptur.as_ref())?;
     sql::insert(tx, &auftrag)?;

@@ -11,7 +11,7 @@ use crate::artikel::{self, Artikel};
 use crate::chargen::{self, Bewegung, Buchung, Charge, Gebucht, Ursache};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result, keep_refused};
-use crate::rules::error::{Checked, Code, HintCode, Hints, PositionErrors, Refusal, required};
+use crate::rules::error::{Checked, Code, HintCode, Hints, PositionErrors, Refusal, refuse_if, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::stammdaten::EingangQuelle;
 use crate::rules::unit::Conversion;
@@ -56,13 +56,15 @@ pub fn complete(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hint
 /// All lines need what went in, and those of batch-tracked articles the batch (D13).
 fn check_input(tx: &Tx<'_>, line: &PaInput) -> Result<()> {
     let menge = weighed(line.ist_menge)?;
-    if line.charge_id.is_none()
-        && !menge.is_zero()
-        && artikel::must_have(tx, line.artikel_id)?.chargenpflichtig
-    {
-        let message = "Der Artikel wird in Chargen geführt. Bitte die charge_id angeben; GET /api/v1/chargen/verfuegbar nennt die Chargen mit Bestand.";
-        return Err(Refusal::field(Code::ChargeFehlt, "charge_id", message).into());
-    }
+    let message = "Der Artikel wird in Chargen geführt. Bitte die charge_id angeben; GET /api/v1/chargen/verfuegbar nennt die Chargen mit Bestand.";
+    refuse_if(
+        line.charge_id.is_none()
+            && !menge.is_zero()
+            && artikel::must_have(tx, line.artikel_id)?.chargenpflichtig,
+        Code::ChargeFehlt,
+        "charge_id",
+        message,
+    )?;
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use crate::failure::Result;
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson};
 use crate::import::Upserted;
-use crate::rules::error::{Code, Refusal, required};
+use crate::rules::error::{Code, Refusal, refuse_if, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::Zeilenart;
 use crate::rules::text::folded_key;
@@ -53,10 +53,9 @@ pub fn rezeptur(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
 fn check_has_lines(tx: &Tx<'_>, rezeptur: &Rezeptur) -> Result<()> {
     let inputs = sql::recipe_lines(tx, rezeptur, Zeilenart::Input)?;
     let outputs = sql::recipe_lines(tx, rezeptur, Zeilenart::Output)?;
-    if inputs.is_empty() && outputs.is_empty() {
-        let message = "Die Rezeptur hat keine Zeilen. Bitte inputs oder outputs angeben; das geht nur in einer JSON-Datei.";
-        return Err(Refusal::field(Code::FeldFehlt, "inputs", message).into());
-    }
+    let message =
+        "Die Rezeptur hat keine Zeilen. Bitte inputs oder outputs angeben; das geht nur in einer JSON-Datei.";
+    refuse_if(inputs.is_empty() && outputs.is_empty(), Code::FeldFehlt, "inputs", message)?;
     Ok(())
 }
 

@@ -156,7 +156,6 @@ fn recipe(tx: &Tx<'_>, which: &str, params: Params<'_>) -> Result<Option<Rezeptu
     tx.optional(&statement, params, Rezeptur::read)
 }
 
-/// The id of the recipe with this name, or the next free one.
 pub fn recipe_id(tx: &Tx<'_>, bezeichnung_key: &str) -> Result<i64> {
     let statement = "select coalesce(
           (select min(id) from rezeptur where tenant_id = :tenant and bezeichnung_key = :key),

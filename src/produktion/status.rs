@@ -13,7 +13,7 @@ use crate::chargen;
 use crate::db::tx::WriteTx;
 use crate::failure::{Result, keep_refused};
 use crate::rules::day::DayTime;
-use crate::rules::error::{Checked, Code, Hints, PositionErrors, Refusal, required};
+use crate::rules::error::{Checked, Code, Hints, PositionErrors, Refusal, refuse_if, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::PaStatus;
 
@@ -120,10 +120,8 @@ fn line_of<'l, T>(
     named: &mut BTreeSet<i64>,
 ) -> Result<&'l T> {
     let id = required(id, "id")?;
-    if !named.insert(id) {
-        let message = "Die Zeile steht zweimal da. Für mehrere Chargen bitte teile angeben.";
-        return Err(Refusal::field(Code::WertUngueltig, "id", message).into());
-    }
+    let message = "Die Zeile steht zweimal da. Für mehrere Chargen bitte teile angeben.";
+    refuse_if(!named.insert(id), Code::WertUngueltig, "id", message)?;
     lines.iter().find(|line| id_of(line) == id).ok_or_else(|| {
         let message = "Diese Zeile hat der Produktionsauftrag nicht. Bitte die id prüfen.";
         Refusal::field(Code::PaZeileNichtGefunden, "id", message).into()
@@ -140,19 +138,20 @@ fn note_input(
     sent: InputEingabe,
 ) -> Result<()> {
     let Some(teile) = sent.teile.value().filter(|teile| !teile.is_empty()) else {
-        if split.contains(&line.position) {
-            let message = "Diese Zeile ist durch die teile derselben Anfrage ersetzt worden.";
-            return Err(Refusal::field(Code::PaZeileNichtGefunden, "id", message).into());
-        }
+        let message = "Diese Zeile ist durch die teile derselben Anfrage ersetzt worden.";
+        refuse_if(split.contains(&line.position), Code::PaZeileNichtGefunden, "id", message)?;
         let charge_id = sent.charge_id.apply(line.charge_id);
         chargen::check_named(tx, charge_id, Some(line.artikel_id))?;
         let ist_menge = checked_menge(sent.ist_menge.apply(line.ist_menge))?;
         return sql::update_input(tx, &PaInput { charge_id, ist_menge, ..line.clone() });
     };
-    if sent.ist_menge.get().is_some() || sent.charge_id.get().is_some() {
-        let message = "Bitte entweder teile oder ist_menge und charge_id angeben.";
-        return Err(Refusal::field(Code::FeldWiderspruch, "teile", message).into());
-    }
+    let message = "Bitte entweder teile oder ist_menge und charge_id angeben.";
+    refuse_if(
+        sent.ist_menge.get().is_some() || sent.charge_id.get().is_some(),
+        Code::FeldWiderspruch,
+        "teile",
+        message,
+    )?;
     if let Some(first) = inputs.iter().find(|other| other.position == line.position && other.id < line.id) {
         let message = format!("Die Zeile ist ein Teil der Zeile {}. Bitte die teile dort angeben.", first.id);
         return Err(Refusal::field(Code::WertUngueltig, "teile", message).into());
@@ -187,9 +186,7 @@ fn note_output(tx: &WriteTx<'_>, line: &PaOutput, sent: OutputEingabe) -> Result
 }
 
 fn checked_menge(menge: Option<Quantity>) -> Result<Option<Quantity>> {
-    if menge.is_some_and(Quantity::is_negative) {
-        let message = "Die Menge darf nicht unter 0 sein.";
-        return Err(Refusal::field(Code::MengeUngueltig, "ist_menge", message).into());
-    }
+    let message = "Die Menge darf nicht unter 0 sein.";
+    refuse_if(menge.is_some_and(Quantity::is_negative), Code::MengeUngueltig, "ist_menge", message)?;
     Ok(menge)
 }

@@ -120,9 +120,8 @@ impl Day {
 
     /// Reads `DD.MM.YYYY`, as German spreadsheets write it.
     pub fn parse_german(text: &str) -> Option<Day> {
-        let mut parts = text.split('.');
-        let (day, month, year) = (parts.next()?, parts.next()?, parts.next()?);
-        if parts.next().is_some() || year.len() != 4 || day.len() > 2 || month.len() > 2 {
+        let [day, month, year]: [&str; 3] = text.split('.').collect::<Vec<_>>().try_into().ok()?;
+        if year.len() != 4 || day.len() > 2 || month.len() > 2 {
             return None;
         }
         Day::parse_plain(&format!("{year}-{month:0>2}-{day:0>2}"))

@@ -73,15 +73,17 @@ impl BelegTyp {
     /// What is true of all documents of a type; all else follows. The table `belegtyp` says the same to SQL. Its series of
     /// numbers is that of its abbreviation ([`Reihe::Beleg`](super::number::Reihe::Beleg)), and when it becomes final by
     /// itself is a setting of the company (D4).
-    const fn facts(self) -> (Seite, Lagerrolle, &'static str) {
+    const fn facts(self) -> (Seite, Lagerrolle, &'static str, Option<BelegTyp>) {
         match self {
-            BelegTyp::An => (Seite::Verkauf, Lagerrolle::Keine, "Angebot"),
-            BelegTyp::Au => (Seite::Verkauf, Lagerrolle::Keine, "Auftrag"),
-            BelegTyp::Ls => (Seite::Verkauf, Lagerrolle::Lieferung, "Lieferschein"),
-            BelegTyp::Re => (Seite::Verkauf, Lagerrolle::Rechnung, "Rechnung"),
-            BelegTyp::Bs => (Seite::Einkauf, Lagerrolle::Keine, "Bestellung"),
-            BelegTyp::El => (Seite::Einkauf, Lagerrolle::Lieferung, "Einkaufslieferschein"),
-            BelegTyp::Er => (Seite::Einkauf, Lagerrolle::Rechnung, "Eingangsrechnung"),
+            BelegTyp::An => (Seite::Verkauf, Lagerrolle::Keine, "Angebot", None),
+            BelegTyp::Au => (Seite::Verkauf, Lagerrolle::Keine, "Auftrag", None),
+            BelegTyp::Ls => (Seite::Verkauf, Lagerrolle::Lieferung, "Lieferschein", Some(BelegTyp::Re)),
+            BelegTyp::Re => (Seite::Verkauf, Lagerrolle::Rechnung, "Rechnung", Some(BelegTyp::Ls)),
+            BelegTyp::Bs => (Seite::Einkauf, Lagerrolle::Keine, "Bestellung", None),
+            BelegTyp::El => {
+                (Seite::Einkauf, Lagerrolle::Lieferung, "Einkaufslieferschein", Some(BelegTyp::Er))
+            }
+            BelegTyp::Er => (Seite::Einkauf, Lagerrolle::Rechnung, "Eingangsrechnung", Some(BelegTyp::El)),
         }
     }
 
@@ -116,13 +118,7 @@ impl BelegTyp {
 
     /// The type it is paired with: LS and RE, EL and ER.
     pub const fn gegenstueck(self) -> Option<BelegTyp> {
-        match self {
-            BelegTyp::Ls => Some(BelegTyp::Re),
-            BelegTyp::Re => Some(BelegTyp::Ls),
-            BelegTyp::El => Some(BelegTyp::Er),
-            BelegTyp::Er => Some(BelegTyp::El),
-            BelegTyp::An | BelegTyp::Au | BelegTyp::Bs => None,
-        }
+        self.facts().3
     }
 
     /// RE and ER: a price is required, a negative sum is a credit note, a storno has a counter
@@ -133,13 +129,13 @@ impl BelegTyp {
 
     /// ER: the partner wrote it. A locked one may have sent it (D3), and the same number twice is doubtful (D5).
     pub const fn ist_fremdrechnung(self) -> bool {
-        matches!(self.facts(), (Seite::Einkauf, Lagerrolle::Rechnung, _))
+        matches!(self.facts(), (Seite::Einkauf, Lagerrolle::Rechnung, ..))
     }
 
     /// BS: it announces goods that others bring. It makes the batches it tells of, without stock, and their certificate may
     /// be renewed until they come (D8).
     pub const fn kuendigt_an(self) -> bool {
-        matches!(self.facts(), (Seite::Einkauf, Lagerrolle::Keine, _))
+        matches!(self.facts(), (Seite::Einkauf, Lagerrolle::Keine, ..))
     }
 }
 

@@ -238,6 +238,11 @@ fn below(path: &str, feld: Option<String>) -> Option<String> {
 
 pub type Checked<T> = Result<T, Box<Refusal>>;
 
+/// Refuses a field where this is so.
+pub fn refuse_if(is_so: bool, code: Code, feld: &str, message: &str) -> Checked<()> {
+    if is_so { Err(Refusal::field(code, feld, message)) } else { Ok(()) }
+}
+
 pub fn required<T>(value: Option<T>, feld: &str) -> Checked<T> {
     let missing = || Refusal::field(Code::FeldFehlt, feld, format!("Das Feld {feld} fehlt. Bitte angeben."));
     value.ok_or_else(missing)

@@ -14,7 +14,7 @@ use crate::http::reply::Reply;
 use crate::http::route::Write;
 use crate::kontrakte::KontraktBezug;
 use crate::rules::change::Change;
-use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, required};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, refuse_if, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::number::Reihe;
 use crate::rules::weighing::{WEIGHT_MAX, WiegungStatus, net};
@@ -27,7 +27,6 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::array(sql::list(tx, &auswahl(&call.query)?, page)?, cut))
 }
 
-/// What a query asks for.
 pub fn auswahl(query: &Query) -> Result<Auswahl<'_>> {
     Ok(Auswahl {
         status: query.one_of("status")?,
@@ -195,7 +194,6 @@ pub fn cancel(call: &Call<'_>) -> Result<Write> {
     }))
 }
 
-/// A weighing that must be there.
 pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Wiegung> {
     sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
 }
@@ -211,9 +209,7 @@ fn confirm(status: u16, wiegung: Wiegung, hinweise: Hints) -> Result<Reply> {
 /// 0 (D12).
 fn weight_in_range(weight: Quantity, feld: &str, zero_allowed: bool) -> Checked<()> {
     let too_low = weight.is_negative() || (weight.is_zero() && !zero_allowed);
-    if too_low || weight > WEIGHT_MAX {
-        let message = "Das Gewicht muss über 0 und darf höchstens 200.000 kg sein.";
-        return Err(Refusal::field(Code::WertUngueltig, feld, message));
-    }
+    let message = "Das Gewicht muss über 0 und darf höchstens 200.000 kg sein.";
+    refuse_if(too_low || weight > WEIGHT_MAX, Code::WertUngueltig, feld, message)?;
     Ok(())
 }

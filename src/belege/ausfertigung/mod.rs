@@ -43,8 +43,8 @@ pub use sql::altered;
 pub struct Ausfertigung {
     /// State of the company's master data; none where it has none.
     firma_nr: Option<i64>,
-    /// What the sheet says that lies in other tables, as JSON; none where there is no sheet.
-    angaben: Option<String>,
+    /// What the sheet says that lies in other tables; none where there is no sheet.
+    angaben: Option<Angaben>,
     /// The e-invoice, or why there is none.
     erechnung: std::result::Result<Geschrieben, String>,
 }
@@ -67,8 +67,7 @@ pub fn prepare(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<Ausferti
     }
     let vorlage = as_of_now(tx, beleg, &kunde, &einstellungen, &firma)?;
     let erechnung = anlass.write(&vorlage, hints)?;
-    let angaben = serde_json::to_string(&vorlage.angaben)?;
-    Ok(Ausfertigung { firma_nr, angaben: Some(angaben), erechnung })
+    Ok(Ausfertigung { firma_nr, angaben: Some(vorlage.angaben), erechnung })
 }
 
 impl Ausfertigung {

@@ -6,10 +6,11 @@ use uuid::Uuid;
 use super::angaben::Angaben;
 use super::packen::{digest, inflated};
 use crate::blatt::ERechnung;
+use crate::db::columns::Json;
 use crate::db::record::columns;
 use crate::db::tx::{Tx, WriteTx};
 use crate::erechnung::{Kontakt, Partei, Profil};
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::rules::day::Instant;
 
 /// Copies the partner into a document that becomes final (D4, D24), with the state of the company's master data and the
@@ -30,7 +31,7 @@ pub fn freeze(tx: &WriteTx<'_>, beleg: Uuid, firma_nr: Option<i64>, blatt_am: Op
 pub fn insert(
     tx: &WriteTx<'_>,
     beleg: Uuid,
-    angaben: &str,
+    angaben: &Angaben,
     erechnung: std::result::Result<(Profil, [u8; 32], Vec<u8>), &str>,
 ) -> Result<()> {
     let (written, grund) = match &erechnung {
@@ -41,7 +42,7 @@ pub fn insert(
         "ausfertigung",
         named_params! {
             ":beleg_id": beleg,
-            ":angaben": angaben,
+            ":angaben": Json(angaben),
             ":profil": written.map(|(profil, _, _)| profil),
             ":ausgabe": written.map(|(profil, _, _)| profil.edition()),
             ":sha256": written.map(|(_, sha256, _)| sha256),
@@ -53,9 +54,8 @@ pub fn insert(
 
 pub fn angaben(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Angaben>> {
     let statement = "select angaben from ausfertigung where tenant_id = :tenant and beleg_id = :beleg";
-    let json: Option<String> = tx.optional(statement, named_params! {":beleg": beleg}, |row| row.get(0))?;
-    let unreadable = |error| Failure::Broken(format!("what a document was frozen with is no JSON: {error}"));
-    json.map(|json| serde_json::from_str(&json).map_err(unreadable)).transpose()
+    let found = tx.optional(statement, named_params! {":beleg": beleg}, |row| row.get(0))?;
+    Ok(found.map(|Json(angaben)| angaben))
 }
 
 columns! {

@@ -18,8 +18,8 @@ use crate::db::tx::WriteTx;
 use crate::erechnung::lesen::{self, Gelesen, Posten, Unlesbar, posten, verstoesse};
 use crate::failure::{Failure, Result};
 use crate::rules::document::BelegStatus;
-use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, required};
-use model::{BelegDerDatei, Eingelesen, Regel};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, refuse_if, required};
+use model::{BelegDerDatei, Eingelesen};
 use vorschlag::Vorschlag;
 
 /// UNTDID 1001: invoices that the customer writes, about what we deliver.
@@ -58,11 +58,14 @@ fn check(gelesen: &Gelesen) -> Checked<()> {
             format!("Die Rechnung lautet auf {waehrung}, gebucht wird in Euro. Bitte von Hand erfassen.");
         return Err(Refusal::field(Code::KeineRechnung, "datei_base64", message));
     }
-    if gelesen.typ.as_deref().is_some_and(|typ| SELF_BILLED.contains(&typ)) {
-        let message =
-            "Das ist eine Gutschrift, die der Kunde über unsere Lieferung schreibt, keine Eingangsrechnung.";
-        return Err(Refusal::field(Code::KeineRechnung, "datei_base64", message));
-    }
+    let message =
+        "Das ist eine Gutschrift, die der Kunde über unsere Lieferung schreibt, keine Eingangsrechnung.";
+    refuse_if(
+        gelesen.typ.as_deref().is_some_and(|typ| SELF_BILLED.contains(&typ)),
+        Code::KeineRechnung,
+        "datei_base64",
+        message,
+    )?;
     Ok(())
 }
 
@@ -92,12 +95,11 @@ pub fn einlesen(tx: &WriteTx<'_>, datei: &Datei, mut hints: Hints) -> Result<(Ei
     };
     let idempotent = creates && !is_new;
     let summen = vorschlag.compared(&datei.gelesen, summen, &mut hints);
-    let regeln = verstoesse(&datei.gelesen).into_iter();
     let answer = Eingelesen {
         vorschlag: vorschlag.body()?,
         gefunden: vorschlag.gefunden,
         summen,
-        regeln: regeln.map(|rule| Regel { regel: rule.regel.to_owned(), message: rule.message }).collect(),
+        regeln: verstoesse(&datei.gelesen),
         beleg,
         idempotent,
         hinweise: hints,

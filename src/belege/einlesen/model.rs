@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::chargen::Bewegung;
+use crate::erechnung::lesen::Verstoss;
 use crate::rules::document::BelegStatus;
 use crate::rules::error::Hints;
 use crate::rules::fixed::Money;
@@ -17,8 +18,7 @@ pub struct Eingelesen {
     pub vorschlag: Value,
     pub gefunden: Gefunden,
     pub summen: Summenvergleich,
-    /// Rules of EN 16931 that the figures of the invoice break.
-    pub regeln: Vec<Regel>,
+    pub regeln: Vec<Verstoss>,
     #[serde(flatten)]
     pub beleg: Option<BelegDerDatei>,
     /// The document was there already.
@@ -73,13 +73,6 @@ pub struct VorschlagSummen {
     pub summe_netto: Money,
     pub summe_mwst: Money,
     pub summe_brutto: Money,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Regel {
-    /// Its name in EN 16931, such as BR-CO-15.
-    pub regel: String,
-    pub message: String,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

@@ -59,8 +59,13 @@ pub fn complete_charge(
     keeps("mhd", differ(&charge.mhd, &position.mhd));
     keeps("herkunftsland", differ(&charge.herkunftsland, &position.herkunftsland));
     keeps("biozertifikat_id", differ(&charge.biozertifikat_id, &position.biozertifikat_id));
-    let BelegPosition { mhd, herkunftsland, biozertifikat_id, .. } = position;
-    chargen::fill_in(tx, &charge, *mhd, herkunftsland.as_deref(), *biozertifikat_id)
+    let complete = Charge {
+        mhd: charge.mhd.or(position.mhd),
+        herkunftsland: charge.herkunftsland.clone().or_else(|| position.herkunftsland.clone()),
+        biozertifikat_id: charge.biozertifikat_id.or(position.biozertifikat_id),
+        ..charge.clone()
+    };
+    if complete == charge { Ok(()) } else { chargen::update_master_data(tx, &complete) }
 }
 
 /// Whether both say something, and not the same.

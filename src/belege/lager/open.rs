@@ -72,7 +72,6 @@ impl Unmet {
         None
     }
 
-    /// Stores what is left open.
     pub fn store(self, tx: &WriteTx<'_>) -> Result<()> {
         let mut last = None;
         for (gruppe, portion) in self.portions {

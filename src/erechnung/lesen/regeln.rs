@@ -1,11 +1,16 @@
 //! Whether the figures of an e-invoice fit together: the rules of EN 16931 that compute. Codes and texts are not
 //! judged; the law wants the figures right, and a wrong code hurts nobody who reads.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::model::Gelesen;
 use crate::rules::fixed::{Money, TooLarge};
 use crate::rules::tax::share;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A rule of EN 16931 that the figures of an invoice break.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Regel")]
 pub struct Verstoss {
     /// Its name, such as `BR-CO-15`.
     pub regel: &'static str,
