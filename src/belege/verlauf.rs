@@ -4,7 +4,6 @@
 //! same ones, and put back into each version when it is read.
 
 use rusqlite::named_params;
-use serde::Serialize;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
@@ -35,8 +34,8 @@ const PAGE_BYTES_MAX: usize = 8 << 20;
 
 /// Keeps a document as it is before a change.
 pub fn write(tx: &WriteTx<'_>, beleg: &Beleg, aktion: BelegAktion) -> Result<()> {
-    let head = json(&Beleg { positionen: None, ..beleg.clone() })?;
-    let positions = json(&sql::positions(tx, beleg.id)?)?;
+    let head = serde_json::to_string(&Beleg { positionen: None, ..beleg.clone() })?;
+    let positions = serde_json::to_string(&sql::positions(tx, beleg.id)?)?;
     tx.insert(
         "beleg_verlauf",
         named_params! {
@@ -63,10 +62,6 @@ fn are_kept(tx: &Tx<'_>, beleg: Uuid, positions: &str) -> Result<bool> {
         where tenant_id = :tenant and beleg_id = :beleg order by version desc limit 1";
     let params = named_params! {":beleg": beleg, ":positionen": positions};
     Ok(tx.optional(statement, params, |row| row.get(0))?.unwrap_or(false))
-}
-
-fn json(value: &impl Serialize) -> Result<String> {
-    Ok(serde_json::to_string(value)?)
 }
 
 /// The history of a document, the oldest version first.
