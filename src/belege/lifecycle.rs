@@ -37,7 +37,7 @@ pub fn finalise(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Bel
         BelegStatus::Abgeschlossen | BelegStatus::Erledigt => return Ok(beleg),
         BelegStatus::Offen => {}
     }
-    let beleg = ausfertigung::prepare(tx, &beleg, hints)?.store(tx, beleg)?;
+    let beleg = ausfertigung::freeze(tx, beleg, hints)?;
     let beleg = move_to(tx, beleg, BelegStatus::Abgeschlossen, BelegAktion::Abschliessen, None)?;
     nachweis::keep(tx, Subject::Document(beleg.id))?;
     lieferanten_nr::learn(tx, &beleg)?;
@@ -154,7 +154,7 @@ fn counter_document(
     let negated: Vec<_> = positions.into_iter().map(|position| negated(tx, &counter, position)).collect();
     sql::insert(tx, &counter, None)?;
     sql::insert_positions(tx, &negated)?;
-    let counter = ausfertigung::prepare(tx, &counter, hints)?.store(tx, counter)?;
+    let counter = ausfertigung::freeze(tx, counter, hints)?;
     // Final from birth: within this transaction nobody saw it open.
     let ereignis_am = Some(sql::next_event(tx)?);
     let counter = Beleg { status: BelegStatus::Abgeschlossen, ereignis_am, ..counter };

@@ -13,7 +13,8 @@ use crate::import::{Stored, Upserted};
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
 use crate::rules::fixed::{Money, Percent};
-use crate::rules::kasse::{BonArt, line_total};
+use crate::rules::kasse::BonArt;
+use crate::rules::price::line_total;
 use crate::rules::tax::contained_tax;
 
 /// A receipt, or some of its lines. What is none stays as it is.
@@ -239,7 +240,7 @@ impl Storing<'_, '_> {
         let same_goods = old.filter(|old| old.menge == menge && old.einzelpreis == einzelpreis);
         let gesamt = match sent.gesamt.or(same_goods.map(|old| old.gesamt)) {
             Some(gesamt) => gesamt,
-            None => line_total(menge, einzelpreis)?,
+            None => line_total(menge, einzelpreis, Percent::ZERO)?,
         };
         let same_amount = old.filter(|old| old.gesamt == gesamt && old.mwst_satz == mwst_satz);
         let steuer = match same_amount.filter(|_| sent.steuer.is_none() && sent.netto.is_none()) {

@@ -56,16 +56,12 @@ impl KontraktBezug {
         if owner.is_some_and(|owner| owner != partner) {
             hint(HintCode::KontraktAndererPartner, "Der Kontrakt gehört zu einem anderen Partner.");
         }
-        match (typ.as_deref().and_then(side), seite) {
-            (Some(Seite::Verkauf), Seite::Einkauf) => {
-                let message = "Der Kontrakt ist ein Verkaufskontrakt, der Beleg ein Einkauf.";
-                hint(HintCode::KontraktAndereRichtung, message);
-            }
-            (Some(Seite::Einkauf), Seite::Verkauf) => {
-                let message = "Der Kontrakt ist ein Einkaufskontrakt, der Beleg ein Verkauf.";
-                hint(HintCode::KontraktAndereRichtung, message);
-            }
-            _ => {}
+        if typ.as_deref().and_then(side).is_some_and(|side| side != seite) {
+            let message = match seite {
+                Seite::Einkauf => "Der Kontrakt ist ein Verkaufskontrakt, der Beleg ein Einkauf.",
+                Seite::Verkauf => "Der Kontrakt ist ein Einkaufskontrakt, der Beleg ein Verkauf.",
+            };
+            hint(HintCode::KontraktAndereRichtung, message);
         }
         if let Some(artikel) = artikel
             && !self.names(tx, kontrakt, artikel)?

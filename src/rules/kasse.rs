@@ -1,7 +1,6 @@
-//! The cash register: kinds of receipts, and what a line comes to (specification, Barverkauf; D7).
+//! The cash register: kinds of receipts, and what was printed of a line (specification, Barverkauf; D7).
 
-use super::fixed::{Money, Percent, Price, Quantity, TooLarge};
-use super::price;
+use super::fixed::{Money, Percent, Price, TooLarge};
 use super::tax::contained_tax;
 use crate::choice;
 
@@ -10,11 +9,6 @@ choice! {
         Verkauf = "verkauf",
         Storno = "storno",
     }
-}
-
-/// Gross total of a line: menge × einzelpreis, rounded to cents.
-pub fn line_total(menge: Quantity, einzelpreis: Price) -> Result<Money, TooLarge> {
-    price::line_total(menge, einzelpreis, Percent::ZERO)
 }
 
 /// Gross and contained tax of a line, from the amounts that a register printed (DSFinV-K,

@@ -44,15 +44,13 @@ impl FertigeWiegung {
 
     /// Notes that the goods went the other way (D12).
     pub fn hint_other_direction(&self, expected: Richtung, hints: &mut Hints) {
-        let message = match self.wiegung.richtung {
-            Some(Richtung::Ausgang) if expected == Richtung::Eingang => {
-                "Die Wiegung ist ein Ausgang. Bitte prüfen, ob sie zu diesem Eingang gehört."
-            }
-            Some(Richtung::Eingang) if expected == Richtung::Ausgang => {
-                "Die Wiegung ist ein Eingang. Bitte prüfen, ob sie zu diesem Ausgang gehört."
-            }
+        let (weighed, meant) = match (self.wiegung.richtung, expected) {
+            (Some(Richtung::Ausgang), Richtung::Eingang) => ("Ausgang", "Eingang"),
+            (Some(Richtung::Eingang), Richtung::Ausgang) => ("Eingang", "Ausgang"),
             _ => return,
         };
+        let message =
+            format!("Die Wiegung ist ein {weighed}. Bitte prüfen, ob sie zu diesem {meant} gehört.");
         hints.add_field(HintCode::RichtungWiderspruch, "wiegung_id", message);
     }
 }

@@ -4,8 +4,7 @@ use super::vorlage::Vorlage;
 use super::worte;
 use crate::belege::model::BelegPosition;
 use crate::blatt::{
-    Abschnitt, Angabe, Aufdruck, Blatt, ERechnung, Konto, Position, Preis, Skonto, Steuergruppe, Summen,
-    Zahlrichtung, Zahlung,
+    Abschnitt, Angabe, Blatt, Konto, Position, Preis, Skonto, Steuergruppe, Summen, Zahlrichtung, Zahlung,
 };
 use crate::db::tx::Tx;
 use crate::erechnung;
@@ -19,17 +18,8 @@ use crate::tenants;
 /// Deliveries that the block beside the address names; the positions name all.
 const DELIVERIES_NAMED_MAX: usize = 3;
 
-/// The sheet of an open document, with ENTWURF across it.
-pub fn draft(tx: &Tx<'_>, vorlage: &Vorlage<'_>) -> Result<Blatt> {
-    Ok(Blatt { aufdruck: Some(Aufdruck::Entwurf), ..sheet(tx, vorlage)? })
-}
-
-/// The sheet of a final document, a hybrid where it has an e-invoice.
-pub fn finished(tx: &Tx<'_>, vorlage: &Vorlage<'_>, erechnung: Option<ERechnung>) -> Result<Blatt> {
-    Ok(Blatt { erechnung, ..sheet(tx, vorlage)? })
-}
-
-fn sheet(tx: &Tx<'_>, vorlage: &Vorlage<'_>) -> Result<Blatt> {
+/// The sheet without its e-invoice.
+pub fn sheet(tx: &Tx<'_>, vorlage: &Vorlage<'_>) -> Result<Blatt> {
     let Vorlage { beleg, partner, firma, .. } = vorlage;
     let own = firma.land();
     let [strasse, plz, ort] = [&partner.strasse, &partner.plz, &partner.ort].map(Option::as_deref);
@@ -98,7 +88,10 @@ fn abschnitte(vorlage: &Vorlage<'_>) -> Result<Vec<Abschnitt>> {
     let Vorlage { beleg, .. } = vorlage;
     let has_prices = beleg.beleg_typ.lagerrolle() != Lagerrolle::Lieferung;
     let text = |text: String| Abschnitt::Text { ueberschrift: None, absaetze: vec![text] };
-    let mut abschnitte: Vec<Abschnitt> = einleitung(vorlage).map(text).into_iter().collect();
+    let mut abschnitte = Vec::new();
+    if vorlage.storno_von.is_none() {
+        abschnitte.push(text(worte::einleitung(beleg, vorlage.angaben.lieferdatum)));
+    }
     let positionen =
         worte::paired(vorlage).map(|(position, ware)| zeile(vorlage, position, ware, has_prices));
     abschnitte.push(Abschnitt::Positionen(positionen.collect()));
@@ -119,11 +112,6 @@ fn abschnitte(vorlage: &Vorlage<'_>) -> Result<Vec<Abschnitt>> {
         abschnitte.push(Abschnitt::Unterschriften(lines.collect()));
     }
     Ok(abschnitte)
-}
-
-fn einleitung(vorlage: &Vorlage<'_>) -> Option<String> {
-    let is_storno = vorlage.storno_von.is_some();
-    (!is_storno).then(|| worte::einleitung(vorlage.beleg, vorlage.angaben.lieferdatum))
 }
 
 fn zeile(

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use super::model::Beleg;
 use uuid::Uuid;
 
-use crate::blatt::{Blatt, ERechnung};
+use crate::blatt::{Aufdruck, Blatt, ERechnung};
 use crate::db::tx::{Tx, WriteTx};
 use crate::erechnung::{Fehlt, Wo};
 use crate::failure::{Failure, Result};
@@ -33,58 +33,35 @@ use crate::rules::tax::Steuerart;
 use crate::tenants::firma::{self, Firma};
 use crate::tenants::{self, Einstellungen};
 use angaben::Angaben;
-use packen::{deflated, digest};
 use pflicht::Anlass;
-use vorlage::{Geschrieben, Vorlage};
+use vorlage::Vorlage;
 
 pub use sql::altered;
 
-#[derive(Debug)]
-pub struct Ausfertigung {
-    /// State of the company's master data; none where it has none.
-    firma_nr: Option<i64>,
-    /// What the sheet says that lies in other tables; none where there is no sheet.
-    angaben: Option<Angaben>,
-    /// The e-invoice, or why there is none.
-    erechnung: std::result::Result<Geschrieben, String>,
-}
-
-/// Writes what a document will leave the house with; nothing is stored yet. A refusal where the company wants no
-/// document without its e-invoice, unless the document is a storno (D26).
-pub fn prepare(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<Ausfertigung> {
+/// Freezes what a document leaves the house with that is still open: its partner, its company, its sheet and its
+/// e-invoice. The document as it is then. A refusal where the company wants no document without its e-invoice, unless
+/// the document is a storno (D26).
+pub fn freeze(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Beleg> {
     let (einstellungen, firma) = (tenants::load(tx)?, firma::load(tx)?);
+    // None where the company has no master data.
     let firma_nr = (firma.nr > 0).then_some(firma.nr);
-    let without = |grund: String| Ausfertigung { firma_nr, angaben: None, erechnung: Err(grund) };
-    if !has_sheet(beleg) {
-        return Ok(without(pflicht::FREMD.to_owned()));
+    if !has_sheet(&beleg) {
+        return sql::freeze(tx, beleg, firma_nr, None);
     }
-    let kunde = partner(tx, beleg)?;
-    let anlass = Anlass::of(beleg, &kunde, &einstellungen);
+    let kunde = partner(tx, &beleg)?;
+    let anlass = Anlass::of(&beleg, &kunde, &einstellungen);
     let missing = firma.missing();
     if !missing.is_empty() {
         let missing = missing.iter().map(|feld| format!("Firma: {feld}")).collect::<Vec<_>>();
-        return Ok(without(anlass.incomplete(&missing, hints)?));
+        anlass.incomplete(&missing, hints)?;
+        return sql::freeze(tx, beleg, firma_nr, None);
     }
-    let vorlage = as_of_now(tx, beleg, &kunde, &einstellungen, &firma)?;
+    let vorlage = as_of_now(tx, &beleg, &kunde, &einstellungen, &firma)?;
     let erechnung = anlass.write(&vorlage, hints)?;
-    Ok(Ausfertigung { firma_nr, angaben: Some(vorlage.angaben), erechnung })
-}
-
-impl Ausfertigung {
-    /// Freezes it with a document that is still open: its partner, its company, its sheet and its e-invoice. The document
-    /// as it is then.
-    pub fn store(&self, tx: &WriteTx<'_>, beleg: Beleg) -> Result<Beleg> {
-        let blatt_am = self.angaben.is_some().then(|| tx.now());
-        sql::freeze(tx, beleg.id, self.firma_nr, blatt_am)?;
-        let beleg = Beleg { firma_nr: self.firma_nr, blatt_am, ..beleg };
-        let Some(angaben) = &self.angaben else { return Ok(beleg) };
-        let stored = match &self.erechnung {
-            Ok(written) => Ok((written.profil, digest(written.xml.as_bytes()), deflated(&written.xml)?)),
-            Err(grund) => Err(grund.as_str()),
-        };
-        sql::insert(tx, beleg.id, angaben, stored)?;
-        Ok(beleg)
-    }
+    let angaben = vorlage.angaben;
+    let beleg = sql::freeze(tx, beleg, firma_nr, Some(tx.now()))?;
+    sql::insert(tx, beleg.id, &angaben, &erechnung)?;
+    Ok(beleg)
 }
 
 /// Whether documents of this kind have a sheet: all but invoices that suppliers write (D25).
@@ -101,7 +78,7 @@ pub fn sheet(tx: &Tx<'_>, beleg: &Beleg) -> Result<Blatt> {
     if beleg.status == BelegStatus::Offen {
         let (kunde, einstellungen) = (partner(tx, beleg)?, tenants::load(tx)?);
         let vorlage = as_of_now(tx, beleg, &kunde, &einstellungen, &firma::load(tx)?)?;
-        return blatt::draft(tx, &vorlage);
+        return Ok(Blatt { aufdruck: Some(Aufdruck::Entwurf), ..blatt::sheet(tx, &vorlage)? });
     }
     let firma = match (beleg.blatt_am, firma::state(tx, beleg.firma_nr.unwrap_or_default())?) {
         (Some(_), Some(firma)) => Arc::new(firma),
@@ -117,7 +94,7 @@ pub fn sheet(tx: &Tx<'_>, beleg: &Beleg) -> Result<Blatt> {
         angaben: sql::angaben(tx, beleg.id)?.ok_or_else(gone)?,
         storno_von: cancelled_by(tx, beleg)?,
     };
-    blatt::finished(tx, &vorlage, sql::erechnung(tx, beleg.id)?)
+    Ok(Blatt { erechnung: sql::erechnung(tx, beleg.id)?, ..blatt::sheet(tx, &vorlage)? })
 }
 
 /// What a document says as things are now. A storno says what the document said that it takes back.

@@ -14,10 +14,10 @@ pub fn digest(content: &[u8]) -> [u8; 32] {
 }
 
 /// An e-invoice, deflated (RFC 1951).
-pub fn deflated(xml: &str) -> Result<Vec<u8>> {
+pub fn deflated(xml: &[u8]) -> Result<Vec<u8>> {
     let failed = |error: std::io::Error| Failure::Broken(format!("an e-invoice cannot be packed: {error}"));
     let mut encoder = DeflateEncoder::new(Vec::with_capacity(xml.len() / 3), Compression::fast());
-    encoder.write_all(xml.as_bytes()).map_err(failed)?;
+    encoder.write_all(xml).map_err(failed)?;
     encoder.finish().map_err(failed)
 }
 

@@ -1,14 +1,15 @@
 //! Who needs an e-invoice, and what follows where one cannot be written (D26).
 
 use super::rechnung;
-use super::vorlage::{Geschrieben, Vorlage};
+use super::vorlage::Vorlage;
 use crate::belege::model::Beleg;
+use crate::blatt::ERechnung;
 use crate::erechnung::{self, Profil};
 use crate::failure::Result;
 use crate::kunden::Kunde;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::Money;
-use crate::rules::stammdaten::{Anrede, ERechnung};
+use crate::rules::stammdaten::{self, Anrede};
 use crate::tenants::{ERechnungspflicht, Einstellungen};
 
 pub const KEINE_RECHNUNG: &str =
@@ -46,7 +47,7 @@ impl Anlass {
         if einstellungen.e_rechnung == ERechnungspflicht::Aus {
             return Anlass::Keine(FIRMA_AUS);
         }
-        if kunde.e_rechnung == ERechnung::Aus && !gutschrift {
+        if kunde.e_rechnung == stammdaten::ERechnung::Aus && !gutschrift {
             return Anlass::Keine(KUNDE_AUS);
         }
         let profil = rechnung::profil(kunde.e_rechnung);
@@ -66,14 +67,14 @@ impl Anlass {
         self,
         vorlage: &Vorlage<'_>,
         hints: &mut Hints,
-    ) -> Result<std::result::Result<Geschrieben, String>> {
+    ) -> Result<std::result::Result<ERechnung, String>> {
         let gewuenscht = match self {
             Anlass::Keine(grund) => return Ok(Err(grund.to_owned())),
             Anlass::Versuch(profil) | Anlass::Hinweis(profil) | Anlass::Pflicht(profil) => profil,
         };
         let rechnung = rechnung::rechnung(vorlage, gewuenscht, hints);
         match erechnung::erechnung(&rechnung) {
-            Ok(xml) => Ok(Ok(Geschrieben { profil: rechnung.profil(), xml })),
+            Ok(xml) => Ok(Ok(ERechnung { profil: rechnung.profil(), xml: xml.into_bytes() })),
             Err(missing) => {
                 let missing: Vec<_> = missing.iter().map(ToString::to_string).collect();
                 self.incomplete(&missing, hints).map(Err)

@@ -4,7 +4,8 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::angaben::Angaben;
-use super::packen::{digest, inflated};
+use super::packen::{deflated, digest, inflated};
+use crate::belege::model::Beleg;
 use crate::blatt::ERechnung;
 use crate::db::columns::Json;
 use crate::db::record::columns;
@@ -15,7 +16,12 @@ use crate::rules::day::Instant;
 
 /// Copies the partner into a document that becomes final (D4, D24), with the state of the company's master data and the
 /// instant at which its sheet came to be.
-pub fn freeze(tx: &WriteTx<'_>, beleg: Uuid, firma_nr: Option<i64>, blatt_am: Option<Instant>) -> Result<()> {
+pub fn freeze(
+    tx: &WriteTx<'_>,
+    beleg: Beleg,
+    firma_nr: Option<i64>,
+    blatt_am: Option<Instant>,
+) -> Result<Beleg> {
     let statement = "update beleg set firma_nr = :firma_nr, blatt_am = :blatt_am,
          (kunden_kundennr, kunden_name, kunden_strasse, kunden_plz, kunden_ort, kunden_staat, kunden_ust_id,
           kunden_steuernummer, kunden_email, kunden_iban, kunden_bic, kunden_kaeuferreferenz, kunden_e_adresse)
@@ -23,8 +29,8 @@ pub fn freeze(tx: &WriteTx<'_>, beleg: Uuid, firma_nr: Option<i64>, blatt_am: Op
                 e_adresse
               from kunde k where k.tenant_id = beleg.tenant_id and k.id = beleg.kunde_id)
          where tenant_id = :tenant and id = :id";
-    let params = named_params! {":id": beleg, ":firma_nr": firma_nr, ":blatt_am": blatt_am};
-    tx.execute(statement, params).map(drop)
+    tx.execute(statement, named_params! {":id": beleg.id, ":firma_nr": firma_nr, ":blatt_am": blatt_am})?;
+    Ok(Beleg { firma_nr, blatt_am, ..beleg })
 }
 
 /// Stores what the sheet says, and the e-invoice with its sha256, packed, or why there is none.
@@ -32,22 +38,20 @@ pub fn insert(
     tx: &WriteTx<'_>,
     beleg: Uuid,
     angaben: &Angaben,
-    erechnung: std::result::Result<(Profil, [u8; 32], Vec<u8>), &str>,
+    erechnung: &std::result::Result<ERechnung, String>,
 ) -> Result<()> {
-    let (written, grund) = match &erechnung {
-        Ok(written) => (Some(written), None),
-        Err(grund) => (None, Some(grund)),
-    };
+    let written = erechnung.as_ref().ok();
+    let packed = written.map(|written| deflated(&written.xml)).transpose()?;
     tx.insert(
         "ausfertigung",
         named_params! {
             ":beleg_id": beleg,
             ":angaben": Json(angaben),
-            ":profil": written.map(|(profil, _, _)| profil),
-            ":ausgabe": written.map(|(profil, _, _)| profil.edition()),
-            ":sha256": written.map(|(_, sha256, _)| sha256),
-            ":grund": grund,
-            ":erechnung": written.map(|(_, _, packed)| packed),
+            ":profil": written.map(|written| written.profil),
+            ":ausgabe": written.map(|written| written.profil.edition()),
+            ":sha256": written.map(|written| digest(&written.xml)),
+            ":grund": erechnung.as_ref().err(),
+            ":erechnung": packed,
         },
     )
 }

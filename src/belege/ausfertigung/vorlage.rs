@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::angaben::Angaben;
 use crate::belege::model::{Beleg, BelegPosition};
-use crate::erechnung::{Partei, Profil};
+use crate::erechnung::Partei;
 use crate::tenants::firma::Firma;
 
 pub struct Vorlage<'v> {
@@ -18,10 +18,4 @@ pub struct Vorlage<'v> {
     pub angaben: Angaben,
     /// The document that it takes back.
     pub storno_von: Option<Beleg>,
-}
-
-#[derive(Debug)]
-pub struct Geschrieben {
-    pub profil: Profil,
-    pub xml: String,
 }

@@ -10,14 +10,9 @@ use crate::laender;
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
 
-struct Worte {
-    summe: &'static str,
-    /// The sentence before the positions; `{vom}` stands for the day of the delivery.
-    einleitung: &'static str,
-}
-
-const fn worte(typ: BelegTyp) -> Worte {
-    let (summe, einleitung) = match typ {
+/// The word for the sum, and the sentence before the positions; `{vom}` stands for the day of the delivery.
+const fn worte(typ: BelegTyp) -> (&'static str, &'static str) {
+    match typ {
         BelegTyp::An => ("Angebotssumme", "Wir bieten Ihnen an:"),
         BelegTyp::Au => ("Auftragssumme", "Wir bestätigen Ihren Auftrag:"),
         BelegTyp::Ls => ("Summe", "Wir liefern Ihnen:"),
@@ -25,8 +20,7 @@ const fn worte(typ: BelegTyp) -> Worte {
         BelegTyp::Bs => ("Bestellsumme", "Wir bestellen bei Ihnen:"),
         BelegTyp::El => ("Summe", "Wir haben von Ihnen angenommen:"),
         BelegTyp::Er => ("Gutschriftsbetrag", "Für Ihre Lieferung{vom} schreiben wir Ihnen gut:"),
-    };
-    Worte { summe, einleitung }
+    }
 }
 
 /// What a document is: `Rechnung`, `Stornorechnung`. Those who get an order or deliver goods read what it is to them.
@@ -44,7 +38,7 @@ pub fn art(beleg: &Beleg) -> &'static str {
 pub fn summe(beleg: &Beleg) -> &'static str {
     match beleg.storno_von_beleg_id {
         Some(_) if beleg.beleg_typ.ist_rechnung() => "Stornobetrag",
-        _ => worte(beleg.beleg_typ).summe,
+        _ => worte(beleg.beleg_typ).0,
     }
 }
 
@@ -54,7 +48,7 @@ pub fn einleitung(beleg: &Beleg, lieferdatum: Option<Day>) -> String {
         return "Wir berichtigen unsere Rechnung:".to_owned();
     }
     let vom = lieferdatum.map(|lieferdatum| format!(" vom {}", lieferdatum.german()));
-    worte(beleg.beleg_typ).einleitung.replace("{vom}", &vom.unwrap_or_default())
+    worte(beleg.beleg_typ).1.replace("{vom}", &vom.unwrap_or_default())
 }
 
 pub fn paired<'v>(vorlage: &'v Vorlage<'_>) -> impl Iterator<Item = (&'v BelegPosition, &'v Ware)> {

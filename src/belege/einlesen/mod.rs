@@ -91,7 +91,7 @@ pub fn einlesen(tx: &WriteTx<'_>, datei: &Datei, mut hints: Hints) -> Result<(Ei
     // What POST /belege would say is not said again by it.
     let summen = match beleg.is_none() {
         true => vorschlag.probe(tx, &mut hints)?,
-        false => vorschlag.sums(),
+        false => vorschlag.sums,
     };
     let idempotent = creates && !is_new;
     let summen = vorschlag.compared(&datei.gelesen, summen, &mut hints);

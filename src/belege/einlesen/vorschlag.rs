@@ -29,7 +29,8 @@ const PAYMENT_DAYS_MAX: i64 = 3_650;
 pub struct Vorschlag {
     pub new: NewBeleg,
     pub gefunden: Gefunden,
-    sums: Option<Summen>,
+    /// What the proposal comes to, if each item names its rate.
+    pub sums: Option<Summen>,
 }
 
 impl Vorschlag {
@@ -71,11 +72,6 @@ impl Vorschlag {
         let mut body = serde_json::to_value(&self.new)?;
         drop_nulls(&mut body);
         Ok(body)
-    }
-
-    /// What the proposal comes to, if each item names its rate.
-    pub fn sums(&self) -> Option<Summen> {
-        self.sums
     }
 
     /// Tries what POST /belege would do with the proposal, as far as nothing is stored. What it would refuse is a hint;

@@ -104,25 +104,15 @@ impl Booking<'_> {
         let received = self.note_batches()?;
         std::mem::take(&mut self.unmet).store(self.tx)?;
         let (booked, knapp) = self.book_movements()?;
-        let moved = self.documents_by_batch();
-        for charge in received {
-            receipt::update(self.tx, charge, moved.get(&charge).into_iter().flatten().copied())?;
+        for received in received {
+            let moved = self.movements.keys().filter(|(_, _, charge)| *charge == Some(received));
+            receipt::update(self.tx, received, moved.map(|(beleg, ..)| *beleg))?;
         }
         check_stock(&booked, self.change, self.hints)?;
         let bewegungen: Vec<_> = booked.into_iter().map(|booked| booked.bewegung).collect();
         let einstellungen = self.change.einstellungen;
         chargen::check_articles_not_negative(self.tx, &knapp, &bewegungen, einstellungen, self.hints)?;
         Ok(bewegungen)
-    }
-
-    fn documents_by_batch(&self) -> BTreeMap<Uuid, Vec<Uuid>> {
-        let mut documents: BTreeMap<Uuid, Vec<Uuid>> = BTreeMap::new();
-        for (beleg, _, charge) in self.movements.keys() {
-            if let Some(charge) = charge {
-                documents.entry(*charge).or_default().push(*beleg);
-            }
-        }
-        documents
     }
 
     /// The movements that were booked, and the articles whose stock may be below 0 now.
@@ -157,10 +147,8 @@ impl Booking<'_> {
 /// No receipt may be withdrawn that was used already; selling more than there is is a matter of
 /// the settings (D8). The stock counts as it is after the whole request.
 fn check_stock(booked: &[Gebucht], change: Rebooking<'_>, hints: &mut Hints) -> Result<()> {
-    let mut last: BTreeMap<Uuid, &Charge> = BTreeMap::new();
-    for charge in booked.iter().filter_map(|booked| booked.charge.as_ref()) {
-        last.insert(charge.id, charge);
-    }
+    let charges = booked.iter().filter_map(|booked| booked.charge.as_ref());
+    let last: BTreeMap<Uuid, &Charge> = charges.map(|charge| (charge.id, charge)).collect();
     for charge in last.into_values().filter(|charge| charge.bestand.is_negative()) {
         let of_charge = || booked.iter().filter(|booked| booked.bewegung.charge_id == Some(charge.id));
         let sum = |ist_eingang: bool| {

@@ -16,7 +16,8 @@ use crate::rules::pairing::{Portion, PositionKey};
 pub struct Unmet {
     /// Only for a document that takes nothing back, whose own portions nobody looks for.
     keeps: bool,
-    meets_nothing: bool,
+    /// Nothing is open that the document could meet.
+    pub meets_nothing: bool,
     /// Some of the document is not open.
     is_met: bool,
     portions: Vec<(Gruppe, Portion)>,
@@ -42,11 +43,6 @@ impl Unmet {
         let meets_nothing =
             !tx.exists(open, named_params! {":kunde": beleg.kunde_id, ":typ": counterpart})?;
         Ok(Unmet { keeps: true, meets_nothing, ..Unmet::default() })
-    }
-
-    /// Nothing is open that the document could meet.
-    pub fn meets_nothing(&self) -> bool {
-        self.meets_nothing
     }
 
     /// Nothing of the document was met.

@@ -93,7 +93,7 @@ impl Store for Portions<'_, '_> {
     type Error = Failure;
 
     fn first(&mut self, search: &Search) -> Result<Option<Portion>> {
-        if self.booking.unmet.meets_nothing() {
+        if self.booking.unmet.meets_nothing {
             return Ok(None);
         }
         sql::first(self.booking.tx, self.gruppe, search)
