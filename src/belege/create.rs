@@ -129,12 +129,8 @@ pub fn confirmation(beleg: Beleg, lagerbewegungen: Vec<Bewegung>, hinweise: Hint
 /// Dates are between 2000 and a year from today, and not in a locked period (D4, D5).
 pub fn check_date(tx: &Tx<'_>, einstellungen: &Einstellungen, datum: Day) -> Result<()> {
     let message = "Das Belegdatum muss zwischen dem 01.01.2000 und heute in einem Jahr liegen.";
-    refuse_if(
-        datum < FIRST_DAY || datum > tx.today().next_year(),
-        Code::DatumUngueltig,
-        "beleg_datum",
-        message,
-    )?;
+    let is_far = datum < FIRST_DAY || datum > tx.today().next_year();
+    refuse_if(is_far, Code::DatumUngueltig, "beleg_datum", message)?;
     lifecycle::check_locked(einstellungen, datum)
 }
 

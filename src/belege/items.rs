@@ -76,12 +76,8 @@ impl Resolver<'_, '_> {
             item.take_over(&wiegung.wiegung, artikel.is_some());
         }
         let message = "Es fehlt der Artikel. Bitte artikel_id oder artikelnr angeben, oder eine bezeichnung.";
-        refuse_if(
-            artikel.is_none() && item.bezeichnung.is_none(),
-            Code::ArtikelFehlt,
-            "artikel_id",
-            message,
-        )?;
+        let is_unnamed = artikel.is_none() && item.bezeichnung.is_none();
+        refuse_if(is_unnamed, Code::ArtikelFehlt, "artikel_id", message)?;
         item.einheit = item.einheit.or_else(|| artikel.and_then(|artikel| artikel.einheit.clone()));
         let amounts = self.amounts(&item, artikel, wiegung.as_ref())?;
         self.ignore_purchase_fields(&mut item);
@@ -212,12 +208,8 @@ impl Resolver<'_, '_> {
         let Some(id) = item.wiegung_id else { return Ok(None) };
         let wiegung = waage::finished(self.tx, id, artikel.map(|artikel| artikel.id))?;
         let message = "Die Wiegung steht schon in einem anderen Beleg dieser Art.";
-        refuse_if(
-            sql::weighing_is_used(self.tx, id, self.typ(), Some(self.context.beleg.id))?,
-            Code::WiegungBereitsVerwendet,
-            "wiegung_id",
-            message,
-        )?;
+        let is_used = sql::weighing_is_used(self.tx, id, self.typ(), Some(self.context.beleg.id))?;
+        refuse_if(is_used, Code::WiegungBereitsVerwendet, "wiegung_id", message)?;
         wiegung.hint_other_partner(self.context.kunde.id, self.hints);
         Ok(Some(wiegung))
     }
@@ -343,12 +335,8 @@ impl Resolver<'_, '_> {
             bezug.beleg_typ == typ && typ.gegenstueck().is_some() && position.menge.is_negative();
         let message = "Der Bezug muss die Lieferung zur Rechnung (oder umgekehrt) desselben Partners sein, bei \
                 einer Rücknahme auch der Beleg, dessen Ware sie zurücknimmt.";
-        refuse_if(
-            !(is_counterpart || is_taken_back) || bezug.kunde_id != self.context.kunde.id,
-            Code::BezugPasstNicht,
-            "bezug_beleg_id",
-            message,
-        )?;
+        let is_unfit = !(is_counterpart || is_taken_back) || bezug.kunde_id != self.context.kunde.id;
+        refuse_if(is_unfit, Code::BezugPasstNicht, "bezug_beleg_id", message)?;
         Ok(())
     }
 }

@@ -59,12 +59,8 @@ pub fn check_named(tx: &Tx<'_>, charge: Option<Uuid>, artikel: Option<Uuid>) -> 
     let unknown = || Refusal::unknown(Code::ChargeNichtGefunden, "charge_id", "Diese Charge");
     let charge = sql::find(tx, charge)?.ok_or_else(unknown)?;
     let message = "Die Charge gehört zu einem anderen Artikel. Bitte die charge_id prüfen.";
-    refuse_if(
-        artikel.is_some_and(|artikel| artikel != charge.artikel_id),
-        Code::ChargePasstNicht,
-        "charge_id",
-        message,
-    )?;
+    let is_other = artikel.is_some_and(|artikel| artikel != charge.artikel_id);
+    refuse_if(is_other, Code::ChargePasstNicht, "charge_id", message)?;
     Ok(())
 }
 

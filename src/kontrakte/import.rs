@@ -41,12 +41,8 @@ fn with_row(tx: &WriteTx<'_>, old: Kontrakt, zeile: KontraktZeile) -> Result<Kon
     let (gueltig_von, gueltig_bis) =
         (day(zeile.gueltig_von, old.gueltig_von), day(zeile.gueltig_bis, old.gueltig_bis));
     let message = "gueltig_bis liegt vor gueltig_von.";
-    refuse_if(
-        gueltig_von.zip(gueltig_bis).is_some_and(|(von, bis)| bis < von),
-        Code::DatumUngueltig,
-        "gueltig_bis",
-        message,
-    )?;
+    let ends_before = gueltig_von.zip(gueltig_bis).is_some_and(|(von, bis)| bis < von);
+    refuse_if(ends_before, Code::DatumUngueltig, "gueltig_bis", message)?;
     Ok(Kontrakt {
         kontrakt_typ: zeile.kontrakt_typ.or(old.kontrakt_typ),
         partner_id: partner.as_ref().map(|partner| partner.id).or(old.partner_id),

@@ -57,15 +57,9 @@ pub fn complete(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hint
 fn check_input(tx: &Tx<'_>, line: &PaInput) -> Result<()> {
     let menge = weighed(line.ist_menge)?;
     let message = "Der Artikel wird in Chargen geführt. Bitte die charge_id angeben; GET /api/v1/chargen/verfuegbar nennt die Chargen mit Bestand.";
-    refuse_if(
-        line.charge_id.is_none()
-            && !menge.is_zero()
-            && artikel::must_have(tx, line.artikel_id)?.chargenpflichtig,
-        Code::ChargeFehlt,
-        "charge_id",
-        message,
-    )?;
-    Ok(())
+    let is_tracked = || artikel::must_have(tx, line.artikel_id).map(|artikel| artikel.chargenpflichtig);
+    let lacks_batch = line.charge_id.is_none() && !menge.is_zero() && is_tracked()?;
+    Ok(refuse_if(lacks_batch, Code::ChargeFehlt, "charge_id", message)?)
 }
 
 fn weighed(ist_menge: Option<Quantity>) -> Checked<Quantity> {

@@ -146,12 +146,8 @@ fn note_input(
         return sql::update_input(tx, &PaInput { charge_id, ist_menge, ..line.clone() });
     };
     let message = "Bitte entweder teile oder ist_menge und charge_id angeben.";
-    refuse_if(
-        sent.ist_menge.get().is_some() || sent.charge_id.get().is_some(),
-        Code::FeldWiderspruch,
-        "teile",
-        message,
-    )?;
+    let says_both = sent.ist_menge.get().is_some() || sent.charge_id.get().is_some();
+    refuse_if(says_both, Code::FeldWiderspruch, "teile", message)?;
     if let Some(first) = inputs.iter().find(|other| other.position == line.position && other.id < line.id) {
         let message = format!("Die Zeile ist ein Teil der Zeile {}. Bitte die teile dort angeben.", first.id);
         return Err(Refusal::field(Code::WertUngueltig, "teile", message).into());

@@ -210,6 +210,5 @@ fn confirm(status: u16, wiegung: Wiegung, hinweise: Hints) -> Result<Reply> {
 fn weight_in_range(weight: Quantity, feld: &str, zero_allowed: bool) -> Checked<()> {
     let too_low = weight.is_negative() || (weight.is_zero() && !zero_allowed);
     let message = "Das Gewicht muss über 0 und darf höchstens 200.000 kg sein.";
-    refuse_if(too_low || weight > WEIGHT_MAX, Code::WertUngueltig, feld, message)?;
-    Ok(())
+    refuse_if(too_low || weight > WEIGHT_MAX, Code::WertUngueltig, feld, message)
 }

@@ -60,13 +60,8 @@ fn check(gelesen: &Gelesen) -> Checked<()> {
     }
     let message =
         "Das ist eine Gutschrift, die der Kunde über unsere Lieferung schreibt, keine Eingangsrechnung.";
-    refuse_if(
-        gelesen.typ.as_deref().is_some_and(|typ| SELF_BILLED.contains(&typ)),
-        Code::KeineRechnung,
-        "datei_base64",
-        message,
-    )?;
-    Ok(())
+    let is_self_billed = gelesen.typ.as_deref().is_some_and(|typ| SELF_BILLED.contains(&typ));
+    refuse_if(is_self_billed, Code::KeineRechnung, "datei_base64", message)
 }
 
 fn refusal(unlesbar: Unlesbar) -> Box<Refusal> {
