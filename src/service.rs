@@ -82,8 +82,8 @@ impl Service {
             journal,
             clock: Arc::clone(&clock),
         });
-        let front = front(&gate, database, policy)?;
-        let midnight = start_midnight(&gate, database, policy)?;
+        let front = front(&gate, database)?;
+        let midnight = start_midnight(&gate, database)?;
         Ok(Service { gate, front, writer, midnight, clock, _lock: lock })
     }
 
@@ -111,17 +111,17 @@ impl Service {
 }
 
 /// The thread that does each night's work.
-fn start_midnight(gate: &Arc<Gate>, database: &Path, policy: &Policy) -> Result<Midnight> {
+fn start_midnight(gate: &Arc<Gate>, database: &Path) -> Result<Midnight> {
     let (writer, clock) = (gate.writer.clone(), Arc::clone(&gate.clock));
-    let schedule = Schedule::new(writer, database, policy.nightly.clone(), clock);
+    let schedule = Schedule::new(writer, database, gate.policy.nightly.clone(), clock);
     Midnight::start(Arc::clone(gate), schedule).map_err(no_thread)
 }
 
 /// The gate, with the pages for people where they are wanted.
-fn front(gate: &Arc<Gate>, database: &Path, policy: &Policy) -> Result<Arc<Front>> {
+fn front(gate: &Arc<Gate>, database: &Path) -> Result<Arc<Front>> {
     kept::remove_copies(database)?;
-    let is_wanted = policy.leitstand.modus != Modus::Aus;
-    let leitstand = || Leitstand::new(Arc::clone(gate), PAGES, database, policy);
+    let is_wanted = gate.policy.leitstand.modus != Modus::Aus;
+    let leitstand = || Leitstand::new(Arc::clone(gate), PAGES, database);
     let leitstand = is_wanted.then(leitstand).transpose()?;
     Ok(Arc::new(Front { gate: Arc::clone(gate), leitstand: leitstand.map(Arc::new) }))
 }

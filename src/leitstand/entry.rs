@@ -26,7 +26,7 @@ fn is_of_proxy(gate: &Gate, request: &Request) -> bool {
 /// Whether the browser speaks TLS: to us, or to a proxy of ours that says so.
 pub fn is_encrypted(house: &House, request: &Request) -> bool {
     let says_so = request.headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https");
-    house.zugang.certificate.is_some() || is_of_proxy(&house.gate, request) && says_so
+    house.gate.policy.leitstand.certificate.is_some() || is_of_proxy(&house.gate, request) && says_so
 }
 
 /// Whether the Host of a request is this machine (D27): localhost, an address of it, or in the setting `hosts`. A page
@@ -84,12 +84,12 @@ pub fn admit(
 
 /// Refuses what comes from where nobody may come from, or to a name that is not this machine's.
 fn check_way(house: &House, request: &Request, address: IpAddr) -> std::result::Result<(), Reply> {
-    if house.zugang.modus == Modus::Lokal && !address.is_loopback() {
+    if house.gate.policy.leitstand.modus == Modus::Lokal && !address.is_loopback() {
         let message = "Der Leitstand ist nur an dem Rechner zu sehen, auf dem er läuft. Die Einstellung leitstand = \"netz\" öffnet ihn für das Netz.";
         return Err(coded(403, Code::ScopeFehlt, message));
     }
     let is_of_proxy = is_of_proxy(&house.gate, request);
-    if !knows_host(&house.zugang, &request.headers, request.local, is_of_proxy) {
+    if !knows_host(&house.gate.policy.leitstand, &request.headers, request.local, is_of_proxy) {
         let message = "Unter diesem Namen ist der Leitstand nicht zu sehen. Bitte die Adresse des Rechners benutzen, oder das, was in der Adresszeile steht, in die Einstellung hosts eintragen (ohne https:// und Port).";
         return Err(coded(421, Code::AnfrageUngueltig, message));
     }

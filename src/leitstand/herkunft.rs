@@ -144,26 +144,18 @@ fn draw_batches(drawing: &mut Drawing<'_>, weg: &Weg, schritt: Schritt) {
     let ask = drawing.ask;
     for knoten in &weg.knoten {
         // A batch that is reached in both directions keeps its first box.
-        let menge = moved(weg, knoten.charge_id);
+        let menge = told(moved(weg, knoten.charge_id), knoten.einheit.as_deref());
         let batch = drawing.node(Key::Charge(knoten.charge_id), || Node {
             class: "batch",
             to: ask.page_of("chargen", knoten.charge_id),
             kind: "Charge",
-            lines: [
-                knoten.charge_nr.clone(),
-                knoten.artikel_bezeichnung.clone(),
-                told(menge, knoten.einheit.as_deref()),
-            ],
+            lines: [knoten.charge_nr.clone(), knoten.artikel_bezeichnung.clone(), menge],
         });
         let order = drawing.node(Key::Auftrag(knoten.ueber.id), || Node {
             class: "order",
             to: ask.page_of("produktion", knoten.ueber.id),
             kind: "Produktion",
-            lines: [
-                knoten.ueber.nummer.clone(),
-                knoten.ueber.datum.map(Day::german).unwrap_or_default(),
-                String::new(),
-            ],
+            lines: [knoten.ueber.nummer.clone(), optional(knoten.ueber.datum, Day::german), String::new()],
         });
         drawing.join(order, batch, schritt);
         if let Some(near) = drawing.known.get(&Key::Charge(knoten.von)).copied() {
@@ -197,25 +189,21 @@ fn draw_partners(drawing: &mut Drawing<'_>, weg: &Weg, richtung: &Richtung) {
         // One box more is no use to say that there is one more.
         let own = if partners.len() > PARTNER_BOXES_MAX { PARTNER_BOXES_MAX - 1 } else { partners.len() };
         let (shown, others) = partners.split_at(own);
+        let mut boxes = Vec::new();
         for documents in shown {
             let Some(first) = documents.first() else { continue };
-            let node = box_of(drawing.ask, richtung, documents, first);
-            let far = drawing.node(Key::Partner(first.partner_id, charge, is_forth), || node);
-            drawing.join(near, far, schritt);
+            let key = Key::Partner(first.partner_id, charge, is_forth);
+            boxes.push((key, box_of(drawing.ask, richtung, documents, first)));
         }
         if let Some(first) = others.first().and_then(|documents| documents.first()) {
             let menge = sum(others.iter().flatten().map(|document| document.menge));
-            let node = Node {
-                class: "partner",
-                to: format!("#{}", richtung.anchor),
-                kind: richtung.partner,
-                lines: [
-                    format!("{} weitere", others.len()),
-                    "in der Tabelle".to_owned(),
-                    told(menge, first.einheit.as_deref()),
-                ],
-            };
-            let far = drawing.node(Key::Weitere(charge, is_forth), || node);
+            let (to, menge) = (format!("#{}", richtung.anchor), told(menge, first.einheit.as_deref()));
+            let lines = [format!("{} weitere", others.len()), "in der Tabelle".to_owned(), menge];
+            let node = Node { class: "partner", to, kind: richtung.partner, lines };
+            boxes.push((Key::Weitere(charge, is_forth), node));
+        }
+        for (key, node) in boxes {
+            let far = drawing.node(key, || node);
             drawing.join(near, far, schritt);
         }
     }

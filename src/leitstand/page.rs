@@ -24,7 +24,7 @@ use super::uploads::Uploads;
 use crate::db::TenantId;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
-use crate::gate::{Gate, Nightly, Zugang};
+use crate::gate::Gate;
 use crate::http::call::Call;
 use crate::http::query::{Query, decode};
 use crate::http::reply::Reply;
@@ -192,10 +192,7 @@ pub struct House {
     pub jobs: Jobs,
     pub uploads: Uploads,
     pub lookout: Lookout,
-    pub zugang: Zugang,
     pub database: PathBuf,
-    /// The backups that are made by themselves, if any.
-    pub nightly: Option<Nightly>,
 }
 
 #[derive(Clone)]

@@ -25,10 +25,10 @@ use crate::db::feed;
 use crate::db::readers::Lane;
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result, unpanicked};
+use crate::gate::Gate;
 use crate::gate::address::neighbourhood;
 use crate::gate::audit::Row;
 use crate::gate::ip_limit::Limited;
-use crate::gate::{Gate, Policy};
 use crate::http::answering::Answering;
 use crate::http::client::Client;
 use crate::http::error;
@@ -58,20 +58,13 @@ pub struct Leitstand {
 }
 
 impl Leitstand {
-    pub fn new(
-        gate: Arc<Gate>,
-        pages: &'static [Page],
-        database: &Path,
-        policy: &Policy,
-    ) -> Result<Leitstand> {
-        let (database, nightly, zugang) =
-            (database.to_owned(), policy.nightly.clone(), policy.leitstand.clone());
-        let (clock, certificate) = (Arc::clone(&gate.clock), zugang.certificate.clone());
-        let lookout = Lookout::start(database.clone(), nightly.clone(), certificate, clock)?;
+    pub fn new(gate: Arc<Gate>, pages: &'static [Page], database: &Path) -> Result<Leitstand> {
+        let (database, policy) = (database.to_owned(), &gate.policy);
+        let (nightly, certificate) = (policy.nightly.clone(), policy.leitstand.certificate.clone());
+        let lookout = Lookout::start(database.clone(), nightly, certificate, Arc::clone(&gate.clock))?;
         let (attempts, jobs, uploads) = Default::default();
-        let house = House { gate, pages, attempts, jobs, uploads, lookout, zugang, database, nightly };
-        let hashing = PasswordThread::start()?;
-        Ok(Leitstand { house: Arc::new(house), hashing, flash: FlashMessages::default() })
+        let house = Arc::new(House { gate, pages, attempts, jobs, uploads, lookout, database });
+        Ok(Leitstand { house, hashing: PasswordThread::start()?, flash: FlashMessages::default() })
     }
 
     /// Asks long work to end: the service does.

@@ -28,7 +28,7 @@ const BACKUPS_BY_HAND_MAX: usize = 20;
 
 fn places(ask: &Ask) -> (&Path, &Path) {
     let database = &ask.house.database;
-    (database, kept::folder(database, ask.house.nightly.as_ref()))
+    (database, kept::folder(database, ask.house.gate.policy.nightly.as_ref()))
 }
 
 fn megabytes(bytes: u64) -> String {
@@ -76,7 +76,7 @@ fn whole(path: &Path) -> String {
 
 fn place_of(ask: &Ask) -> Markup {
     let (_, folder) = places(ask);
-    match &ask.house.nightly {
+    match &ask.house.gate.policy.nightly {
         Some(nightly) => html! {
             "Jede Nacht ab " (format!("{:02}:{:02}", nightly.minute / 60, nightly.minute % 60)) " Uhr entsteht eine geprüfte Sicherung in "
             (whole(folder)) "; die neuesten " (nightly.keep) " bleiben."
