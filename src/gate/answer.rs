@@ -84,7 +84,7 @@ impl Gate {
             request.body.set(client.body(admitted.route.body_bytes_max, &admitted.caller.key_id).await);
         }
         if let Run::Each(single) = admitted.route.run {
-            return self.answer_each(single, request, &admitted, trail, client).await;
+            return self.answer_each(single, request, &admitted, trail).await;
         }
         match self.with_body(request, &admitted, Gate::prepare).await? {
             Prepared::Repeated(reply) => Ok(reply),

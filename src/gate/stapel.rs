@@ -19,7 +19,6 @@ use super::idempotency::{KEY_CHARS_MAX, sent_key};
 use crate::db::TenantId;
 use crate::db::batch::Batch;
 use crate::failure::{Failure, Result, unpanicked};
-use crate::http::client::Client;
 use crate::http::off_sockets::off_sockets;
 use crate::http::reply::Reply;
 use crate::http::request::{Body, Request};
@@ -46,15 +45,14 @@ struct Item {
 }
 
 impl Gate {
-    /// Answers a request whose items go to the route with the path `single`, some in a batch of the writer at a time. Where
-    /// nobody listens any more, what was not begun is left undone.
+    /// Answers a request whose items go to the route with the path `single`, some in a batch of the writer at a time. A
+    /// client that hangs up stops none of them: it looks like one that only closed its half.
     pub(super) async fn answer_each(
         self: &Arc<Gate>,
         single: &'static str,
         request: &Arc<Request>,
         admitted: &Admitted,
         trail: &mut Trail,
-        client: &Client,
     ) -> Result<Reply> {
         // The key of an item has its number behind it.
         sent_key(request, KEY_CHARS_MAX - "#200".len())?;
@@ -63,7 +61,7 @@ impl Gate {
         let items = self.with_body(request, admitted, |_, request, _| Ok(items(&request.body)?)).await?;
         let of_item = admitted.of_item(self.router.route(at));
         let mut data = Vec::with_capacity(items.len());
-        while data.len() < items.len() && (data.is_empty() || !client.is_gone()) {
+        while data.len() < items.len() {
             let step = data.len()..data.len() + at_once(&items[data.len()..]);
             let step = step.map(|number| self.item(at, request, trail, number, items[number].clone()));
             data.extend(self.answer_items(&of_item, step.collect()).await);

@@ -1,7 +1,7 @@
 //! The client of a request, for a request that has to wait for it: for its body, or for as long as it listens.
 
 use std::net::IpAddr;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http_body_util::BodyExt;
@@ -86,8 +86,6 @@ pub struct ConnectionContext {
     pub limits: Arc<Limits>,
     pub bodies: Arc<BodyBudgets>,
     pub stage: watch::Receiver<Stage>,
-    /// There as long as the connection is served: a request may outlive it.
-    pub served: Weak<()>,
 }
 
 pub struct Client(Option<(Arriving, Arc<ConnectionContext>)>);
@@ -106,10 +104,6 @@ impl Client {
     /// Its key or session was accepted: the connection need not make room for new ones any more.
     pub fn has_passed(&self) {
         self.0.iter().for_each(|(_, connection)| connection.slot.has_answered());
-    }
-
-    pub fn is_gone(&self) -> bool {
-        self.0.as_ref().is_some_and(|(_, connection)| connection.served.strong_count() == 0)
     }
 
     /// Whether the request has a body that is still to be read.

@@ -138,7 +138,6 @@ impl<A: Answering> Serving<A> {
         // None where the client has gone already.
         let local = stream.local_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |local| local.ip());
         let Some((stream, socket)) = self.shaken(stream, stage.clone()).await else { return };
-        let served = Arc::new(());
         let context = Arc::new(ConnectionContext {
             peer,
             local,
@@ -147,7 +146,6 @@ impl<A: Answering> Serving<A> {
             limits: Arc::clone(&self.limits),
             bodies: Arc::clone(&self.bodies),
             stage: stage.clone(),
-            served: Arc::downgrade(&served),
         });
         let answering =
             service_fn(async |request| Ok::<_, Infallible>(self.respond(request, &context).await));

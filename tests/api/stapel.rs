@@ -1,5 +1,8 @@
 //! Many records in one request (D28): each item is answered as if it had come alone.
 
+use std::io::Write;
+use std::net::TcpStream;
+
 use partnerd::gate::key::Grant;
 use partnerd::rules::choice::Choice;
 use partnerd::rules::scope::Scope;
@@ -80,6 +83,24 @@ fn two_hundred_are_taken_and_no_more() {
     assert_eq!(statuses(&answer), [413, 201]);
     let answer = mill.post("/api/v1/kunden/stapel", json!({"items": vec![long(1 << 20); 15]}));
     answer.refused(413, "ZU_GROSS");
+}
+
+#[test]
+fn a_client_that_hangs_up_stops_no_item() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let kunden: Vec<_> = (0..200).map(|at| json!({"name": format!("K{at}")})).collect();
+    let body = json!({"items": kunden}).to_string();
+    let key = mill.key.as_ref().unwrap();
+    let length = body.len();
+    let head = format!(
+        "POST /api/v1/kunden/stapel HTTP/1.1\r\nHost: x\r\nX-API-Key: {key}\r\nContent-Length: {length}\r\n\r\n"
+    );
+    TcpStream::connect(server.address).unwrap().write_all(format!("{head}{body}").as_bytes()).unwrap();
+    // It is carried out in thirteen batches, of which the first ones may be seen before the last.
+    while mill.get("/api/v1/kunden?limit=500").is(200)["data"].as_array().unwrap().len() < 200 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
 }
 
 #[test]
