@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle, current, sleep};
 use std::time::Duration;
 
@@ -54,12 +54,9 @@ impl<T: Send + 'static> Worker<T> {
         Ok(Worker { sender: Some(sender), is_ending, thread: Some(thread) })
     }
 
-    /// Hands in a piece of work; gives it back where too much waits already.
-    pub fn submit(&self, piece: T) -> Result<(), T> {
-        let Some(sender) = &self.sender else { return Err(piece) };
-        sender.try_send(piece).map_err(|error| match error {
-            TrySendError::Full(piece) | TrySendError::Disconnected(piece) => piece,
-        })
+    /// Hands in a piece of work; false, and it is dropped, where too much waits already.
+    pub fn submit(&self, piece: T) -> bool {
+        self.sender.as_ref().is_some_and(|sender| sender.try_send(piece).is_ok())
     }
 }
 

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use tokio::time::sleep;
-use uuid::Uuid;
 
 use super::admission::{Admitted, AfterChecks, Head, Prepared, PreparedWrite, Thread};
 use super::completion::{Trail, Written};
@@ -17,7 +16,6 @@ use crate::db::error::exceeded_budget;
 use crate::failure::{Failure, Result};
 use crate::http::answering::Answering;
 use crate::http::client::Client;
-use crate::http::error;
 use crate::http::off_sockets::off_sockets;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
@@ -38,10 +36,6 @@ impl Answering for Gate {
         let outcome = outcome.unwrap_or_else(|_| Err(Failure::Broken("a request panicked".into())));
         let reply = outcome.unwrap_or_else(|failure| self.refuse(failure, &request, &mut trail));
         self.complete(&request, &trail, reply)
-    }
-
-    fn unavailable(&self, request_id: Uuid) -> Reply {
-        error::unavailable(request_id)
     }
 
     fn client(&self, peer: IpAddr) -> Option<IpAddr> {
@@ -129,10 +123,14 @@ impl Gate {
         work: fn(&Gate, &Request, &Admitted) -> Result<T>,
     ) -> Result<T> {
         let is_heavy = admitted.route.is_heavy;
-        if request.body.len() <= LARGE_BODY_BYTES && !is_heavy {
+        if request.body.byte_count() <= LARGE_BODY_BYTES && !is_heavy {
             return work(self, request, admitted);
         }
-        let counted = if is_heavy { request.body.len().max(HEAVY_BODY_BYTES) } else { request.body.len() };
+        let counted = if is_heavy {
+            request.body.byte_count().max(HEAVY_BODY_BYTES)
+        } else {
+            request.body.byte_count()
+        };
         let pause = self.shares.has_sent(&admitted.caller.key_id, counted, (self.clock)());
         if !pause.is_zero() {
             sleep(pause).await;
@@ -151,7 +149,7 @@ impl Gate {
         let (gate, tenant) = (Arc::clone(self), write.caller.tenant);
         let (sent, so_far) = (Arc::clone(request), trail.clone());
         let run = move |batch: &Batch<'_>| gate.run_write(batch, &sent, &so_far, &write);
-        let reply = self.write(Some(tenant), request.body.len(), run).await?;
+        let reply = self.write(Some(tenant), request.body.byte_count(), run).await?;
         trail.written = Written::WithItsRow;
         Ok(reply)
     }

@@ -103,7 +103,7 @@ impl Gate {
 
     /// Answers the items of a step: each has an answer, whatever becomes of the others.
     async fn answer_items(self: &Arc<Gate>, admitted: &Admitted, items: Vec<Item>) -> Vec<StapelZeile> {
-        let bytes = items.iter().map(|item| item.request.body.len()).sum();
+        let bytes = items.iter().map(|item| item.request.body.byte_count()).sum();
         let (mut outcomes, mut writes) = (Vec::with_capacity(items.len()), Vec::new());
         for mut item in items {
             let outcome = match self.prepare_item(&mut item, admitted).await {
@@ -138,7 +138,7 @@ impl Gate {
     /// of its address, it is one more. A large body is read off the sockets.
     async fn prepare_item(self: &Arc<Gate>, item: &mut Item, admitted: &Admitted) -> Result<Prepared> {
         item.trail.allowance.map_or(Ok(()), |allowance| allowance.check())?;
-        let (bytes, limit) = (item.request.body.len(), admitted.route.body_bytes_max);
+        let (bytes, limit) = (item.request.body.byte_count(), admitted.route.body_bytes_max);
         if bytes > limit {
             let message = format!("Der Eintrag ist größer als {limit} Bytes. Bitte aufteilen.");
             return Err(Refusal::new(Code::ZuGross, message).into());

@@ -91,7 +91,7 @@ impl Verifying {
         let mut waiting = locked(&self.waiting);
         let has_room = waiting.has_room(&key.digest, address);
         let is_new = !waiting.by_key.contains_key(&key.digest);
-        if !has_room || is_new && self.worker.submit(key.clone()).is_err() {
+        if !has_room || is_new && !self.worker.submit(key.clone()) {
             return None;
         }
         let (tell, told) = oneshot::channel();

@@ -3,8 +3,6 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use uuid::Uuid;
-
 use super::client::Client;
 use super::reply::Reply;
 use super::request::Request;
@@ -14,8 +12,6 @@ pub trait Answering: Send + Sync + 'static {
     /// Answers a request. The socket polls it once where it is; what is not ready then goes on in a task of its own, so
     /// that a client that hangs up stops nothing and its request still has its audit row.
     fn answer(self: Arc<Self>, request: Request, client: &mut Client) -> impl Future<Output = Reply> + Send;
-    /// The answer where answering panicked.
-    fn unavailable(&self, request_id: Uuid) -> Reply;
     /// What is taken for one client at the other end of a connection; none for a proxy of ours, which speaks for many.
     fn client(&self, peer: IpAddr) -> Option<IpAddr>;
 }

@@ -114,9 +114,9 @@ impl Client {
     /// Reads the body of at most `limit` bytes on the account of a key or a person, within the time and the memory that
     /// there is for it.
     pub async fn body(&mut self, limit: usize, account: &str) -> Received {
-        let Some((arriving, connection)) = &mut self.0 else { return Received::Refused(incomplete()) };
+        let Some((arriving, connection)) = &mut self.0 else { return Err(incomplete()) };
         if arriving.announced().is_some_and(|announced| announced > limit) {
-            return Received::Refused(too_large(limit));
+            return Err(too_large(limit));
         }
         let (bodies, time) = (&connection.bodies, connection.limits.body);
         let is_large = arriving.announced().unwrap_or(limit) > SMALL_BODY_BYTES_MAX;
@@ -125,14 +125,12 @@ impl Client {
             false => (&bodies.small, None),
             true => {
                 let take = || bodies.large_at_once.take(account, 1);
-                match when_freed(&bodies.large_at_once, time, take).await {
-                    Some(turn) => (&bodies.large, Some(turn)),
-                    None => return Received::Refused(no_room()),
-                }
+                let turn = when_freed(&bodies.large_at_once, time, take).await.ok_or_else(no_room)?;
+                (&bodies.large, Some(turn))
             }
         };
         let reading = arriving.read(limit, account, budget);
-        timeout(time, reading).await.unwrap_or_else(|_| Received::Refused(super::error::too_slow()))
+        timeout(time, reading).await.unwrap_or_else(|_| Err(super::error::too_slow()))
     }
 
     /// Waits until the bell rings, and then for `not_before`; false where there is nothing more to wait for: it is
@@ -207,20 +205,18 @@ impl Arriving {
         let mut content = Vec::with_capacity(self.announced().unwrap_or(0));
         let mut permit: Option<Permit> = None;
         while let Some(data) = self.next().await {
-            let Ok(data) = data else { return Received::Refused(incomplete()) };
+            let data = data.map_err(|_| incomplete())?;
             if self.received > limit {
-                return Received::Refused(too_large(limit));
+                return Err(too_large(limit));
             }
             let take = || match permit.as_mut() {
                 Some(permit) => permit.grow(data.len()).then_some(()),
                 None => budget.take(account, data.len()).map(|taken| permit = Some(taken)),
             };
-            if when_freed(budget, MEMORY_WAIT_MAX, take).await.is_none() {
-                return Received::Refused(no_room());
-            }
+            when_freed(budget, MEMORY_WAIT_MAX, take).await.ok_or_else(no_room)?;
             content.extend_from_slice(&data);
         }
-        Received::Whole(content, permit)
+        Ok((content, permit))
     }
 
     async fn is_drained(&mut self, time: Duration) -> bool {

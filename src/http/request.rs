@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::budget::Permit;
 use crate::rules::day::Instant;
-use crate::rules::error::{Code, Refusal};
+use crate::rules::error::{Checked, Code, Refusal};
 
 pub struct Request {
     /// Goes into the answer, the log and the audit row.
@@ -37,16 +37,12 @@ pub fn listed<'h>(headers: &'h HeaderMap, name: &str) -> impl Iterator<Item = &'
 #[derive(Default)]
 pub struct Body(OnceLock<Received>);
 
-/// What came of reading a body.
-pub enum Received {
-    /// It is whole, and holds its share of the memory for bodies until it is dropped.
-    Whole(Vec<u8>, Option<Permit>),
-    Refused(Box<Refusal>),
-}
+/// What came of reading a body: all of it, with its share of the memory for bodies, which it holds until it is dropped.
+pub type Received = Checked<(Vec<u8>, Option<Permit>)>;
 
 impl Body {
     pub fn from_bytes(content: Vec<u8>) -> Body {
-        Body(Received::Whole(content, None).into())
+        Body(Received::Ok((content, None)).into())
     }
 
     /// Whether it is still to be read.
@@ -60,18 +56,14 @@ impl Body {
     }
 
     /// Its length in bytes; 0 where it was not read.
-    pub fn len(&self) -> usize {
+    pub fn byte_count(&self) -> usize {
         self.content().map_or(0, <[u8]>::len)
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    pub fn content(&self) -> std::result::Result<&[u8], Box<Refusal>> {
+    pub fn content(&self) -> Checked<&[u8]> {
         match self.0.get() {
-            Some(Received::Whole(content, _)) => Ok(content),
-            Some(Received::Refused(refusal)) => Err(refusal.clone()),
+            Some(Ok((content, _))) => Ok(content),
+            Some(Err(refusal)) => Err(refusal.clone()),
             None => Err(incomplete()),
         }
     }

@@ -30,6 +30,7 @@ pub use super::client::Limits;
 use super::client::{BodyBudgets, Client, ConnectionContext, Stage};
 use super::connections::{ConnectionSlot, Connections};
 use super::encoding::{accepts_gzip, encoded};
+use super::error::unavailable;
 use super::message::{Content, malformed, response};
 use super::off_sockets::off_sockets;
 use super::paced::Paced;
@@ -225,7 +226,8 @@ impl<A: Answering> Serving<A> {
         };
         let (reply, is_drained) = match in_place_or_in_task(answering).await {
             Some((reply, mut client)) => (reply, client.is_drained().await),
-            None => (self.service.unavailable(id), false),
+            // Answering panicked.
+            None => (unavailable(id), false),
         };
         let reply = compressed(reply, gzip).await;
         context.slot.has_answered();

@@ -37,7 +37,9 @@ impl PasswordThread {
         let (tell, told) = oneshot::channel();
         let work = move || drop(tell.send(unpanicked(work)));
         let is_full = || Failure::Busy("too many passwords wait to be hashed".into());
-        self.0.submit(Box::new(work)).map_err(|_| is_full())?;
+        if !self.0.submit(Box::new(work)) {
+            return Err(is_full());
+        }
         told.await.unwrap_or_else(|_| Err(is_full()))
     }
 }

@@ -7,7 +7,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use uuid::Uuid;
 
 use super::entry::{self, Refused};
 use super::flash::FlashMessages;
@@ -220,7 +219,7 @@ impl Leitstand {
             Prepared::Change(change) => change,
             Prepared::Hashed(hashed) => FormChange::Haus(self.hashing.run(hashed).await?),
         };
-        let (firma, bytes) = (visit.ask.tenant_id(), visit.request.body.len());
+        let (firma, bytes) = (visit.ask.tenant_id(), visit.request.body.byte_count());
         let sent = visit.clone();
         let run = move |batch: &Batch<'_>| change.run(batch, &sent);
         let done = self.house.gate.write(firma, bytes, run).await?;
@@ -377,10 +376,6 @@ impl Answering for Front {
             }
             _ => Arc::clone(&self.gate).answer(request, client).await,
         }
-    }
-
-    fn unavailable(&self, request_id: Uuid) -> Reply {
-        self.gate.unavailable(request_id)
     }
 
     fn client(&self, peer: IpAddr) -> Option<IpAddr> {

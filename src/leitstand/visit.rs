@@ -97,7 +97,7 @@ pub fn row(
         pfad: shortened(&request.path),
         status: reply.status,
         dauer_us: i64::try_from(request.started.elapsed().as_micros()).unwrap_or(i64::MAX),
-        bytes_ein: request.body.len() as i64,
+        bytes_ein: request.body.byte_count() as i64,
         bytes_aus: reply.body.len() as i64,
         subjekt: reply.subject,
         anzahl: 1,

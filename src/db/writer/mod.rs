@@ -260,6 +260,7 @@ impl WriterThread<'_> {
             self.with_savepoints = SAVEPOINT_BATCHES;
             result = self.run_in_transaction(&mut jobs, true);
         }
+        self.leave_none_open();
         let ended = *result.as_ref().unwrap_or(&Ended::Undone);
         if ended != Ended::Committed {
             let why = result.map_or_else(|failure| failure.to_string(), |_| "see above".into());
@@ -280,13 +281,6 @@ impl WriterThread<'_> {
         ended
     }
 
-    /// Runs the jobs in one transaction. None is left open.
-    fn run_in_transaction(&mut self, jobs: &mut [Box<dyn Job>], savepoints: bool) -> Result<Ended> {
-        let ended = self.begin_and_run(jobs, savepoints);
-        self.leave_none_open();
-        ended
-    }
-
     /// Ends a transaction that failed.
     fn leave_none_open(&self) {
         if !self.connection.is_autocommit()
@@ -296,7 +290,9 @@ impl WriterThread<'_> {
         }
     }
 
-    fn begin_and_run(&mut self, jobs: &mut [Box<dyn Job>], savepoints: bool) -> Result<Ended> {
+    /// Runs the jobs in one transaction.
+    fn run_in_transaction(&mut self, jobs: &mut [Box<dyn Job>], savepoints: bool) -> Result<Ended> {
+        self.leave_none_open();
         execute(self.connection, "begin immediate")?;
         self.cache.drop_if_stale(self.connection)?;
         let batch = Batch::new(self.connection, &self.clock, &self.cache, savepoints);
