@@ -52,17 +52,14 @@ impl Config {
             None => BTreeMap::new(),
         };
         let in_force = SETTINGS.iter().map(|setting| {
-            let variable = format!("PARTNERD_{}", setting.name.to_uppercase());
-            let (value, source) = if let Some(value) = flags.get(setting.name) {
-                (value.clone(), format!("flag --{}", setting.name))
-            } else if let Some(value) = environment(&variable) {
-                (value, format!("environment {variable}"))
-            } else if let Some((value, place)) = from_file.get(setting.name) {
-                (value.clone(), place.clone())
-            } else {
-                (setting.default.to_owned(), "default".to_owned())
-            };
-            InForce { name: setting.name, value, source }
+            let name = setting.name;
+            let variable = format!("PARTNERD_{}", name.to_uppercase());
+            let by_flag = flags.get(name).map(|value| (value.clone(), format!("flag --{name}")));
+            let by_variable = || Some((environment(&variable)?, format!("environment {variable}")));
+            let by_file = || from_file.get(name).cloned();
+            let default = || (setting.default.to_owned(), "default".to_owned());
+            let (value, source) = by_flag.or_else(by_variable).or_else(by_file).unwrap_or_else(default);
+            InForce { name, value, source }
         });
         Config::from_values(Values(in_force.collect()))
     }

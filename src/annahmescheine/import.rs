@@ -27,15 +27,13 @@ pub fn annahmeschein(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Resul
         old.clone().unwrap_or_else(|| Annahmeschein::blank(tx.new_id(), belegnummer, tx.now())),
         zeile,
     )?;
-    if old.as_ref() == Some(&new) {
-        return Ok(Upserted::Unchanged);
-    }
-    if old.is_none() {
-        // So that the next note of ours does not take a number that came from elsewhere.
-        numbers::reserve(tx, Reihe::Annahmeschein, &new.belegnummer)?;
-    }
-    sql::upsert(tx, &new, old.is_none())?;
-    Ok(if old.is_some() { Upserted::Changed } else { Upserted::Created })
+    Upserted::by(old.as_ref(), &new, || {
+        if old.is_none() {
+            // So that the next note of ours does not take a number that came from elsewhere.
+            numbers::reserve(tx, Reihe::Annahmeschein, &new.belegnummer)?;
+        }
+        sql::upsert(tx, &new, old.is_none())
+    })
 }
 
 fn with_row(tx: &Tx<'_>, mut schein: Annahmeschein, zeile: AnnahmescheinZeile) -> Result<Annahmeschein> {

@@ -138,18 +138,13 @@ pub fn artikel(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upse
         gruppe: gruppe.map(|gruppe| gruppe.name).or(old.gruppe),
         ..old
     };
-    match found {
-        Some(found) if found == new => Ok(Upserted::Unchanged),
+    Upserted::by(found.as_ref(), &new, || match &found {
         Some(found) => {
             sql::update(tx, &new)?;
-            verlauf::write(tx, &found, &new)?;
-            Ok(Upserted::Changed)
+            verlauf::write(tx, found, &new)
         }
-        None => {
-            sql::insert(tx, &new)?;
-            Ok(Upserted::Created)
-        }
-    }
+        None => sql::insert(tx, &new),
+    })
 }
 
 /// The article that a row names by its number (D22).

@@ -50,12 +50,11 @@ fn table(header: &[&str], rows: &[Vec<String>], width: Option<usize>) -> String 
     }
     let least: Vec<_> = widths(header, rows, longest_word).collect();
     for (at, (column, least)) in table.column_iter_mut().zip(least).enumerate() {
-        column.set_padding((0, if at + 1 == header.len() { 0 } else { GAP as u16 }));
+        let gap = if at + 1 == header.len() { 0 } else { GAP };
+        column.set_padding((0, gap as u16));
         if width.is_some() {
-            let least = least + if at + 1 == header.len() { 0 } else { GAP };
-            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(
-                u16::try_from(least).unwrap_or(u16::MAX),
-            )));
+            let least = u16::try_from(least + gap).unwrap_or(u16::MAX);
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
         }
     }
     table.trim_fmt()

@@ -1,5 +1,6 @@
 //! Reading a file to import: JSON (an array of objects, or one object a line), CSV, or a spreadsheet.
 
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
@@ -211,11 +212,9 @@ pub fn decode(bytes: Vec<u8>) -> Result<String, Complaint> {
     }
 }
 
-fn value(cell: std::borrow::Cow<'_, str>) -> Json<'_> {
+fn value(cell: Cow<'_, str>) -> Json<'_> {
     match cell {
-        std::borrow::Cow::Borrowed(text) if text.starts_with(NUMBER) => {
-            Json::Number(text.trim_start_matches(NUMBER))
-        }
+        Cow::Borrowed(text) if text.starts_with(NUMBER) => Json::Number(text.trim_start_matches(NUMBER)),
         cell => Json::String(cell),
     }
 }
