@@ -1,5 +1,5 @@
-//! Where requests go that cannot be answered where they are: to the slow lane, to the writer, or to wait for a change. A key
-//! and a session take the same ways.
+//! Where requests go that cannot be answered where they are: to the slow lane, or to the writer. A key and a session
+//! take the same ways.
 
 use std::sync::Arc;
 

@@ -65,14 +65,14 @@ pub struct Gate {
     pub verifying: Verifying,
     /// What each key has used of its day.
     pub quota: Arc<Quota>,
-    /// What the reads of each key have cost the threads of the sockets lately.
+    /// What the reads and the bodies of each key have cost lately.
     pub shares: Shares,
     pub waiters: Waiters,
     /// Memory for answers that clients have not taken yet.
     pub answers: Arc<Budget>,
     /// The same for those without a key.
     pub answers_of_strangers: Arc<Budget>,
-    /// Critical requests of each address.
+    /// Requests of each address that are limited: without a valid key, to critical routes, and to log in.
     pub ip_limit: IpLimit,
     /// Which routes the configuration names as critical, in the order of the routes.
     pub critical: Vec<bool>,

@@ -21,10 +21,10 @@ use crate::http::budget::{Budget, Permit};
 /// Keys that wait at most.
 const KEYS_WAITING_MAX: usize = 1_024;
 
-/// Requests that wait at most; further ones are answered 503.
+/// Requests that wait at most, beside the first one of each key; further ones are answered 503.
 const REQUESTS_WAITING_MAX: usize = 4_096;
 
-/// Requests of one address (of IPv6 a /64) that wait at most.
+/// Requests of one address (of IPv6 a /64) that wait at most, beside the first one of each key.
 const ADDRESS_REQUESTS_MAX: usize = 2_048;
 
 /// Requests with one key that wait at most: a client that begins with so many connections at once is answered.

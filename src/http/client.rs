@@ -31,7 +31,7 @@ const KEY_LARGE_BODIES_MAX: usize = 2;
 /// How long a body waits for memory before it is refused: what holds it may wait for memory itself.
 const MEMORY_WAIT_MAX: Duration = Duration::from_secs(5);
 
-/// Bytes beyond the limit of a body that are read and thrown away at most.
+/// Bytes of a body that are read and thrown away at most, beyond those that were read before.
 const DRAINED_BYTES_MAX: usize = 16 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -136,7 +136,7 @@ impl<A: Answering> Serving<A> {
         mut stage: watch::Receiver<Stage>,
         watcher: Watcher,
     ) {
-        // None where the client has gone already.
+        // The unspecified address where the client has gone already.
         let local = stream.local_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |local| local.ip());
         let Some((stream, socket)) = self.shaken(stream, stage.clone()).await else { return };
         let context = Arc::new(ConnectionContext {
@@ -236,7 +236,7 @@ impl<A: Answering> Serving<A> {
 }
 
 /// Polls once in place: a short read costs less than handing it over. What is not ready then goes on in a task of its own,
-/// which runs to its end, also where the client hangs up. None where it panicked there.
+/// which runs to its end, also where the client hangs up. None where it panicked.
 async fn in_place_or_in_task<T: Send + 'static>(
     answering: impl Future<Output = T> + Send + 'static,
 ) -> Option<T> {

@@ -66,7 +66,7 @@ impl Leitstand {
         Ok(Leitstand { house, hashing: PasswordThread::start()?, flash: FlashMessages::default() })
     }
 
-    /// Asks long work to end: the service does.
+    /// Asks long work to end, because the service ends.
     pub fn stop(&self) {
         self.house.jobs.give_up();
     }

@@ -155,7 +155,7 @@ struct WriterThread<'c> {
     cache: Cache,
     housekeeping: Box<dyn Housekeeping>,
     watch: Arc<Watch>,
-    /// Batches that run with savepoints from the start.
+    /// How many of the next batches run with savepoints from the start.
     with_savepoints: u32,
 }
 
