@@ -48,8 +48,43 @@ BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
 __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T size) { return SystemFunction036(data, size); }
 C
 x86_64-w64-mingw32-gcc -shared -o "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll" shim.c -ladvapi32
+# Wine kills a process that needs more than half a second to end, as on a busy disk, and its exit code is lost
+# to the shell (137). A Windows process that waits for it still learns the code, and leaves it in a file.
+cat >launch.c <<'C'
+#include <stdio.h>
+#include <windows.h>
+int main(void) {
+  WCHAR *arguments = GetCommandLineW(), line[8192];
+  BOOL quoted = FALSE;
+  for (; *arguments && (quoted || *arguments != L' '); arguments++)
+    if (*arguments == L'"') quoted = !quoted;
+  _snwprintf(line, 8192, L"partnerd.exe%ls", arguments);
+  STARTUPINFOW startup = {sizeof startup};
+  PROCESS_INFORMATION process;
+  if (!CreateProcessW(NULL, line, NULL, NULL, TRUE, 0, NULL, NULL, &startup, &process)) return 1;
+  WaitForSingleObject(process.hProcess, INFINITE);
+  DWORD code = 1;
+  GetExitCodeProcess(process.hProcess, &code);
+  FILE *file = fopen("code", "w");
+  fprintf(file, "%lu", code);
+  fclose(file);
+  return code != 0;
+}
+C
+x86_64-w64-mingw32-gcc -o launch.exe launch.c
 
-partnerd() { timeout 60 wine partnerd.exe "$@" | tr -d '\r'; }
+partnerd() {
+  rm -f code
+  timeout 60 wine launch.exe "$@" | tr -d '\r' || true
+  [ "$(cat code 2>/dev/null)" = 0 ]
+}
+# Whether the server ended in order: what it wrote says so where Wine killed it at its end.
+ended() {
+  local code=0
+  wait "$server" || code=$?
+  server=
+  [ "$code" = 0 ] || [ "$code" = 137 ] && grep -q 'stopping' err && [ ! -e partnerd.db-wal ]
+}
 serve() {
   wine partnerd.exe serve --listen 127.0.0.1:0 >listening 2>err &
   server=$!
@@ -108,12 +143,9 @@ ok "a second server on the file is refused"
 
 # To Wine, SIGINT is Ctrl-C.
 kill -INT "$server"
-code=0
-wait "$server" || code=$?
-server=
-[ "$code" = 0 ] && grep -q 'stopping' err || fail "Ctrl-C ends it in order (exit $code)"
+ended || fail "Ctrl-C ends it in order"
 [ ! -e partnerd.db-audit-journal-1 ] || fail "the log of requests is in the database after a stop"
-ok "Ctrl-C ends it in order, exit 0"
+ok "Ctrl-C ends it in order"
 
 serve
 expect 200 '"summe_brutto":"101.15"' "/api/v1/belege/$invoice"
@@ -123,8 +155,7 @@ expect 201 '"kundennr":"K-2"' /api/v1/kunden '{"kundennr":"K-2","nachname_firma"
 serve
 expect 200 'Hof Huber' '/api/v1/kunden?suche=Huber'
 kill -INT "$server"
-wait "$server" || fail "it ends in order after a crash"
-server=
+ended || fail "it ends in order after a crash"
 partnerd check >checked || fail "check after a crash"
 ok "killed hard: the next start has what was answered, check finds nothing"
 
