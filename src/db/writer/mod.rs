@@ -141,10 +141,13 @@ impl WriterQueue {
     pub fn copy(&self, to: &Path) -> Result<()> {
         let (told, answer) = sync_channel(1);
         let request = CopyRequest { target: open_target(to)?, told };
-        let busy = |_| Failure::Busy("the writer has too much to do to make a copy".to_owned());
-        self.sender.try_send(Message::Copy(request)).map_err(busy)?;
-        let gone = |_| Failure::Busy("the service was stopped before the copy was made".to_owned());
-        answer.recv().map_err(gone)?.map(drop)
+        let gone = "the service was stopped before the copy was made";
+        let refused = |refused| match refused {
+            TrySendError::Full(_) => Failure::Busy("the writer has too much to do to make a copy".to_owned()),
+            TrySendError::Disconnected(_) => Failure::Busy(gone.to_owned()),
+        };
+        self.sender.try_send(Message::Copy(request)).map_err(refused)?;
+        answer.recv().map_err(|_| Failure::Busy(gone.to_owned()))?.map(drop)
     }
 }
 
@@ -227,6 +230,8 @@ impl WriterThread<'_> {
             while !pages.step()? {
                 self.watch.seen();
                 ended = match queue.next(COPY_PAUSE) {
+                    // The disk is full: the writer's own work waits for the end of the copy, instead of failing each step.
+                    Next::Nothing if self.watch.has_failed() => ended,
                     Next::Nothing => Some(self.keep_house_if_due(false)),
                     Next::Batch(jobs) => Some(self.batch(jobs)),
                     Next::Copy(other) => {

@@ -1,5 +1,6 @@
 //! Requests that share a transaction: what each is told, and what of it is kept.
 
+use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::channel;
 
 use super::*;
@@ -168,5 +169,39 @@ fn a_transaction_is_counted_before_anybody_hears_of_it() {
         });
         assert_eq!(told.recv().unwrap(), (Ended::Committed, number));
     }
+    writer.stop();
+}
+
+/// Fails as on a full disk, which undoes the transaction, and counts how often.
+struct Fails(Arc<AtomicUsize>);
+
+impl Housekeeping for Fails {
+    fn pending(&self, at_stop: bool) -> bool {
+        !at_stop
+    }
+    fn in_batch(&mut self, connection: &Connection) -> Result<()> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        connection.execute_batch("rollback")?;
+        Err(Failure::Broken("as it was told".into()))
+    }
+    fn after(&mut self, _: bool) {}
+}
+
+#[test]
+fn on_a_full_disk_the_writers_own_work_is_not_tried_at_each_step_of_a_copy() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let connection = Connection::open_in_memory().unwrap();
+    crate::db::cache::tests::create_tables(&connection);
+    // 40 steps.
+    connection.execute_batch("create table t (a); insert into t values (zeroblob(41943040))").unwrap();
+    let tries = Arc::<AtomicUsize>::default();
+    let housekeeping = Box::new(Fails(Arc::clone(&tries)));
+    let writer = Writer::start(connection, None, system_clock(), housekeeping).unwrap();
+    let (_, ended) = writer.queue().run(write(1, Way::UndoesAll));
+    assert_eq!((ended, writer.queue().watch.has_failed()), (Ended::Undone, true));
+    let before = tries.load(Ordering::Relaxed);
+    writer.queue().copy(&folder.path().join("copy.db")).unwrap();
+    let during = tries.load(Ordering::Relaxed) - before;
+    assert!(during < 10, "{during} tries");
     writer.stop();
 }
