@@ -29,7 +29,7 @@ use crate::gate::key::{Keys, mac_secret};
 use crate::gate::metrics::Metrics;
 use crate::gate::quota::Quota;
 use crate::gate::verifying::Verifying;
-use crate::gate::{ANSWER_BYTES_MAX, Gate, Modus, Policy, STRANGER_ANSWER_BYTES_MAX};
+use crate::gate::{ANSWERS_BYTES_MAX, Gate, Modus, Policy, STRANGER_ANSWERS_BYTES_MAX};
 use crate::http::budget::Budget;
 use crate::http::router::Router;
 use crate::http::server::{Limits, serve};
@@ -72,8 +72,8 @@ impl Service {
             verifying: Verifying::start(database, Arc::clone(&keys))?,
             keys,
             quota,
-            answers: Budget::new(ANSWER_BYTES_MAX, ANSWER_BYTES_MAX / 2),
-            answers_of_strangers: Budget::new(STRANGER_ANSWER_BYTES_MAX, STRANGER_ANSWER_BYTES_MAX / 2),
+            answers: Budget::new(ANSWERS_BYTES_MAX, ANSWERS_BYTES_MAX / 2),
+            answers_of_strangers: Budget::new(STRANGER_ANSWERS_BYTES_MAX, STRANGER_ANSWERS_BYTES_MAX / 2),
             shares: Default::default(),
             ip_limit: Default::default(),
             policy: policy.clone(),

@@ -81,7 +81,7 @@ pub enum Thread {
 
 impl Gate {
     pub(super) fn refuse(&self, failure: Failure, request: &Request, trail: &mut Trail) -> Reply {
-        let failure = self.without_key(failure, trail);
+        let failure = self.limited_if_401(failure, trail);
         let reply = error::reply(&failure, request.id);
         let allowed = || self.router.methods(&split(&request.path)).join(", ");
         if reply.status == 405 { reply.with("allow", allowed()) } else { reply }
@@ -164,7 +164,7 @@ impl Gate {
         };
         let Some(ticks) = ticks else { return run() };
         let (run, ticks) = within(ticks, run);
-        self.shares.has_read(&caller.key_id, ticks, tx.now());
+        self.shares.charge_read(&caller.key_id, ticks, tx.now());
         run
     }
 
@@ -192,7 +192,7 @@ impl Gate {
 
     /// A request without a valid key counts against its address: from the eleventh in a minute on
     /// it is no longer 401 but 429 (D20). A valid key from the same address never suffers.
-    fn without_key(&self, failure: Failure, trail: &mut Trail) -> Failure {
+    fn limited_if_401(&self, failure: Failure, trail: &mut Trail) -> Failure {
         let is_401 = matches!(&failure, Failure::Refused(refusal) if error::status(refusal.code) == 401);
         match is_401.then(|| self.limit_address(trail, Limited::WithoutKey)) {
             Some(Err(too_many)) => too_many,

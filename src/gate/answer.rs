@@ -60,7 +60,7 @@ impl Gate {
         if !self.keys.is_verified(&key) {
             self.verifying.verify(&key, address::neighbourhood(trail.address)).await?;
         }
-        client.has_passed();
+        client.mark_accepted();
         let mut waiting = None;
         let admitted = loop {
             match self.read(request, &key, found, trail).await? {
@@ -131,7 +131,7 @@ impl Gate {
         } else {
             request.body.byte_count()
         };
-        let pause = self.shares.has_sent(&admitted.caller.key_id, counted, (self.clock)());
+        let pause = self.shares.charge_body(&admitted.caller.key_id, counted, (self.clock)());
         if !pause.is_zero() {
             sleep(pause).await;
         }

@@ -39,7 +39,7 @@ impl Gate {
                 }
                 (Some(Ok(_)), Ended::Unknown) => Err(Failure::OutcomeUnknown),
                 (Some(Err(failure)), Ended::Committed) => Err(failure),
-                _ => Err(Failure::Busy("the batch of this write was undone".into())),
+                _ => Err(Failure::Busy("this write was not carried out".into())),
             };
             // A client that hung up has nobody left to tell; what was done for it is kept all the same.
             drop(tell.send(result));

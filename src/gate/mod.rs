@@ -5,8 +5,8 @@
 //! client is told of its limits.
 //!
 //! `stapel` is many requests in one. `waiters` are requests that wait for a change of their company. `key`, `key_changes`,
-//! `quota`, `ip_limit`, `address` and `idempotency` are the checks themselves, `shares` what reads of a key may cost others,
-//! `cors` what browsers ask, `audit` the log of all requests, `administration` that of what people and commands did,
+//! `quota`, `ip_limit`, `address` and `idempotency` are the checks themselves, `verifying` the thread that hashes new keys, `shares`
+//! what reads of a key may cost others, `cors` what browsers ask, `audit` the log of all requests, `administration` that of what people and commands did,
 //! `metrics` the figures.
 
 pub mod address;
@@ -136,10 +136,10 @@ pub struct Nightly {
 }
 
 /// Memory for answers on their way out, in bytes, and the share of a key: half of it, which is room for the largest.
-pub const ANSWER_BYTES_MAX: usize = 64 << 20;
+pub const ANSWERS_BYTES_MAX: usize = 64 << 20;
 
 /// The same for clients without a key: a few of the page that explains the interface.
-pub const STRANGER_ANSWER_BYTES_MAX: usize = 8 << 20;
+pub const STRANGER_ANSWERS_BYTES_MAX: usize = 8 << 20;
 
 /// How long the writer may be at work without looking around before the service is not ready.
 const WRITER_SILENCE_MAX: Duration = Duration::from_secs(10);
@@ -150,9 +150,9 @@ impl Gate {
         address::client(request.peer, &request.headers, &self.policy.proxies)
     }
 
-    /// Whether the service still works, whatever it answers: neither the writer nor a read has been at
-    /// one piece of work for so long. It does not return while no read does.
-    /// What [`ServiceStatus::ready`] calls not ready may pass by itself; what hangs does not.
+    /// Whether the service still works: neither the writer nor a read has been at one piece of work for so long. The read
+    /// that it tries itself may block. A failed write or a busy writer, for which [`ServiceStatus::ready`] says no, does
+    /// not count: it may pass without a restart.
     pub fn works(&self, at_most: Duration) -> bool {
         // An error is an answer as well: a restart mends no disk.
         let _ = self.readers.read(Lane::Fast, look);

@@ -56,14 +56,14 @@ impl Shares {
     }
 
     /// Takes what a read cost in place from the account of its key.
-    pub fn has_read(&self, key: &str, ticks: u32, now: Instant) {
+    pub fn charge_read(&self, key: &str, ticks: u32, now: Instant) {
         if ticks > 0 {
             self.spend(key, i64::from(ticks), now);
         }
     }
 
     /// Takes a body from the account of its key; how long it must wait until those before it are paid back.
-    pub fn has_sent(&self, key: &str, bytes: usize, now: Instant) -> Duration {
+    pub fn charge_body(&self, key: &str, bytes: usize, now: Instant) -> Duration {
         let ticks = i64::try_from(bytes / BYTES_PER_TICK).unwrap_or(DEBT_TICKS_MAX);
         let too_much = self.spend(key, ticks, now) - CREDIT_TICKS;
         Duration::from_millis(u64::try_from(too_much / TICKS_PER_MILLI).unwrap_or(0))
@@ -100,7 +100,7 @@ mod tests {
         let at = Instant::from_millis;
         let in_place = |key: &str, now: i64| shares.in_place(key, at(now));
         assert_eq!(in_place("a", 10_000), IN_PLACE);
-        shares.has_read("a", 1_500, at(10_000));
+        shares.charge_read("a", 1_500, at(10_000));
         assert_eq!(in_place("a", 10_000), IN_PLACE, "alone");
         assert_eq!(in_place("b", 10_000), IN_PLACE, "another");
         let least = READ_TICKS_MIN as u32;
@@ -110,7 +110,7 @@ mod tests {
             assert_eq!(in_place("a", now), expected, "at {now}");
         }
         // Half a second for what was sent before, less the credit; then it is alone again.
-        let sends = |now: i64| shares.has_sent("c", 14 << 20, at(now)).as_millis();
+        let sends = |now: i64| shares.charge_body("c", 14 << 20, at(now)).as_millis();
         in_place("c", 20_000);
         in_place("b", 20_000);
         assert_eq!([sends(20_000), sends(20_000), sends(20_500), sends(21_000)], [0, 516, 733, 0]);

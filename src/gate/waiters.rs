@@ -29,7 +29,8 @@ const LOOK_PAUSE: Duration = Duration::from_millis(250);
 
 pub struct Waiters {
     places: Arc<Budget>,
-    /// What those who wait for a company listen to; it holds the newest change when it was last looked at.
+    /// What those who wait for a company listen to; it holds the number of the newest change that
+    /// [`Waiters::look`] found.
     bells: Mutex<HashMap<TenantId, watch::Sender<i64>>>,
 }
 
@@ -87,7 +88,8 @@ impl Waiters {
         }
     }
 
-    /// Wakes those whose company has changes that nobody rang for.
+    /// Wakes those whose company has changes since the look before. A change that was rung for wakes them a second time,
+    /// because who rings does not know its number.
     pub fn look(&self, readers: &Readers) {
         let awaited = |bell: &watch::Sender<i64>| bell.receiver_count() > 0;
         let waited_for: Vec<TenantId> =

@@ -102,8 +102,8 @@ impl Client {
     }
 
     /// Its key or session was accepted: the connection need not make room for new ones any more.
-    pub fn has_passed(&self) {
-        self.0.iter().for_each(|(_, connection)| connection.slot.has_answered());
+    pub fn mark_accepted(&self) {
+        self.0.iter().for_each(|(_, connection)| connection.slot.mark_answered());
     }
 
     /// Whether the request has a body that is still to be read.
@@ -159,9 +159,9 @@ impl Client {
 
     /// Reads what is left of the body and throws it away, because most clients send all of it before they look at the
     /// answer (RFC 9112 9.6); one that asked before sending is answered at once. Whether it came to its end.
-    pub(super) async fn is_drained(&mut self) -> bool {
+    pub(super) async fn drain(&mut self) -> bool {
         match &mut self.0 {
-            Some((arriving, connection)) => arriving.is_drained(connection.limits.body).await,
+            Some((arriving, connection)) => arriving.drain(connection.limits.body).await,
             None => true,
         }
     }
@@ -219,7 +219,7 @@ impl Arriving {
         Ok((content, permit))
     }
 
-    async fn is_drained(&mut self, time: Duration) -> bool {
+    async fn drain(&mut self, time: Duration) -> bool {
         if self.body.is_end_stream() {
             return true;
         }

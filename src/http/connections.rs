@@ -50,7 +50,7 @@ impl Connections {
         open.last_number += 1;
         let number = open.last_number;
         open.unanswered.insert(number, Unanswered { address, task: None });
-        Some(ConnectionSlot { connections: Arc::clone(self), address, number, has_answered: false.into() })
+        Some(ConnectionSlot { connections: Arc::clone(self), address, number, is_answered: false.into() })
     }
 
     pub fn served_by(&self, number: u64, task: AbortHandle) {
@@ -93,21 +93,21 @@ pub struct ConnectionSlot {
     connections: Arc<Connections>,
     address: Option<IpAddr>,
     pub number: u64,
-    has_answered: AtomicBool,
+    is_answered: AtomicBool,
 }
 
 impl ConnectionSlot {
     /// Its request waits for a change: it passed the gate, so the connection need not make room any more, and it counts
     /// for none of the limits until what is given back is dropped.
     pub fn uncounted(&self) -> UncountedSlot<'_> {
-        self.has_answered();
+        self.mark_answered();
         locked(&self.connections.open).leave(self.address);
         UncountedSlot(self)
     }
 
     /// A request was answered: the connection need not make room any more.
-    pub fn has_answered(&self) {
-        if !self.has_answered.swap(true, Ordering::Relaxed) {
+    pub fn mark_answered(&self) {
+        if !self.is_answered.swap(true, Ordering::Relaxed) {
             locked(&self.connections.open).unanswered.remove(&self.number);
         }
     }
@@ -158,11 +158,11 @@ mod tests {
                 task.is_finished()
             };
             let (old, busy) = (open(&connections, 1).unwrap(), open(&connections, 1).unwrap());
-            busy.0.has_answered();
+            busy.0.mark_answered();
             let new = open(&connections, 1).unwrap();
             assert!(was_ended(&old.1).await && !was_ended(&busy.1).await && !was_ended(&new.1).await);
             drop(old);
-            new.0.has_answered();
+            new.0.mark_answered();
             assert!(open(&connections, 1).is_none(), "both were answered");
             let others = [open(&connections, 2).unwrap(), open(&connections, 3).unwrap()];
             let third = open(&connections, 4).unwrap();
@@ -179,7 +179,7 @@ mod tests {
     fn one_that_speaks_for_many_has_room_until_all_is_full() {
         let connections = Connections::new(3, 1);
         let slots: Vec<_> = (0..3).map(|_| connections.admit(None).unwrap()).collect();
-        slots.iter().for_each(ConnectionSlot::has_answered);
+        slots.iter().for_each(ConnectionSlot::mark_answered);
         assert!(connections.admit(None).is_none());
     }
 }

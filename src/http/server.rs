@@ -225,12 +225,12 @@ impl<A: Answering> Serving<A> {
             (reply, client)
         };
         let (reply, is_drained) = match in_place_or_in_task(answering).await {
-            Some((reply, mut client)) => (reply, client.is_drained().await),
+            Some((reply, mut client)) => (reply, client.drain().await),
             // Answering panicked.
             None => (unavailable(id), false),
         };
         let reply = compressed(reply, gzip).await;
-        context.slot.has_answered();
+        context.slot.mark_answered();
         response(reply, id, is_last || !is_drained)
     }
 }

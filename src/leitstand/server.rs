@@ -89,7 +89,7 @@ impl Leitstand {
             }
         };
         if visit.ask.person.is_some() {
-            client.has_passed();
+            client.mark_accepted();
         }
         self.house.uploads.drop_old(visit.ask.now);
         // A panic is a bug; it has its answer and its audit row like any other fault of ours.
