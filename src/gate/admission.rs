@@ -176,9 +176,11 @@ impl Gate {
         now: Instant,
         refused: &mut Option<String>,
     ) -> Result<Caller> {
-        key::caller(connection, key, now).inspect_err(|_| {
-            self.keys.forget(key);
-            *refused = Some(key.id.clone());
+        key::caller(connection, key, now).inspect_err(|failure| {
+            if matches!(failure, Failure::Refused(_)) {
+                self.keys.forget(key);
+                *refused = Some(key.id.clone());
+            }
         })
     }
 
