@@ -8,6 +8,7 @@ use super::audit::Row;
 use super::quota::Allowance;
 use super::waiters::Looked;
 use super::{Gate, address};
+use crate::http::budget::Budget;
 use crate::http::call::Caller;
 use crate::http::error;
 use crate::http::reply::Reply;
@@ -81,41 +82,21 @@ impl Trail {
 }
 
 impl Gate {
-    /// The answer with its share of the memory; a refusal where there is no room for it, unless its request was carried out.
-    /// Small ones need none: the buffers of the operating system take them.
-    fn reserve(&self, request: &Request, trail: &Trail, reply: Reply) -> Reply {
-        let bytes = reply.body.len();
-        if bytes <= SMALL_ANSWER_BYTES_MAX {
-            return reply;
-        }
-        let held = match &trail.caller {
-            Some(caller) if trail.written != Written::Nothing => {
-                Some(self.answers.take_anyway(&caller.key_id, bytes))
-            }
-            Some(caller) => self.answers.take(&caller.key_id, bytes),
-            None => self.answers_of_strangers.take(&address::neighbourhood(trail.address).to_string(), bytes),
-        };
-        match held {
-            Some(held) => Reply { held: Some(held), ..reply },
-            None => error::unavailable(request.id),
-        }
-    }
-
     /// The last step of every request: it has its audit row and its line in the log, is counted, and is told what it has
     /// left.
     pub(super) fn complete(&self, request: &Request, trail: &Trail, reply: Reply) -> Reply {
-        let reply = self.reserve(request, trail, reply);
+        let reserved = match &trail.caller {
+            Some(caller) => reserve(reply, &self.answers, &caller.key_id, trail.written != Written::Nothing),
+            None => {
+                let account = address::neighbourhood(trail.address).to_string();
+                reserve(reply, &self.answers_of_strangers, &account, false)
+            }
+        };
+        let reply = reserved.unwrap_or_else(|| error::unavailable(request.id));
         // Probes come every second from whoever watches, and are not part of the interface.
         let is_probe = trail.route.is_some_and(|at| matches!(self.router.route(at).run, Run::Status(_)));
         if !is_probe && trail.written != Written::WithItsRow {
-            let row = self.audit_row(request, trail, &reply);
-            match trail.caller {
-                Some(_) => self.journal.append(row),
-                None => {
-                    let network = address::neighbourhood(trail.address);
-                    self.journal.append_of_stranger(row, network, (self.clock)());
-                }
-            }
+            self.write_down(self.audit_row(request, trail, &reply), trail.address, trail.caller.is_none());
         }
         self.note(request, trail, &reply);
         let reply = match trail.route.and_then(|at| self.router.route(at).deprecated) {
@@ -123,6 +104,14 @@ impl Gate {
             None => reply,
         };
         self.policy.origins.shown_in(trail.with_limits(reply), request)
+    }
+
+    /// Writes the row of a request, or counts it where a stranger sends too many.
+    pub fn write_down(&self, row: Row, address: IpAddr, is_stranger: bool) {
+        match is_stranger {
+            true => self.journal.append_of_stranger(row, address::neighbourhood(address), (self.clock)()),
+            false => self.journal.append(row),
+        }
     }
 
     fn note(&self, request: &Request, trail: &Trail, reply: &Reply) {
@@ -170,6 +159,20 @@ impl Gate {
             code: reply.code.map(|code| code.as_str().to_owned()),
         }
     }
+}
+
+/// The answer with its share of the memory; none where there is no room for it, unless its request was carried out. Small
+/// ones need none: the buffers of the operating system take them.
+pub fn reserve(reply: Reply, memory: &Arc<Budget>, account: &str, is_carried_out: bool) -> Option<Reply> {
+    let bytes = reply.body.len();
+    if bytes <= SMALL_ANSWER_BYTES_MAX {
+        return Some(reply);
+    }
+    let held = match is_carried_out {
+        true => memory.take_anyway(account, bytes),
+        false => memory.take(account, bytes)?,
+    };
+    Some(Reply { held: Some(held), ..reply })
 }
 
 /// A text of a client, short enough for a message or an audit row.

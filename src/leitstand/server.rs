@@ -26,7 +26,7 @@ use crate::db::tx::Tx;
 use crate::failure::{Failure, Result, unpanicked};
 use crate::gate::Gate;
 use crate::gate::address::neighbourhood;
-use crate::gate::audit::Row;
+use crate::gate::completion::reserve;
 use crate::gate::ip_limit::Limited;
 use crate::http::answering::Answering;
 use crate::http::client::Client;
@@ -39,9 +39,6 @@ use crate::rules::error::{Code, Refusal};
 
 /// Bytes of a form at most.
 const FORM_BYTES_MAX: usize = 64 << 10;
-
-/// An answer up to this size takes no part in the memory for answers, in bytes.
-const SMALL_ANSWER_BYTES_MAX: usize = 16 << 10;
 
 /// Seconds that a page waits for something new before it asks again.
 const NEWS_WAIT_SECONDS: u64 = 25;
@@ -84,7 +81,8 @@ impl Leitstand {
                 let metrics = &self.house.gate.metrics;
                 metrics.count("GET", "/leitstand", refused.reply.status, request.started.elapsed());
                 let Refused { reply, person, firma } = *refused;
-                self.write_down(visit::row(&request, address, &reply, person, firma), address);
+                let row = visit::row(&request, address, &reply, person, firma);
+                self.house.gate.write_down(row, address, person.is_none());
                 return reply;
             }
         };
@@ -251,7 +249,8 @@ impl Leitstand {
     fn complete(&self, visit: &Visit, reply: Reply) -> Reply {
         let reply = self.reserve(visit, reply);
         if visit.needs_row {
-            self.write_down(visit.row(&reply, None), visit.address);
+            let is_stranger = visit.ask.person.is_none();
+            self.house.gate.write_down(visit.row(&reply, None), visit.address, is_stranger);
         }
         let duration = visit.request.started.elapsed();
         let method = if visit.request.method == "POST" { "POST" } else { "GET" };
@@ -269,29 +268,10 @@ impl Leitstand {
 
     /// The answer with its share of the memory; a refusal where there is no room for it, unless its form was carried out.
     fn reserve(&self, visit: &Visit, reply: Reply) -> Reply {
-        let (gate, bytes, account) = (&self.house.gate, reply.body.len(), visit.account());
-        if bytes <= SMALL_ANSWER_BYTES_MAX {
-            return reply;
-        }
-        let is_person = visit.ask.person.is_some();
-        let memory = if is_person { &gate.answers } else { &gate.answers_of_strangers };
-        let held = match visit.needs_row {
-            true => memory.take(&account, bytes),
-            false => Some(memory.take_anyway(&account, bytes)),
-        };
-        match held {
-            Some(held) => Reply { held: Some(held), ..reply },
-            None => frame::busy(&visit.request),
-        }
-    }
-
-    /// Writes the row of a request, or counts it where a stranger sends too many.
-    fn write_down(&self, row: Row, address: IpAddr) {
         let gate = &self.house.gate;
-        match row.person {
-            Some(_) => gate.journal.append(row),
-            None => gate.journal.append_of_stranger(row, neighbourhood(address), (gate.clock)()),
-        }
+        let memory = if visit.ask.person.is_some() { &gate.answers } else { &gate.answers_of_strangers };
+        let reserved = reserve(reply, memory, &visit.account(), !visit.needs_row);
+        reserved.unwrap_or_else(|| frame::busy(&visit.request))
     }
 
     /// The answer with the cookie; a blank one takes it away.
