@@ -7,9 +7,7 @@
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
@@ -18,7 +16,7 @@ use super::connection::{open_writer, wait_for_others};
 use super::door::Door;
 use super::files::beside;
 use super::log;
-use super::vital::vital;
+use super::vital::Worker;
 use crate::failure::{Failure, Result, locked};
 
 /// Pages left to be moved at which the thread is told to. While the disk takes in more at once, commits wait.
@@ -49,9 +47,8 @@ thread_local! {
 
 pub struct Checkpoints {
     log: PathBuf,
-    /// Wakes the thread; it ends when this is dropped.
-    wake: SyncSender<()>,
-    thread: JoinHandle<()>,
+    /// The thread, which moves what is left each time it is told to.
+    worker: Worker<()>,
     /// Pages of the log that it has moved; locked while it is at work.
     moved: Arc<Mutex<i32>>,
     door: Arc<Door>,
@@ -62,22 +59,19 @@ impl Checkpoints {
     /// Starts the thread. The log is that of a database which is open for writing, and is read through `door`.
     pub fn start(database: &Path, door: Arc<Door>) -> Result<Checkpoints> {
         let connection = open_writer(database)?;
-        let (wake, woken) = sync_channel(0);
         let moved = Arc::<Mutex<i32>>::default();
         let by_thread = Arc::clone(&moved);
-        let work = move || {
-            while woken.recv().is_ok() {
-                let mut moved = locked(&by_thread);
-                match run_checkpoint(&connection, "passive") {
-                    Ok((_, pages)) => *moved = pages,
-                    Err(error) => failed(&error),
-                }
+        let work = move |()| {
+            let mut moved = locked(&by_thread);
+            match run_checkpoint(&connection, "passive") {
+                Ok((_, pages)) => *moved = pages,
+                Err(error) => failed(&error),
             }
         };
-        let thread = vital("checkpoints", work)
+        let worker = Worker::start("checkpoints", 0, work)
             .map_err(|error| Failure::Broken(format!("no thread for checkpoints: {error}")))?;
         let log = beside(database, "wal");
-        Ok(Checkpoints { log, wake, thread, moved, door, open_until: Cell::new(None) })
+        Ok(Checkpoints { log, worker, moved, door, open_until: Cell::new(None) })
     }
 
     /// Takes over the log of the connection that [`Checkpoints::after_commit`] will be told of, always on one thread.
@@ -106,7 +100,7 @@ impl Checkpoints {
             }
         } else if is_long || left >= PAGES_TO_WAKE {
             // Where it does not wait yet, it is told after the next commit.
-            let _ = self.wake.try_send(());
+            self.worker.submit(());
         }
     }
 
@@ -131,9 +125,7 @@ impl Checkpoints {
 
     /// Ends the thread and empties the log.
     pub fn stop(self, writer: &Connection) {
-        let Checkpoints { wake, thread, .. } = self;
-        drop(wake);
-        let _ = thread.join();
+        drop(self.worker);
         run_on_writer(writer, "truncate", Duration::ZERO);
     }
 }

@@ -101,8 +101,7 @@ impl Secret {
     /// Writes down beside a database which beginnings were made with it.
     pub fn set_begun(&mut self, database: &Path, begun: &[Seal]) -> Result<()> {
         self.begun = begun.to_vec();
-        self.write(database)?;
-        Ok(())
+        self.write(database).map(drop)
     }
 
     /// Writes it beside a database, in the place of the one that is there; where it is.

@@ -1,11 +1,13 @@
 //! What can be seen of the writer from outside.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
+
+use crate::failure::locked;
 
 /// What can be seen of the writer from outside.
 pub struct Watch {
@@ -15,15 +17,14 @@ pub struct Watch {
     /// Transactions that were ended, committed or not. It moves on before anybody hears of one.
     pub commits: Arc<AtomicU64>,
     failed: AtomicBool,
-    /// When the writer last took something from its queue, in milliseconds since `begun`.
-    last_seen: AtomicU64,
-    begun: Instant,
+    /// When the writer last took something from its queue.
+    last_seen: Mutex<Instant>,
 }
 
 impl Watch {
     /// How long the writer has been busy with one piece of work.
     pub fn silent(&self) -> Duration {
-        self.begun.elapsed().saturating_sub(Duration::from_millis(self.last_seen.load(Ordering::Relaxed)))
+        locked(&self.last_seen).elapsed()
     }
 
     /// Whether the last write failed: the disk is full, as a rule. The writer itself tries again.
@@ -36,8 +37,7 @@ impl Watch {
     }
 
     pub(super) fn seen(&self) {
-        let now = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.last_seen.store(now, Ordering::Relaxed);
+        *locked(&self.last_seen) = Instant::now();
     }
 }
 
@@ -49,8 +49,7 @@ impl Default for Watch {
             batches: Histogram::new(sizes),
             commits: Arc::default(),
             failed: AtomicBool::default(),
-            last_seen: AtomicU64::default(),
-            begun: Instant::now(),
+            last_seen: Mutex::new(Instant::now()),
         }
     }
 }

@@ -122,15 +122,11 @@ impl Gate {
         admitted: &Admitted,
         work: fn(&Gate, &Request, &Admitted) -> Result<T>,
     ) -> Result<T> {
-        let is_heavy = admitted.route.is_heavy;
-        if request.body.byte_count() <= LARGE_BODY_BYTES && !is_heavy {
+        let (is_heavy, bytes) = (admitted.route.is_heavy, request.body.byte_count());
+        if bytes <= LARGE_BODY_BYTES && !is_heavy {
             return work(self, request, admitted);
         }
-        let counted = if is_heavy {
-            request.body.byte_count().max(HEAVY_BODY_BYTES)
-        } else {
-            request.body.byte_count()
-        };
+        let counted = if is_heavy { bytes.max(HEAVY_BODY_BYTES) } else { bytes };
         let pause = self.shares.charge_body(&admitted.caller.key_id, counted, (self.clock)());
         if !pause.is_zero() {
             sleep(pause).await;

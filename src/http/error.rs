@@ -86,7 +86,7 @@ pub fn unavailable(request_id: Uuid) -> Reply {
 /// The answer when it is not known whether anything was stored.
 pub fn outcome_unknown(request_id: Uuid) -> Reply {
     let message = "Ob die Daten gespeichert wurden, ist nicht bekannt: Die Festplatte des Dienstes meldet einen Fehler. Bitte mit derselben external_ref oder demselben Idempotency-Key wiederholen.";
-    refused(&Refusal::new(Code::AusgangUnbekannt, message), request_id).with("retry-after", "1")
+    refused(&Refusal::new(Code::AusgangUnbekannt, message), request_id)
 }
 
 fn refused(refusal: &Refusal, request_id: Uuid) -> Reply {

@@ -51,12 +51,14 @@ pub struct Journal {
     strangers: Strangers,
 }
 
+#[derive(Default)]
 struct State {
     segment: u64,
     file: Option<File>,
     bytes: u64,
     lines: u64,
-    opened: Ticks,
+    /// When the segment that was written last was begun.
+    opened: Option<Ticks>,
     /// The last row was written in part: the next begins on a new line.
     torn: bool,
     /// Segments that are complete and not yet taken in.
@@ -80,23 +82,9 @@ impl Journal {
             delete(&segment_path(database, segment));
         }
         let segment = complete.last().copied().unwrap_or(taken_in) + 1;
-        let state = State {
-            segment,
-            file: None,
-            bytes: 0,
-            lines: 0,
-            opened: Ticks::now(),
-            torn: false,
-            complete,
-            waiting: Vec::new(),
-            lost: 0,
-        };
-        Ok(Journal {
-            database: database.to_owned(),
-            secret: secret.cloned(),
-            state: Mutex::new(state),
-            strangers: Strangers::default(),
-        })
+        let state = Mutex::new(State { segment, complete, ..State::default() });
+        let (database, secret) = (database.to_owned(), secret.cloned());
+        Ok(Journal { database, secret, state, strangers: Strangers::default() })
     }
 
     /// Writes the row of a request without a valid key, or counts it.
@@ -133,7 +121,7 @@ impl Journal {
         let file = match &mut state.file {
             Some(file) => file,
             none => {
-                state.opened = Ticks::now();
+                state.opened = Some(Ticks::now());
                 let segment = segment_path(&self.database, state.segment);
                 none.insert(private_options().append(true).create(true).open(segment)?)
             }
@@ -182,7 +170,7 @@ impl Journal {
     /// Whether anything is ready, and whether it is time to look again; at a stop it always is.
     pub fn state(&self, at_stop: bool) -> (bool, bool) {
         let state = locked(&self.state);
-        let ripe = at_stop || state.opened.elapsed() >= SEGMENT_AGE;
+        let ripe = at_stop || state.opened.is_none_or(|opened| opened.elapsed() >= SEGMENT_AGE);
         let waiting = !state.complete.is_empty() || !state.waiting.is_empty() || state.lost > 0;
         ((state.bytes > 0 && ripe) || waiting || self.strangers.are_due(at_stop), ripe)
     }

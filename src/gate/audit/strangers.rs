@@ -29,10 +29,12 @@ const TOGETHER: &str = "*";
 const MINUTE_MILLIS: i64 = 60_000;
 
 /// Rows of strangers in this minute, and counts that wait.
+#[derive(Default)]
 pub struct Strangers {
     state: Mutex<State>,
 }
 
+#[derive(Default)]
 struct State {
     minute: i64,
     /// Rows that an address (of IPv6 a /64) has in this minute.
@@ -41,14 +43,7 @@ struct State {
     /// minute 0.
     counted: HashMap<(String, i64), Row>,
     /// When counts were last handed over.
-    since: Ticks,
-}
-
-impl Default for Strangers {
-    fn default() -> Strangers {
-        let (listed, counted) = (HashMap::new(), HashMap::new());
-        Strangers { state: Mutex::new(State { minute: 0, listed, counted, since: Ticks::now() }) }
-    }
+    since: Option<Ticks>,
 }
 
 impl Strangers {
@@ -76,13 +71,13 @@ impl Strangers {
     /// Whether counts are to be handed over; at a stop all are.
     pub fn are_due(&self, at_stop: bool) -> bool {
         let state = locked(&self.state);
-        !state.counted.is_empty() && (at_stop || state.since.elapsed() >= COUNT_AGE)
+        !state.counted.is_empty() && (at_stop || state.since.is_none_or(|since| since.elapsed() >= COUNT_AGE))
     }
 
     /// Hands over what was counted, one row an address and minute.
     pub fn hand_over(&self) -> Vec<Row> {
         let mut state = locked(&self.state);
-        state.since = Ticks::now();
+        state.since = Some(Ticks::now());
         state.counted.drain().map(|(_, row)| row).collect()
     }
 
