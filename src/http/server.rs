@@ -193,6 +193,7 @@ impl<A: Answering> Serving<A> {
             _ = stage.changed() => None,
         }
     }
+
     async fn respond(
         &self,
         request: hyper::Request<Incoming>,

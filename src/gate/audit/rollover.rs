@@ -5,8 +5,8 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::chain::{log_seal, log_seal_of};
-use crate::db::steps;
 use crate::db::writer::WriterQueue;
+use crate::db::{all, steps};
 use crate::failure::Result;
 use crate::gate::administration;
 use crate::rules::day::Instant;
@@ -24,13 +24,9 @@ pub fn first_kept(now: Instant, days: i64) -> i64 {
 /// Drops some of the oldest rows from before a day; how many.
 pub fn step(connection: &Connection, first_kept: i64) -> Result<i64> {
     loop {
-        let oldest: Option<(i64, i64, i64)> = connection
-            .prepare_cached(
-                "select tag, ab_nr, letzte_nr from audit_tag where tag < ?1 order by tag limit 1",
-            )?
-            .query_row([first_kept], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-            .optional()?;
-        let Some((tag, dropped, last)) = oldest else { return Ok(0) };
+        let oldest = "select tag, ab_nr, letzte_nr from audit_tag where tag < ?1 order by tag limit 1";
+        let oldest = all(connection, oldest, [first_kept], |row| row.try_into())?.pop();
+        let Some((tag, dropped, last)): Option<(i64, i64, i64)> = oldest else { return Ok(0) };
         let until = last.min(dropped + ROWS_AT_ONCE);
         if until == last {
             connection.execute("delete from audit_tag where tag = ?1", [tag])?;

@@ -52,12 +52,7 @@ pub fn by_day(
 
 /// The first and the last day (UTC) that the log has; none where it has none.
 pub fn days(connection: &Connection) -> Result<Option<(Day, Day)>> {
-    let found: (Option<i64>, Option<i64>) =
-        connection.query_row("select min(tag), max(tag) from audit_tag", [], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
-    Ok(match found {
-        (Some(first), Some(last)) => Some((Day::of_number(first), Day::of_number(last))),
-        _ => None,
-    })
+    let ends = "select min(tag), max(tag) from audit_tag";
+    let (first, last): (Option<i64>, Option<i64>) = connection.query_row(ends, [], |row| row.try_into())?;
+    Ok(first.map(Day::of_number).zip(last.map(Day::of_number)))
 }

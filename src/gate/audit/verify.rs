@@ -51,14 +51,13 @@ pub fn verify_while(
         Sealed::Not(_) => false,
         Sealed::Broken(sentence) => return Ok(Some(Finding::Broken(sentence))),
     };
+    let broken = |sentence| Ok(Some(Finding::Broken(sentence)));
     let heads = match read_heads(connection) {
         Ok(heads) => heads,
-        Err(error) => {
-            return Ok(Some(Finding::Broken(format!("the head of a day was altered: {error}"))));
-        }
+        Err(error) => return broken(format!("the head of a day was altered: {error}")),
     };
     if let Some(sentence) = missing_day(connection, &heads, is_sealed, now)? {
-        return Ok(Some(Finding::Broken(sentence)));
+        return broken(sentence);
     }
     let all = heads.iter().map(|head| head.letzte_nr.saturating_sub(head.ab_nr)).fold(0, i64::saturating_add);
     let mut rows = 0;
@@ -103,13 +102,8 @@ fn missing_day(
     is_sealed: bool,
     now: Instant,
 ) -> Result<Option<String>> {
-    let kopf: Option<(i64, Option<i64>, bool)> = connection
-        .query_row(
-            &format!("select letzter_tag, geloescht_bis, mac is {} from audit_kopf", log_seal()),
-            [],
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-        )
-        .optional()?;
+    let kopf = format!("select letzter_tag, geloescht_bis, mac is {} from audit_kopf", log_seal());
+    let kopf = connection.query_row(&kopf, [], |row| <(i64, Option<i64>, bool)>::try_from(row)).optional()?;
     let Some((last, dropped_until, holds)) = kopf else {
         let of = heads.first().map(|head| format!("{}: ", Day::of_number(head.tag)));
         let is_gone = is_sealed || of.is_some();
@@ -127,13 +121,9 @@ fn missing_day(
     if is_sealed && !holds {
         return Ok(Some("the head of the log was altered: which days there are, or were dropped".to_owned()));
     }
-    let strange: Option<(i64, i64)> = connection
-        .query_row(
-            "select tag, lfd_nr from audit where tag not in (select tag from audit_tag) order by tag, lfd_nr",
-            [],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )
-        .optional()?;
+    let strange =
+        "select tag, lfd_nr from audit where tag not in (select tag from audit_tag) order by tag, lfd_nr";
+    let strange: Option<(i64, i64)> = connection.query_row(strange, [], |row| row.try_into()).optional()?;
     Ok(strange.map(|(tag, number)| format!("{}, row {number} was inserted", Day::of_number(tag))))
 }
 
