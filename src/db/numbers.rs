@@ -8,14 +8,12 @@ use crate::rules::number::Reihe;
 
 pub fn next(tx: &WriteTx<'_>, reihe: Reihe, year: i64) -> Result<String> {
     let params = named_params! {":reihe": reihe.as_str(), ":jahr": year};
-    tx.execute(
+    let number: i64 = tx.one(
         "insert into nummernkreis (tenant_id, reihe, jahr, letzte) values (:tenant, :reihe, :jahr, 1)
-         on conflict (tenant_id, reihe, jahr) do update set letzte = letzte + 1",
+         on conflict (tenant_id, reihe, jahr) do update set letzte = letzte + 1 returning letzte",
         params,
+        |row| row.get(0),
     )?;
-    let last =
-        "select letzte from nummernkreis where tenant_id = :tenant and reihe = :reihe and jahr = :jahr";
-    let number: i64 = tx.one(last, params, |row| row.get(0))?;
     Ok(reihe.format(year, number))
 }
 
