@@ -44,39 +44,17 @@ choice! {
 impl Purpose {
     pub fn scopes(self) -> ScopeSet {
         use Scope::*;
-        let scopes: &[Scope] = match self {
-            Purpose::Shop => &[
-                KundenRead,
-                KundenWrite,
-                ArtikelRead,
-                ArtikelgruppenRead,
-                BelegeRead,
-                BelegeWrite,
-                ChargenRead,
-            ],
-            Purpose::Waage => &[
-                KundenRead,
-                ArtikelRead,
-                ChargenRead,
-                RohwarenRead,
-                RohwarenWrite,
-                KontrakteRead,
-                WaageRead,
-                WaageWrite,
-            ],
-            Purpose::Dms => &[KundenRead, ArtikelRead, BelegeRead, DokumenteWrite],
-            Purpose::Buchhaltung => &[
-                KundenRead,
-                ArtikelRead,
-                ArtikelgruppenRead,
-                BelegeRead,
-                KasseRead,
-                RohwarenRead,
-                KontrakteRead,
-            ],
-            Purpose::Kasse => &[KundenRead, ArtikelRead, ArtikelgruppenRead, ChargenRead, KasseRead],
+        let own: &[Scope] = match self {
+            Purpose::Shop => &[KundenWrite, ArtikelgruppenRead, BelegeRead, BelegeWrite, ChargenRead],
+            Purpose::Waage => {
+                &[ChargenRead, RohwarenRead, RohwarenWrite, KontrakteRead, WaageRead, WaageWrite]
+            }
+            Purpose::Dms => &[BelegeRead, DokumenteWrite],
+            Purpose::Buchhaltung => &[ArtikelgruppenRead, BelegeRead, KasseRead, RohwarenRead, KontrakteRead],
+            Purpose::Kasse => &[ArtikelgruppenRead, ChargenRead, KasseRead],
         };
-        scopes.iter().copied().collect()
+        // Each of them reads customers and articles.
+        own.iter().copied().chain([KundenRead, ArtikelRead]).collect()
     }
 }
 
