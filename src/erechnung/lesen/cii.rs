@@ -8,7 +8,6 @@ use super::values::{
     too_many_lines,
 };
 use crate::erechnung::model::Partei;
-use crate::rules::fixed::Money;
 
 /// The elements by which the two differ.
 pub struct ElementNames {
@@ -64,9 +63,11 @@ const CREDIT_NOTE: &str = "381";
 /// Lines that only head or explain others (Factur-X EXTENDED, BT-X-8).
 const NO_LINES: [&str; 2] = ["GROUP", "INFORMATION"];
 
+const LOGISTICS_CHARGE: &str = "SpecifiedLogisticsServiceCharge";
+
 pub fn read(root: Node<'_>, names: &ElementNames) -> Result<Gelesen, Unlesbar> {
     let (Some(document), Some(trade)) = (root.find(names.document), root.find(names.trade)) else {
-        return Err(Unlesbar::keine_rechnung("In dem XML fehlen die Angaben einer Rechnung."));
+        return Err(Unlesbar::KeineRechnung("In dem XML fehlen die Angaben einer Rechnung.".to_owned()));
     };
     let [agreement, delivery, settlement] =
         [names.agreement, names.delivery, names.settlement].map(|name| trade.part(name));
@@ -170,40 +171,29 @@ fn line(node: Node<'_>, names: &ElementNames, values: &mut Values) -> Zeile {
 /// BG-20, BG-21 and the logistics charges of Factur-X EXTENDED. ZUGFeRD 1 writes allowances with or without a minus.
 fn allowances(settlement: Node<'_>, names: &ElementNames, values: &mut Values) -> Vec<Zuschlag> {
     let mut found = Vec::new();
-    for node in settlement.all("SpecifiedTradeAllowanceCharge") {
-        let Some(amount) = values.number::<2, 2>(node, "ActualAmount") else { continue };
-        let is_charge =
-            node.text("ChargeIndicator/Indicator").is_some_and(|text| matches!(text, "true" | "1"));
-        let betrag = match (is_charge, names.format) {
-            (true, _) => amount,
-            (false, Format::Zugferd1) => -amount.abs(),
-            (false, _) => -amount,
-        };
-        let taxed = node.part("CategoryTradeTax");
-        found.push(zuschlag(betrag, node.text("Reason"), taxed, names, values));
-    }
-    for node in settlement.all("SpecifiedLogisticsServiceCharge") {
-        let Some(betrag) = values.number(node, "AppliedAmount") else { continue };
-        let taxed = node.part("AppliedTradeTax");
-        found.push(zuschlag(betrag, node.text("Description"), taxed, names, values));
+    for (element, amount, reason, tax) in [
+        ("SpecifiedTradeAllowanceCharge", "ActualAmount", "Reason", "CategoryTradeTax"),
+        (LOGISTICS_CHARGE, "AppliedAmount", "Description", "AppliedTradeTax"),
+    ] {
+        for node in settlement.all(element) {
+            let Some(amount) = values.number::<2, 2>(node, amount) else { continue };
+            let indicator = node.text("ChargeIndicator/Indicator");
+            let is_charge = element == LOGISTICS_CHARGE || matches!(indicator, Some("true" | "1"));
+            let betrag = match (is_charge, names.format) {
+                (true, _) => amount,
+                (false, Format::Zugferd1) => -amount.abs(),
+                (false, _) => -amount,
+            };
+            let taxed = node.part(tax);
+            found.push(Zuschlag {
+                betrag,
+                grund: owned(node.text(reason)),
+                steuer_kategorie: kategorie(taxed.text("CategoryCode")),
+                mwst_satz: values.number(taxed, names.percent),
+            });
+        }
     }
     found
-}
-
-fn zuschlag(
-    betrag: Money,
-    grund: Option<&str>,
-    taxed: Node<'_>,
-    names: &ElementNames,
-    values: &mut Values,
-) -> Zuschlag {
-    let mwst_satz = values.number(taxed, names.percent);
-    Zuschlag {
-        betrag,
-        grund: owned(grund),
-        steuer_kategorie: kategorie(taxed.text("CategoryCode")),
-        mwst_satz,
-    }
 }
 
 fn groups(settlement: Node<'_>, names: &ElementNames, values: &mut Values) -> Vec<Steuergruppe> {

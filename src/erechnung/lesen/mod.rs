@@ -49,11 +49,11 @@ fn read_xml(bytes: &[u8]) -> Result<Gelesen, Unlesbar> {
         "CrossIndustryDocument" => cii::read(root, &cii::ZUGFERD_1),
         "Invoice" | "CreditNote" => ubl::read(root),
         "SCRDMCCBDACIOMessageStructure" => {
-            Err(Unlesbar::keine_rechnung("Die Datei ist eine Bestellung (Order-X), keine Rechnung."))
+            Err(Unlesbar::KeineRechnung("Die Datei ist eine Bestellung (Order-X), keine Rechnung.".to_owned()))
         }
-        _ => Err(Unlesbar::keine_rechnung(
+        _ => Err(Unlesbar::KeineRechnung(
             "Das XML ist keine Rechnung, die gelesen werden kann: erwartet wird ZUGFeRD, Factur-X oder XRechnung \
-             (CII oder UBL).",
+             (CII oder UBL).".to_owned(),
         )),
     }
 }

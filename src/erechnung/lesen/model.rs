@@ -26,16 +26,6 @@ pub enum Unlesbar {
     KeineRechnung(String),
 }
 
-impl Unlesbar {
-    pub(super) fn datei(message: impl Into<String>) -> Unlesbar {
-        Unlesbar::Datei(message.into())
-    }
-
-    pub(super) fn keine_rechnung(message: impl Into<String>) -> Unlesbar {
-        Unlesbar::KeineRechnung(message.into())
-    }
-}
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gelesen {
     pub format: Format,

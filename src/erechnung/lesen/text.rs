@@ -18,11 +18,11 @@ pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, Unlesbar> {
             "Die Datei ist beschädigt: ihr Text ist nicht in der Kodierung {}, die sie nennt.",
             encoding.name()
         );
-        return Err(Unlesbar::datei(message));
+        return Err(Unlesbar::Datei(message));
     };
     if !text.trim_start().starts_with('<') {
-        return Err(Unlesbar::datei(
-            "Die Datei ist weder PDF noch XML. Bitte die Rechnung so senden, wie der Lieferant sie geschickt hat.",
+        return Err(Unlesbar::Datei(
+            "Die Datei ist weder PDF noch XML. Bitte die Rechnung so senden, wie der Lieferant sie geschickt hat.".to_owned(),
         ));
     }
     Ok(text)

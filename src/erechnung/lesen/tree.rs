@@ -76,8 +76,8 @@ impl Tree {
     ) -> Result<usize, Unlesbar> {
         let at = self.elements.len();
         if depth >= DEPTH_MAX || at >= ELEMENTS_MAX {
-            return Err(Unlesbar::datei(
-                "Das XML ist zu tief verschachtelt oder hat zu viele Elemente für eine Rechnung.",
+            return Err(Unlesbar::Datei(
+                "Das XML ist zu tief verschachtelt oder hat zu viele Elemente für eine Rechnung.".to_owned(),
             ));
         }
         let mut attributes = Vec::new();
@@ -154,13 +154,14 @@ fn resolve(reference: &BytesRef<'_>) -> Option<char> {
 }
 
 fn broken(at: u64) -> Unlesbar {
-    Unlesbar::datei(format!(
+    Unlesbar::Datei(format!(
         "Das XML ist nicht wohlgeformt (bei Zeichen {at}). Bitte die Datei unverändert vom Lieferanten anfordern."
     ))
 }
 
 fn entity() -> Unlesbar {
-    Unlesbar::datei(
-        "Das XML hat eine Dokumenttyp-Angabe oder eigene Entitäten; beides ist in Rechnungen nicht erlaubt.",
+    Unlesbar::Datei(
+        "Das XML hat eine Dokumenttyp-Angabe oder eigene Entitäten; beides ist in Rechnungen nicht erlaubt."
+            .to_owned(),
     )
 }

@@ -11,7 +11,7 @@ use crate::erechnung::model::Partei;
 pub fn read(root: Node<'_>) -> Result<Gelesen, Unlesbar> {
     let is_credit_note = root.name() == "CreditNote";
     if root.find("LegalMonetaryTotal").is_none() {
-        return Err(Unlesbar::keine_rechnung("In dem XML fehlen die Angaben einer Rechnung."));
+        return Err(Unlesbar::KeineRechnung("In dem XML fehlen die Angaben einer Rechnung.".to_owned()));
     }
     let mut values = Values::default();
     let typ = owned(root.text(if is_credit_note { "CreditNoteTypeCode" } else { "InvoiceTypeCode" }));

@@ -92,7 +92,7 @@ pub fn too_many_lines(lines: usize) -> Result<(), Unlesbar> {
         return Ok(());
     }
     let message = format!("Die Rechnung hat mehr als {LINES_MAX} Positionen. Bitte von Hand erfassen.");
-    Err(Unlesbar::datei(message))
+    Err(Unlesbar::Datei(message))
 }
 
 /// Longest text that is kept, in characters: that of a description (D18).

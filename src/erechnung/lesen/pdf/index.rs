@@ -206,25 +206,27 @@ impl<'d> Index<'d> {
                 ZlibDecoder::new(raw).take(self.may_inflate as u64 + 1).read_to_end(&mut content)
             }
             _ => {
-                return Err(Unlesbar::datei(
-                    "Das PDF ist auf eine Weise gepackt, die nicht gelesen wird. Bitte das XML allein senden.",
+                return Err(Unlesbar::Datei(
+                    "Das PDF ist auf eine Weise gepackt, die nicht gelesen wird. Bitte das XML allein senden.".to_owned(),
                 ));
             }
         };
         if content.len() > self.may_inflate {
-            return Err(Unlesbar::datei(
-                "Das PDF enthält entpackt mehr, als für eine Rechnung erlaubt ist (32 MiB). Bitte das XML allein senden.",
+            return Err(Unlesbar::Datei(
+                "Das PDF enthält entpackt mehr, als für eine Rechnung erlaubt ist (32 MiB). Bitte das XML allein senden.".to_owned(),
             ));
         }
         self.may_inflate -= content.len();
-        read.map_err(|_| Unlesbar::datei("Das PDF ist beschädigt: ein Teil lässt sich nicht entpacken."))?;
+        read.map_err(|_| {
+            Unlesbar::Datei("Das PDF ist beschädigt: ein Teil lässt sich nicht entpacken.".to_owned())
+        })?;
         Ok(content)
     }
 }
 
 /// A file that no program writes.
 pub fn too_complex() -> Unlesbar {
-    Unlesbar::datei("Das PDF ist für eine Rechnung zu verschachtelt. Bitte das XML allein senden.")
+    Unlesbar::Datei("Das PDF ist für eine Rechnung zu verschachtelt. Bitte das XML allein senden.".to_owned())
 }
 
 /// The number of an object from `12 0 ` before `obj`; none where something else stands there.

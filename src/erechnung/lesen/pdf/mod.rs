@@ -39,27 +39,27 @@ impl Attachment {
 pub fn attachment(data: &[u8]) -> Result<Vec<u8>, Unlesbar> {
     let mut index = Index::of(data)?;
     if index.is_encrypted {
-        return Err(Unlesbar::datei(
-            "Das PDF ist verschlüsselt. Bitte ohne Kennwortschutz senden oder das XML allein.",
+        return Err(Unlesbar::Datei(
+            "Das PDF ist verschlüsselt. Bitte ohne Kennwortschutz senden oder das XML allein.".to_owned(),
         ));
     }
     let mut found = attachments(&mut index)?;
     found.retain(|attachment| attachment.rank().is_some());
     found.sort_by_key(Attachment::rank);
     let Some(best) = found.first() else {
-        return Err(Unlesbar::keine_rechnung(
+        return Err(Unlesbar::KeineRechnung(
             "In dem PDF steckt keine E-Rechnung, nur ein Bild davon. Bitte den Lieferanten um ZUGFeRD oder XRechnung \
-             bitten, oder die Rechnung von Hand erfassen.",
+             bitten, oder die Rechnung von Hand erfassen.".to_owned(),
         ));
     };
     if found.iter().any(|other| other.rank() == best.rank() && other.stream != best.stream) {
-        return Err(Unlesbar::datei(
-            "In dem PDF stecken mehrere E-Rechnungen; welche gilt, ist nicht zu erkennen. Bitte das XML allein senden.",
+        return Err(Unlesbar::Datei(
+            "In dem PDF stecken mehrere E-Rechnungen; welche gilt, ist nicht zu erkennen. Bitte das XML allein senden.".to_owned(),
         ));
     }
     match index.stream(best.stream)? {
         Some(Stream { dict, raw }) => index.inflate(&dict, raw),
-        None => Err(Unlesbar::datei("Das PDF ist beschädigt: die angehängte E-Rechnung fehlt.")),
+        None => Err(Unlesbar::Datei("Das PDF ist beschädigt: die angehängte E-Rechnung fehlt.".to_owned())),
     }
 }
 
