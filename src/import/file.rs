@@ -9,7 +9,8 @@ use encoding_rs::WINDOWS_1252;
 use serde_json::value::RawValue;
 
 pub use super::complaint::Complaint;
-use super::table::{self, NUMBER, RecordPlace, Scanner, Table};
+use super::sheet::Sheet;
+use super::table::{self, Columns, NUMBER, RecordPlace, Scanner};
 use super::workbook;
 use crate::http::json::Json;
 use crate::http::wire::{At, Decimal};
@@ -22,7 +23,8 @@ pub const FILE_BYTES_MAX: u64 = 1 << 30;
 pub struct Rows {
     text: String,
     rows: Vec<RecordPlace>,
-    table: Option<(Vec<Option<String>>, u8)>,
+    /// The columns of a table and what separates its cells.
+    table: Option<(Columns, u8)>,
     /// What separates the decimals of a table; none where the file is JSON.
     pub decimal: Option<Decimal>,
 }
@@ -68,8 +70,8 @@ impl Rows {
 
     pub fn of_bytes(bytes: Vec<u8>, sheet: Option<&str>) -> Result<Rows, Complaint> {
         if workbook::is_zip(&bytes) {
-            let read = workbook::read(&bytes, sheet)?;
-            return Rows::of(read.text, Some(&read.lines));
+            let Sheet { text, lines, width, .. } = workbook::read(&bytes, sheet)?;
+            return Rows::of(text, Some((&lines, width)));
         }
         if sheet.is_some() {
             return Err(Complaint::new(
@@ -84,24 +86,24 @@ impl Rows {
         Rows::of(text, None)
     }
 
-    /// JSON when the text begins like JSON, else a table; `lines` are those of the records of a sheet.
-    fn of(mut text: String, lines: Option<&[u32]>) -> Result<Rows, Complaint> {
+    /// JSON when the text begins like JSON, else a table; `sheet` has the lines of the records of a sheet and its width.
+    fn of(mut text: String, sheet: Option<(&[u32], usize)>) -> Result<Rows, Complaint> {
         if text.starts_with('\u{feff}') {
             text.remove(0);
         }
         let rows = match text.trim_start().as_bytes().first() {
             None => return Err(Complaint::new("the file is empty", "Die Datei ist leer.")),
-            Some(b'[') if lines.is_none() => json_array(&text)?,
-            Some(b'{') if lines.is_none() => json_lines(&text)?,
+            Some(b'[') if sheet.is_none() => json_array(&text)?,
+            Some(b'{') if sheet.is_none() => json_lines(&text)?,
             Some(_) => {
                 let header = text
                     .lines()
                     .find(|line| !line.trim().is_empty() && !line.trim_start_matches('"').starts_with("# "));
-                let separator = match lines {
+                let separator = match sheet {
                     Some(_) => b';',
                     None => table::separator(header.unwrap_or_default()),
                 };
-                let Table { columns, rows, separator } = table::read(&text, separator, lines)?;
+                let (columns, rows) = table::read(&text, separator, sheet)?;
                 let table = Some((columns, separator));
                 return Ok(Rows { text, rows, table, decimal: Some(Decimal::Comma) });
             }

@@ -15,8 +15,8 @@ pub struct Sheet {
     pub text: String,
     /// Their lines, from 1.
     pub lines: Vec<u32>,
-    width: u32,
-    records: Vec<(u32, u32)>,
+    /// Columns of the widest record; the others end with their last cell.
+    pub width: usize,
     column: u32,
     cells: usize,
 }
@@ -42,8 +42,13 @@ impl Sheet {
                     "ihre Zellen stehen nicht in ihrer Reihenfolge; bitte die Datei neu speichern",
                 ));
             }
-            _ => self.begin(line),
+            last => {
+                self.text.push_str(if last.is_some() { "\n" } else { "" });
+                self.lines.push(line);
+                self.column = 0;
+            }
         }
+        self.width = self.width.max(column as usize + 1);
         while self.column < column {
             self.text.push(';');
             self.column += 1;
@@ -55,32 +60,6 @@ impl Sheet {
             push_cell(&mut self.text, cell.trim_start_matches(NUMBER));
         }
         Ok(())
-    }
-
-    fn begin(&mut self, line: u32) {
-        self.end();
-        self.lines.push(line);
-        self.column = 0;
-        self.records.push((self.text.len() as u32, 0));
-    }
-
-    fn end(&mut self) {
-        self.width = self.width.max(self.column + 1);
-        if let Some(record) = self.records.last_mut() {
-            record.1 = self.column + 1;
-        }
-    }
-
-    pub fn finish(mut self) -> Sheet {
-        self.end();
-        let mut text = String::with_capacity(self.text.len() + self.records.len());
-        let ends = self.records.iter().skip(1).map(|(start, _)| *start as usize).chain([self.text.len()]);
-        for ((start, cells), end) in self.records.iter().zip(ends) {
-            text.push_str(&self.text[*start as usize..end]);
-            (*cells..self.width).for_each(|_| text.push(';'));
-            text.push('\n');
-        }
-        Sheet { text, lines: self.lines, ..Sheet::default() }
     }
 }
 

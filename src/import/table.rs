@@ -148,23 +148,23 @@ pub fn excerpt(text: &str) -> String {
     format!("\"{}{more}\"", shown(&short))
 }
 
-pub struct Table {
-    /// Names of the columns in lower case; none for those that were not used.
-    pub columns: Vec<Option<String>>,
-    pub rows: Vec<RecordPlace>,
-    pub separator: u8,
-}
+/// Names of the columns in lower case; none for those that were not used.
+pub type Columns = Vec<Option<String>>;
 
 /// Reads a table: lines that begin with "# " say something to people, then come the names of the columns, then rows.
-/// `lines` gives records other line numbers than their own, those of the sheet that they come from.
-pub fn read(text: &str, separator: u8, lines: Option<&[u32]>) -> Result<Table, Complaint> {
+/// `sheet` has the lines of the records of a sheet and its width: cells that are missing at their end are blank.
+pub fn read(
+    text: &str,
+    separator: u8,
+    sheet: Option<(&[u32], usize)>,
+) -> Result<(Columns, Vec<RecordPlace>), Complaint> {
     let mut scanner = Scanner::new(text, separator);
     let mut cells = Vec::new();
-    let mut columns: Option<Vec<Option<String>>> = None;
+    let mut columns: Option<Columns> = None;
     let mut rows = Vec::new();
     let mut records = 0;
     while let Some(mut place) = scanner.next(&mut cells)? {
-        if let Some(lines) = lines {
+        if let Some((lines, _)) = sheet {
             place.line = lines.get(records).copied().unwrap_or(place.line);
         }
         records += 1;
@@ -172,8 +172,12 @@ pub fn read(text: &str, separator: u8, lines: Option<&[u32]>) -> Result<Table, C
         let is_comment = columns.is_none() && cells.first().is_some_and(|cell| cell.starts_with("# "));
         match &columns {
             _ if is_blank || is_comment => {}
-            None => columns = Some(header(&cells, place.line)?),
-            Some(columns) if columns.len() != cells.len() => {
+            None => {
+                let mut names = header(&cells, place.line)?;
+                names.resize(sheet.map_or(names.len(), |(_, width)| width), Some(String::new()));
+                columns = Some(names);
+            }
+            Some(columns) if sheet.is_none() && columns.len() != cells.len() => {
                 let (cells, columns) = (cells.len(), columns.len());
                 return Err(Complaint::at_line(
                     place.line,
@@ -190,10 +194,10 @@ pub fn read(text: &str, separator: u8, lines: Option<&[u32]>) -> Result<Table, C
             "Die Zeile mit den Namen der Spalten fehlt.",
         )
     };
-    Ok(Table { columns: columns.ok_or_else(no_names)?, rows, separator })
+    Ok((columns.ok_or_else(no_names)?, rows))
 }
 
-fn header(cells: &[Cow<'_, str>], line: u32) -> Result<Vec<Option<String>>, Complaint> {
+fn header(cells: &[Cow<'_, str>], line: u32) -> Result<Columns, Complaint> {
     let names: Vec<String> = cells.iter().map(|name| name.trim().to_lowercase()).collect();
     for (at, name) in names.iter().enumerate() {
         if !name.is_empty() && names[..at].contains(name) {

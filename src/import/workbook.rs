@@ -25,11 +25,10 @@ pub fn is_zip(bytes: &[u8]) -> bool {
 pub fn read(bytes: &[u8], wanted: Option<&str>) -> Result<Sheet, Complaint> {
     let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(unreadable)?;
     refuse_bomb(&mut zip, bytes.len() as u64)?;
-    let sheet = match zip.by_name("content.xml") {
-        Ok(content) => ods::read(io::BufReader::new(content), wanted)?,
-        Err(_) => xlsx(bytes, wanted)?,
-    };
-    Ok(sheet.finish())
+    match zip.by_name("content.xml") {
+        Ok(content) => ods::read(io::BufReader::new(content), wanted),
+        Err(_) => xlsx(bytes, wanted),
+    }
 }
 
 fn unreadable(error: impl std::fmt::Display) -> Complaint {
