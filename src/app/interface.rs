@@ -70,7 +70,7 @@ struct About {
 }
 
 fn openapi(call: &Call<'_>) -> Result<Reply> {
-    let both = docs::File::Both(compressed(), openapi_text().as_bytes());
+    let both = docs::File::Both(&COMPRESSED, openapi_text().as_bytes());
     Ok(docs::file(call, "application/json; charset=utf-8", &both))
 }
 
@@ -99,7 +99,4 @@ pub fn openapi_text() -> &'static str {
     &TEXT
 }
 
-fn compressed() -> &'static [u8] {
-    static COMPRESSED: LazyLock<Vec<u8>> = LazyLock::new(|| gzip(openapi_text().as_bytes()));
-    &COMPRESSED
-}
+static COMPRESSED: LazyLock<Vec<u8>> = LazyLock::new(|| gzip(openapi_text().as_bytes()));

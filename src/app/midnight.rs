@@ -120,22 +120,16 @@ fn end_of_day(readers: &Readers, writer: &WriterQueue) {
     }
 }
 
-struct Expiring {
-    what: &'static str,
-    days: i64,
-    /// Drops some of what a company has from before an instant; how many.
-    drop_some: fn(&Connection, TenantId, day::Instant) -> Result<usize>,
-}
+/// Drops some of what a company has from before an instant; how many.
+type DropSome = fn(&Connection, TenantId, day::Instant) -> Result<usize>;
 
-/// Changes for pollers (D28), and answers to requests that may come again (D19).
-static EXPIRING: [Expiring; 2] = [
-    Expiring { what: "changes", days: feed::DAYS, drop_some: feed::drop_some },
-    Expiring { what: "stored answers", days: idempotency::DAYS, drop_some: idempotency::drop_some },
-];
+/// Changes for pollers (D28), and answers to requests that may come again (D19), with the days for which they are kept.
+const EXPIRING: [(&str, i64, DropSome); 2] =
+    [("changes", feed::DAYS, feed::drop_some), ("stored answers", idempotency::DAYS, idempotency::drop_some)];
 
 fn drop_expired(readers: &Readers, writer: &WriterQueue, now: day::Instant) {
     for tenant in all_tenants(readers, "nothing old was dropped") {
-        for Expiring { what, days, drop_some } in &EXPIRING {
+        for (what, days, drop_some) in EXPIRING {
             let before = day::Instant::from_millis(now.millis() - days * day::Instant::MILLIS_PER_DAY);
             steps::begin(writer, format!("old {what} were not dropped"), (), move |batch, ()| {
                 let dropped = batch.apart(|connection| drop_some(connection, tenant, before))?;

@@ -144,16 +144,15 @@ fn path_parameters(route: &Route) -> impl Iterator<Item = Value> {
     names.map(|name| {
         let (description, schema) = match name {
             "datei" => ("Name der Datei", json!({"type": "string"})),
-            "dok_id" => {
-                ("id der Datei, aus der Liste der Dateien", json!({"type": "string", "format": "uuid"}))
-            }
-            _ => (
-                "id des Datensatzes, aus einer Liste oder der Antwort beim Anlegen",
-                json!({"type": "string", "format": "uuid"}),
-            ),
+            "dok_id" => ("id der Datei, aus der Liste der Dateien", uuid()),
+            _ => ("id des Datensatzes, aus einer Liste oder der Antwort beim Anlegen", uuid()),
         };
         json!({"name": name, "in": "path", "required": true, "description": description, "schema": schema})
     })
+}
+
+fn uuid() -> Value {
+    json!({"type": "string", "format": "uuid"})
 }
 
 /// A filter has its example in words: the page fills the box of a parameter with its `example`, and a trial call
@@ -198,7 +197,7 @@ fn parameter_shape(param: &Param) -> Value {
             json!({"type": "integer", "minimum": minimum, "maximum": maximum, "default": default})
         }
         ParamKind::Quantity => json!({"type": "number", "exclusiveMinimum": 0}),
-        ParamKind::Uuid => json!({"type": "string", "format": "uuid"}),
+        ParamKind::Uuid => uuid(),
         ParamKind::Partner => json!({"type": ["integer", "string"], "format": "uuid"}),
         ParamKind::Day => json!({"type": "string", "format": "date"}),
         ParamKind::Since => {
