@@ -136,19 +136,15 @@ impl Rows {
 fn wait_for_journal(database: &Path, terminal: &Terminal) -> Outcome {
     let before = audit::segments(database)?;
     let begun = Moment::now();
-    loop {
-        let now = audit::segments(database)?;
-        let left = before.iter().filter(|segment| now.contains(segment)).count();
-        if left == 0 {
-            return Ok(());
-        }
+    while audit::segments(database)?.iter().any(|segment| before.contains(segment)) {
         if begun.elapsed() > JOURNAL_WAIT_MAX {
             terminal
                 .say("The server has not taken its newest rows in: look at its log. They are missing here.");
-            return Ok(());
+            break;
         }
         std::thread::sleep(BETWEEN_LOOKS);
     }
+    Ok(())
 }
 
 fn list(connection: &Connection, selection: &Selection, csv: bool, terminal: &Terminal) -> Outcome {

@@ -21,17 +21,13 @@ const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// done sooner: the writer waits half a minute at most for an import, and a long read ends after a minute.
 const HANGS_AFTER: Duration = Duration::from_secs(300);
 
-/// Systemd is notified until this is dropped.
-pub struct Notifier {
-    _stop: Sender<()>,
-}
-
-/// Notifies systemd once the service answers, and from then on, where a watchdog is set (WatchdogSec), that it works.
+/// Notifies systemd once the service answers, and from then on, where a watchdog is set (WatchdogSec), that it works;
+/// until the sender is dropped.
 ///
 /// Each check takes the way of a request: a thread of the socket reads the database, and the gate looks at the writer
 /// ([`Gate::works`]). Without an answer nothing is sent, and systemd restarts the service. A bad answer is an answer: a
 /// restart does not mend a full disk.
-pub fn notify(runtime: &Handle, gate: &Arc<Gate>) -> Result<Option<Notifier>, String> {
+pub fn notify(runtime: &Handle, gate: &Arc<Gate>) -> Result<Option<Sender<()>>, String> {
     if std::env::var_os("NOTIFY_SOCKET").is_none() {
         return Ok(None);
     }
@@ -58,7 +54,7 @@ pub fn notify(runtime: &Handle, gate: &Arc<Gate>) -> Result<Option<Notifier>, St
     };
     let started = std::thread::Builder::new().name("systemd".into()).spawn(work);
     started.map_err(|error| format!("a thread cannot be started: {error}"))?;
-    Ok(Some(Notifier { _stop: stop }))
+    Ok(Some(stop))
 }
 
 pub fn stopping() {

@@ -153,8 +153,8 @@ struct Client<'c> {
 impl Client<'_> {
     /// The days of a mill: two lorries come, wheat is milled, one lorry goes, invoices follow.
     fn trade(&self) -> Outcome {
-        let wheat = self.article("R01001")?;
-        let mill = self.customer("K-1002")?;
+        let wheat = self.first("artikel?suche=R01001")?;
+        let mill = self.first("kunden?suche=K-1002")?;
         let batch = self.receive(&wheat)?;
         self.mill(&batch)?;
         self.sell(&mill, &wheat, &batch)?;
@@ -168,10 +168,10 @@ impl Client<'_> {
 
     /// A lorry with wheat, which the farm invoices, and one with rye; the batch of the wheat.
     fn receive(&self, wheat: &str) -> Outcome<Value> {
-        let farm = self.customer("L-2001")?;
-        let trader = self.customer("L-2002")?;
-        let rye = self.article("R01017")?;
-        let contract = self.send("GET", "kontrakte", Value::Null)?["data"][0]["id"].clone();
+        let farm = self.first("kunden?suche=L-2001")?;
+        let trader = self.first("kunden?suche=L-2002")?;
+        let rye = self.first("artikel?suche=R01017")?;
+        let contract = self.first("kontrakte")?;
         let first = self.weigh(&farm, wheat, 40_120, 15_260, "UE-MH 101")?;
         let delivery = json!({"beleg_typ": "EL", "kunden_id": farm, "external_ref": "demo-el-1", "items": [{
             "artikel_id": wheat, "wiegung_id": first, "fremde_charge_nr": "DUG-2026-1",
@@ -226,16 +226,9 @@ impl Client<'_> {
         Ok(id)
     }
 
-    fn customer(&self, kundennr: &str) -> Outcome<String> {
-        let found = self.send("GET", "kunden?limit=5000", Value::Null)?;
-        let data = found["data"].as_array().cloned().unwrap_or_default();
-        let kunde = data.into_iter().find(|kunde| kunde["kundennr"] == kundennr);
-        text(&kunde.unwrap_or_default()["id"])
-    }
-
-    fn article(&self, artikelnummer: &str) -> Outcome<String> {
-        let found = self.send("GET", &format!("artikel?suche={artikelnummer}"), Value::Null)?;
-        text(&found["data"][0]["id"])
+    /// The id of the first record of a list.
+    fn first(&self, list: &str) -> Outcome<String> {
+        text(&self.send("GET", list, Value::Null)?["data"][0]["id"])
     }
 
     fn post(&self, path: &str, body: Value) -> Outcome<Value> {
