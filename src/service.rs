@@ -38,7 +38,6 @@ use crate::leitstand::server::{Front, Leitstand};
 
 /// A service on a database. It holds the lock that keeps a second one away.
 pub struct Service {
-    /// What answers requests.
     pub gate: Arc<Gate>,
     front: Arc<Front>,
     writer: Writer,
@@ -87,7 +86,6 @@ impl Service {
         Ok(Service { gate, front, writer, midnight, clock, _lock: lock })
     }
 
-    /// Serves until `stop` is done.
     pub fn serve(
         &self,
         listener: TcpListener,
@@ -110,14 +108,12 @@ impl Service {
     }
 }
 
-/// The thread that does each night's work.
 fn start_midnight(gate: &Arc<Gate>, database: &Path) -> Result<Midnight> {
     let (writer, clock) = (gate.writer.clone(), Arc::clone(&gate.clock));
     let schedule = Schedule::new(writer, database, gate.policy.nightly.clone(), clock);
     Midnight::start(Arc::clone(gate), schedule).map_err(no_thread)
 }
 
-/// The gate, with the pages for people where they are wanted.
 fn front(gate: &Arc<Gate>, database: &Path) -> Result<Arc<Front>> {
     kept::remove_copies(database)?;
     let is_wanted = gate.policy.leitstand.modus != Modus::Aus;
@@ -180,7 +176,6 @@ pub fn runtime() -> std::io::Result<Runtime> {
         .build()
 }
 
-/// How many they are.
 fn threads() -> u32 {
     available_parallelism().map_or(2, |count| u32::try_from(count.get()).unwrap_or(2)).max(2)
 }

@@ -177,7 +177,6 @@ fn examine(arguments: &Numbers, config: &Config, terminal: &Terminal) -> Outcome
     }
 }
 
-/// Says of which document a failure is.
 fn of(number: &str) -> impl Fn(Failure) -> String {
     move |failure| format!("{number}: {}", sentence(failure.into()))
 }

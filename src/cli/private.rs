@@ -13,7 +13,6 @@ pub fn create_private(path: &Path) -> Result<File, String> {
     file.map_err(|error| unwritable(path, &error))
 }
 
-/// Why a file that is not there yet cannot be written.
 pub fn unwritable(path: &Path, error: &Error) -> String {
     match error.kind() {
         ErrorKind::AlreadyExists => format!("{} is there already: name another file", path.display()),

@@ -59,7 +59,6 @@ pub type ImportRow = fn(&WriteTx<'_>, &Json<'_>, &mut At<'_>) -> Result<Upserted
 /// to blame.
 pub type Stored = std::result::Result<Vec<Upserted>, (usize, Failure)>;
 
-/// Stores rows that belong together.
 pub type ImportGroup = fn(&WriteTx<'_>, &[&Json<'_>], &mut At<'_>) -> Stored;
 
 /// Which rows belong together, by their place in the file.

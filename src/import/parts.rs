@@ -46,15 +46,12 @@ pub enum Stop<M = Mistake> {
 /// An import that ended before its end, and how many of its rows were stored and stay.
 pub struct Unfinished {
     pub why: Stop<Mistakes>,
-    /// Rows that stay.
     pub kept: usize,
-    pub rows: usize,
 }
 
 /// What one transaction stores.
 pub struct Part {
     pub counts: Counts,
-    /// The group that is next.
     pub next: usize,
 }
 
@@ -62,7 +59,6 @@ pub struct Part {
 /// transaction of its own.
 pub fn store_parts(
     groups: usize,
-    rows: usize,
     dry_run: bool,
     mut store_part: impl FnMut(usize) -> std::result::Result<Part, Stop<Mistakes>>,
 ) -> std::result::Result<Counts, Unfinished> {
@@ -70,7 +66,7 @@ pub fn store_parts(
     let mut next = 0;
     loop {
         let kept = if dry_run { 0 } else { counts.sum() };
-        let part = store_part(next).map_err(|why| Unfinished { why, kept, rows })?;
+        let part = store_part(next).map_err(|why| Unfinished { why, kept })?;
         counts.add(&part.counts);
         next = part.next;
         if next >= groups {

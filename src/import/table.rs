@@ -172,11 +172,7 @@ pub fn read(
         let is_comment = columns.is_none() && cells.first().is_some_and(|cell| cell.starts_with("# "));
         match &columns {
             _ if is_blank || is_comment => {}
-            None => {
-                let mut names = header(&cells, place.line)?;
-                names.resize(sheet.map_or(names.len(), |(_, width)| width), Some(String::new()));
-                columns = Some(names);
-            }
+            None => columns = Some(header(&cells, place.line, sheet.map_or(0, |(_, width)| width))?),
             Some(columns) if sheet.is_none() && columns.len() != cells.len() => {
                 let (cells, columns) = (cells.len(), columns.len());
                 return Err(Complaint::at_line(
@@ -197,8 +193,9 @@ pub fn read(
     Ok((columns.ok_or_else(no_names)?, rows))
 }
 
-fn header(cells: &[Cow<'_, str>], line: u32) -> Result<Columns, Complaint> {
-    let names: Vec<String> = cells.iter().map(|name| name.trim().to_lowercase()).collect();
+/// The names of at least `width` columns.
+fn header(cells: &[Cow<'_, str>], line: u32, width: usize) -> Result<Columns, Complaint> {
+    let mut names: Vec<String> = cells.iter().map(|name| name.trim().to_lowercase()).collect();
     for (at, name) in names.iter().enumerate() {
         if !name.is_empty() && names[..at].contains(name) {
             let name = shown(name);
@@ -217,6 +214,7 @@ fn header(cells: &[Cow<'_, str>], line: u32) -> Result<Columns, Complaint> {
             ));
         }
     }
+    names.resize(width.max(names.len()), String::new());
     Ok(names.into_iter().map(Some).collect())
 }
 

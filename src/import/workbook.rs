@@ -17,7 +17,6 @@ const UNPACKED_RATIO_MAX: u64 = 200;
 
 const RATIO_FREE_BYTES: u64 = 32 << 20;
 
-/// Whether a file is a zip, as spreadsheets are.
 pub fn is_zip(bytes: &[u8]) -> bool {
     bytes.starts_with(b"PK\x03\x04")
 }

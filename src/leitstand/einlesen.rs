@@ -227,7 +227,7 @@ pub fn store(upload: &Upload, gate: &Gate, job: &Job) -> std::result::Result<Out
     job.set_step("Die Zeilen werden gespeichert.", rows.len());
     let import = Arc::new(Import { upload: upload.clone(), rows, groups });
     let mut hints = Hints::default();
-    let stored = parts::store_parts(import.groups.count(), import.rows.len(), false, |next| {
+    let stored = parts::store_parts(import.groups.count(), false, |next| {
         if job.is_given_up() {
             return Err(Stop::GivenUp);
         }
@@ -243,7 +243,7 @@ pub fn store(upload: &Upload, gate: &Gate, job: &Job) -> std::result::Result<Out
     });
     match stored {
         Ok(counts) => Ok(Outcome { shown: came_to(upload, &counts, &hints), next: None }),
-        Err(unfinished) => not_finished(unfinished),
+        Err(unfinished) => not_finished(unfinished, import.rows.len()),
     }
 }
 
@@ -267,8 +267,7 @@ fn came_to(upload: &Upload, counts: &Counts, hints: &Hints) -> Markup {
     }
 }
 
-fn not_finished(unfinished: Unfinished) -> std::result::Result<Outcome, String> {
-    let Unfinished { why, kept, rows } = unfinished;
+fn not_finished(Unfinished { why, kept }: Unfinished, rows: usize) -> std::result::Result<Outcome, String> {
     let stays = match kept {
         0 => "Es wurde nichts gespeichert.".to_owned(),
         kept => format!(

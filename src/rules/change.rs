@@ -23,7 +23,6 @@ impl<T> Change<T> {
         self.apply(None)
     }
 
-    /// The value that was given, by reference.
     pub fn get(&self) -> Option<&T> {
         match self {
             Change::Set(value) => Some(value),

@@ -8,7 +8,6 @@ use super::changed::Changed;
 use crate::choice;
 
 choice! {
-    /// What was done.
     pub enum Tat {
         Angelegt = "angelegt",
         Geaendert = "geaendert",
@@ -26,7 +25,6 @@ choice! {
 }
 
 choice! {
-    /// What something was done to.
     pub enum Art {
         Firma = "firma",
         Schluessel = "schluessel",
@@ -64,19 +62,16 @@ pub struct Deed {
 }
 
 impl Deed {
-    /// Something that was done to something of this kind.
     pub fn new(tat: Tat, art: Art) -> Deed {
         let gegenstand = Gegenstand { art, id: None, name: None, firma: None };
         Deed { tat, gegenstand, vorher: Felder::new(), nachher: Felder::new() }
     }
 
-    /// Which one it was done to.
     pub fn id(mut self, id: impl ToString) -> Deed {
         self.gegenstand.id = Some(id.to_string());
         self
     }
 
-    /// What that is called.
     pub fn name(mut self, name: impl Into<String>) -> Deed {
         self.gegenstand.name = Some(name.into());
         self
@@ -93,7 +88,6 @@ impl Deed {
         self
     }
 
-    /// The same again.
     pub fn changed(&self) -> impl Iterator<Item = Changed> {
         let names: BTreeSet<&String> = self.vorher.keys().chain(self.nachher.keys()).collect();
         let value = |felder: &Felder, name: &String| felder.get(name).cloned().unwrap_or_default();

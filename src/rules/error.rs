@@ -200,7 +200,6 @@ pub struct PositionError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     pub code: Code,
-    /// German sentence.
     pub message: String,
     pub feld: Option<String>,
     pub fehler: Vec<PositionError>,
@@ -238,7 +237,6 @@ fn below(path: &str, feld: Option<String>) -> Option<String> {
 
 pub type Checked<T> = Result<T, Box<Refusal>>;
 
-/// Refuses a field where this is so.
 pub fn refuse_if(is_so: bool, code: Code, feld: &str, message: &str) -> Checked<()> {
     if is_so { Err(Refusal::field(code, feld, message)) } else { Ok(()) }
 }

@@ -54,7 +54,6 @@ pub struct Gruppe<K> {
     /// Rate in per cent.
     pub satz: Percent,
     pub netto: Money,
-    /// [`share`] of this sum.
     pub steuer: Money,
 }
 
@@ -169,7 +168,6 @@ choice! {
     }
 }
 
-/// Where a partner is, as the tax rules see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gebiet {
     Inland,

@@ -64,7 +64,7 @@ pub fn store_parts(
     let rows = (0..work.groups).map(work.size).sum();
     let bar = progress_bar(rows);
     let Source { in_parts, dry_run, .. } = *source;
-    let stored = parts::store_parts(work.groups, rows, dry_run, |next| {
+    let stored = parts::store_parts(work.groups, dry_run, |next| {
         let failed = |error: rusqlite::Error| Stop::Failed(error.into());
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
@@ -81,7 +81,7 @@ pub fn store_parts(
         }
         Ok(part)
     });
-    let counts = stored.map_err(|why| unfinished(why, source))?;
+    let counts = stored.map_err(|unfinished| why(unfinished, rows, source))?;
     bar.finish_and_clear();
     say_hints(&hints, work.hide, terminal);
     if dry_run {
@@ -90,16 +90,14 @@ pub fn store_parts(
     print(&counts, terminal)
 }
 
-/// Writes into the log what a transaction stores, within it.
 fn note_part(connection: &Connection, source: &Source, work: &Work<'_>, stored: &Counts) -> Result<()> {
     let change = format!("import {}", work.kind);
     let deed = stored.deed(work.kind, source.file.display().to_string());
     note(connection, Some(work.tenant), &change, &deed)
 }
 
-/// Why an import ended before its end, and what it left.
-fn unfinished(unfinished: Unfinished, source: &Source) -> String {
-    let Unfinished { why, kept, rows } = unfinished;
+/// Why an import of this many rows ended before its end, and what it left.
+fn why(Unfinished { why, kept }: Unfinished, rows: usize, source: &Source) -> String {
     let complaint = match why {
         Stop::Refused(mistakes) => {
             format!("{} has mistakes:\n{}", source.file.display(), mistakes.text().unwrap_or_default())

@@ -4,10 +4,12 @@
 use super::model::{Format, Gelesen, Steuergruppe, Summen, Unlesbar, Zeile, Zuschlag};
 use super::tree::Node;
 use super::values::{
-    ACCOUNTS_MAX, BATCH, BEST_BEFORE, Values, attribute, attribute_day, compact, kategorie, number_of, owned,
+    ACCOUNTS_MAX, BATCH, BEST_BEFORE, Values, attribute, attribute_day, compact, number_of, owned,
     too_many_lines,
 };
 use crate::erechnung::model::Partei;
+use crate::rules::choice::Choice;
+use crate::rules::tax::Steuerkategorie;
 
 /// The elements by which the two differ.
 pub struct ElementNames {
@@ -155,7 +157,7 @@ fn line(node: Node<'_>, names: &ElementNames, values: &mut Values) -> Zeile {
         preis: values.number(price, "ChargeAmount"),
         basis: values.number(price, "BasisQuantity"),
         netto: values.number(settlement, names.line_total),
-        steuer_kategorie: kategorie(taxed.text("CategoryCode")),
+        steuer_kategorie: taxed.text("CategoryCode").and_then(Steuerkategorie::parse),
         mwst_satz: values.number(taxed, names.percent),
         bezeichnung: owned(product.text("Name")),
         beschreibung: owned(product.text("Description")),
@@ -188,7 +190,7 @@ fn allowances(settlement: Node<'_>, names: &ElementNames, values: &mut Values) -
             found.push(Zuschlag {
                 betrag,
                 grund: owned(node.text(reason)),
-                steuer_kategorie: kategorie(taxed.text("CategoryCode")),
+                steuer_kategorie: taxed.text("CategoryCode").and_then(Steuerkategorie::parse),
                 mwst_satz: values.number(taxed, names.percent),
             });
         }
@@ -198,7 +200,7 @@ fn allowances(settlement: Node<'_>, names: &ElementNames, values: &mut Values) -
 
 fn groups(settlement: Node<'_>, names: &ElementNames, values: &mut Values) -> Vec<Steuergruppe> {
     let group = |node: Node<'_>| Steuergruppe {
-        steuer_kategorie: kategorie(node.text("CategoryCode")),
+        steuer_kategorie: node.text("CategoryCode").and_then(Steuerkategorie::parse),
         mwst_satz: values.number(node, names.percent),
         netto: values.number(node, "BasisAmount"),
         steuer: values.number(node, "CalculatedAmount"),

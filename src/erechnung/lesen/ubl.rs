@@ -3,10 +3,12 @@
 use super::model::{Format, Gelesen, Steuergruppe, Summen, Unlesbar, Zeile, Zuschlag};
 use super::tree::Node;
 use super::values::{
-    ACCOUNTS_MAX, BATCH, BEST_BEFORE, Values, attribute, attribute_day, compact, kategorie, number_of, owned,
+    ACCOUNTS_MAX, BATCH, BEST_BEFORE, Values, attribute, attribute_day, compact, number_of, owned,
     too_many_lines,
 };
 use crate::erechnung::model::Partei;
+use crate::rules::choice::Choice;
+use crate::rules::tax::Steuerkategorie;
 
 pub fn read(root: Node<'_>) -> Result<Gelesen, Unlesbar> {
     let is_credit_note = root.name() == "CreditNote";
@@ -91,7 +93,7 @@ fn line(node: Node<'_>, quantity: &str, values: &mut Values) -> Zeile {
         preis: values.number(price, "PriceAmount"),
         basis: values.number(price, "BaseQuantity"),
         netto: values.number(node, "LineExtensionAmount"),
-        steuer_kategorie: kategorie(taxed.text("ID")),
+        steuer_kategorie: taxed.text("ID").and_then(Steuerkategorie::parse),
         mwst_satz: values.number(taxed, "Percent"),
         bezeichnung: owned(item.text("Name")),
         beschreibung: owned(item.text("Description")),
@@ -113,7 +115,7 @@ fn allowances(root: Node<'_>, values: &mut Values) -> Vec<Zuschlag> {
         found.push(Zuschlag {
             betrag: if is_charge { amount } else { -amount },
             grund: owned(node.text("AllowanceChargeReason")),
-            steuer_kategorie: kategorie(taxed.text("ID")),
+            steuer_kategorie: taxed.text("ID").and_then(Steuerkategorie::parse),
             mwst_satz: values.number(taxed, "Percent"),
         });
     }
@@ -127,7 +129,7 @@ fn taxes(root: Node<'_>) -> Option<Node<'_>> {
 
 fn groups(root: Node<'_>, values: &mut Values) -> Vec<Steuergruppe> {
     let group = |node: Node<'_>| Steuergruppe {
-        steuer_kategorie: kategorie(node.text("TaxCategory/ID")),
+        steuer_kategorie: node.text("TaxCategory/ID").and_then(Steuerkategorie::parse),
         mwst_satz: values.number(node, "TaxCategory/Percent"),
         netto: values.number(node, "TaxableAmount"),
         steuer: values.number(node, "TaxAmount"),

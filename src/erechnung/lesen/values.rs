@@ -2,10 +2,8 @@
 
 use super::model::Unlesbar;
 use super::tree::Node;
-use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::fixed::Fixed;
-use crate::rules::tax::Steuerkategorie;
 
 /// Longest text of a value that is repeated in a sentence, in characters.
 const SHOWN_CHARS_MAX: usize = 40;
@@ -109,11 +107,6 @@ pub fn owned(text: Option<&str>) -> Option<String> {
 /// A number of an article; a text that is longer than any number is none.
 pub fn number_of(text: Option<&str>) -> Option<String> {
     text.filter(|text| text.chars().nth(NUMBER_CHARS_MAX).is_none()).map(str::to_owned)
-}
-
-/// The category of a tax (UNCL5305).
-pub fn kategorie(code: Option<&str>) -> Option<Steuerkategorie> {
-    Steuerkategorie::parse(code?)
 }
 
 pub fn compact(text: &str) -> String {

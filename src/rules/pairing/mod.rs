@@ -44,7 +44,6 @@ impl SentPosition {
 /// The portions of one partner and article, sales or purchases.
 pub trait Store {
     type Error;
-    /// The first portion that is looked for.
     fn first(&mut self, search: &Search) -> Result<Option<Portion>, Self::Error>;
     fn take(&mut self, portion: &Portion, menge: Quantity) -> Result<(), Self::Error>;
     /// Adds a portion, whatever its id, and gives it the next number of its mover if it has none.

@@ -69,7 +69,6 @@ pub struct Portion {
     pub places: [Option<PositionKey>; 4],
     /// The batch; none for articles without batches, and for credits that have moved nothing.
     pub charge: Option<Uuid>,
-    /// What one of its positions named ([`Named::id`]).
     pub named: Option<Uuid>,
     /// The quantity in the article's unit, positive.
     pub menge: Quantity,
@@ -183,7 +182,6 @@ pub struct Search {
     /// Of waiting credits: only those that have moved, or only those that have not.
     pub has_moved: Option<bool>,
     pub bezug: Option<(Role, Uuid)>,
-    /// The newest first instead of the oldest.
     pub newest_first: bool,
 }
 
