@@ -79,7 +79,10 @@ pub fn payment_terms(rechnung: &Rechnung, typ: Typ) -> Option<String> {
     let zahlung = &rechnung.zahlung;
     let mut lines: Vec<String> = Vec::new();
     if let Some(text) = filled(&zahlung.text) {
-        lines.extend(text.split(['\r', '\n']).map(without_hash).filter(|line| !is_blank(line)));
+        // A line that begins with # would be read as Skonto (BR-DE-18).
+        let is_hash = |letter: char| letter == '#' || is_space(letter);
+        let written = text.split(['\r', '\n']).map(|line| line.trim_start_matches(is_hash));
+        lines.extend(written.filter(|line| !is_blank(line)).map(str::to_owned));
     }
     if let Some(skonto) = zahlung.skonto.filter(|skonto| !skonto.prozent.is_zero()) {
         lines.push(skonto_line(skonto.tage, skonto.prozent));
@@ -105,9 +108,4 @@ fn skonto_line(tage: i64, prozent: Percent) -> String {
     } else {
         format!("{} % Skonto bei Zahlung innerhalb von {tage} Tagen", prozent.to_string().replace('.', ","))
     }
-}
-
-/// A line of a text that a person wrote: one that begins with # would be read as Skonto (BR-DE-18).
-fn without_hash(line: &str) -> String {
-    line.trim_start_matches(|letter: char| letter == '#' || is_space(letter)).to_owned()
 }

@@ -20,7 +20,7 @@ impl Xml {
     /// An element and what is inside of it; nothing where that is nothing.
     pub fn element(&mut self, name: &str, inside: impl FnOnce(&mut Xml)) {
         let before = self.0.len();
-        self.open(name);
+        self.0.extend(["<", name, ">"]);
         let empty = self.0.len();
         inside(self);
         if self.0.len() == empty { self.0.truncate(before) } else { self.close(name) }
@@ -60,19 +60,12 @@ impl Xml {
     }
 
     pub fn number(&mut self, name: &str, number: impl Display) {
-        self.open(name);
         // A text takes all that is written.
-        let _ = write!(self.0, "{number}");
-        self.close(name);
+        let _ = write!(self.0, "<{name}>{number}</{name}>");
     }
 
     pub fn number_with(&mut self, name: &str, (attribute, value): (&str, &str), number: impl Display) {
-        let _ = write!(self.0, "<{name} {attribute}=\"{value}\">{number}");
-        self.close(name);
-    }
-
-    fn open(&mut self, name: &str) {
-        self.0.extend(["<", name, ">"]);
+        let _ = write!(self.0, "<{name} {attribute}=\"{value}\">{number}</{name}>");
     }
 
     fn close(&mut self, name: &str) {

@@ -84,7 +84,7 @@ impl Booking<'_> {
     fn enter(&mut self) -> Result<()> {
         let Rebooking { beleg, positions, .. } = self.change;
         let mut moving: Vec<_> = moving(positions).collect();
-        moving.sort_by_key(|(position, (_, menge))| created(role(beleg, *menge), place(position)));
+        moving.sort_by_key(|(position, (_, menge))| created((role(beleg, *menge), place(position))));
         self.unmet = open::Unmet::before(self.tx, self.change, &moving)?;
         for (position, (artikel, menge)) in moving {
             let gruppe = Gruppe { kunde: beleg.kunde_id, artikel, seite: beleg.beleg_typ.seite() };

@@ -121,7 +121,7 @@ fn sum(betrag: Money, mwst_satz: Option<Percent>, bezeichnung: String) -> Posten
         zeile: None,
         menge: Quantity::whole(1),
         einheit: None,
-        ep_netto: price_of(betrag),
+        ep_netto: Price::round(betrag.decimal()).unwrap_or_default(),
         rabatt_prozent: Percent::ZERO,
         mwst_satz,
         steuer_kategorie: None,
@@ -180,10 +180,6 @@ fn per_unit(preis: Price, basis: Option<Quantity>) -> Option<Price> {
         Some(basis) => Price::round(preis.decimal().checked_div(basis.decimal())?).ok(),
         None => Some(preis),
     }
-}
-
-fn price_of(betrag: Money) -> Price {
-    Price::round(betrag.decimal()).unwrap_or_default()
 }
 
 /// A text on one line without control characters, cut to this number of characters.

@@ -148,8 +148,7 @@ impl<S: Store> Pairing<S> {
     }
 
     fn set_free(&mut self, portion: Portion) {
-        let (role, place) = portion.leading();
-        self.freed.entry(created(role, place)).or_default().push(portion);
+        self.freed.entry(created(portion.leading())).or_default().push(portion);
     }
 
     /// What is left of a portion for a delivery or an invoice, or a return, alone. A movement that a delivery or an
@@ -159,7 +158,7 @@ impl<S: Store> Pairing<S> {
         if alone.nr.is_some() || role.takes_back() {
             return Ok(alone);
         }
-        let position = created(role, place);
+        let position = created((role, place));
         let last = match self.taken_over.get(&position) {
             Some(last) => Some(*last),
             None => {

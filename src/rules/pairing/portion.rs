@@ -36,7 +36,7 @@ pub struct PositionKey {
 /// When a position was created: documents by their id, and within one what takes back comes first (D8).
 pub type Created = (Uuid, bool, i64);
 
-pub fn created(role: Role, place: PositionKey) -> Created {
+pub fn created((role, place): (Role, PositionKey)) -> Created {
     (place.beleg, !role.takes_back(), place.position)
 }
 
@@ -124,11 +124,7 @@ impl Portion {
     }
 
     pub fn is_older_than(&self, other: &Portion) -> bool {
-        let created = |portion: &Portion| {
-            let (role, place) = portion.leading();
-            created(role, place)
-        };
-        created(self) < created(other)
+        created(self.leading()) < created(other.leading())
     }
 
     /// Who moved the goods on, and who moved them back.

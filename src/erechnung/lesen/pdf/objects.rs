@@ -151,7 +151,8 @@ impl<'d> Lexer<'d> {
     fn name(&mut self) -> Vec<u8> {
         self.at += 1;
         let mut name = Vec::new();
-        while let Some(byte) = self.peek().filter(|byte| !is_blank(*byte) && !is_delimiter(*byte)) {
+        let is_part = |byte: &u8| !is_blank(*byte) && !b"()<>[]{}/%".contains(byte);
+        while let Some(byte) = self.peek().filter(is_part) {
             self.at += 1;
             let digits = self.data.get(self.at..self.at + 2).and_then(|digits| str::from_utf8(digits).ok());
             match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
@@ -255,8 +256,4 @@ impl<'d> Lexer<'d> {
 /// White space (ISO 32000-1, table 1).
 pub fn is_blank(byte: u8) -> bool {
     matches!(byte, 0 | b'\t' | b'\n' | 0x0c | b'\r' | b' ')
-}
-
-fn is_delimiter(byte: u8) -> bool {
-    matches!(byte, b'(' | b')' | b'<' | b'>' | b'[' | b']' | b'{' | b'}' | b'/' | b'%')
 }
