@@ -315,6 +315,9 @@ fn header_references(names: &[&str]) -> Value {
     names.iter().map(reference).collect::<Map<_, _>>().into()
 }
 
+const OF_ANY: &[Code] =
+    &[Code::AnfrageUngueltig, Code::UnbekannterParameter, Code::InternerFehler, Code::NichtVerfuegbar];
+
 const OF_A_KEY: &[Code] = &[
     Code::ApiKeyFehlt,
     Code::ApiKeyUngueltig,
@@ -339,33 +342,21 @@ const OF_A_BODY: &[Code] = &[
 /// Every code that can refuse a call of the route, by status: those that follow from the row, and
 /// those that the row names.
 pub fn refusals(route: &Route) -> BTreeMap<u16, Vec<Code>> {
-    let mut codes =
-        vec![Code::AnfrageUngueltig, Code::UnbekannterParameter, Code::InternerFehler, Code::NichtVerfuegbar];
-    if route.access != Access::Open {
-        codes.extend(OF_A_KEY);
-    }
-    if matches!(route.access, Access::Scope(_)) {
-        codes.push(Code::ScopeFehlt);
-    }
-    if route.pattern.contains('{') || route.pattern == "/metrics" {
-        codes.push(Code::NichtGefunden);
-    }
-    codes.extend(route.query.iter().flat_map(of_a_parameter));
-    if route.takes.is_some() {
-        codes.extend(OF_A_BODY);
-    }
-    if matches!(route.run, Run::Write(_)) {
-        codes.push(Code::AusgangUnbekannt);
-    }
-    if route.method == Method::Post {
-        codes.push(Code::IdempotenzKonflikt);
-    }
-    if route.if_match {
-        codes.push(Code::ZwischenzeitlichGeaendert);
-    }
-    codes.extend(route.refuses.iter().copied().flatten());
+    let of_parameters: Vec<Code> = route.query.iter().flat_map(of_a_parameter).collect();
+    let groups: [(bool, &[Code]); 9] = [
+        (true, OF_ANY),
+        (route.access != Access::Open, OF_A_KEY),
+        (matches!(route.access, Access::Scope(_)), &[Code::ScopeFehlt]),
+        (route.pattern.contains('{') || route.pattern == "/metrics", &[Code::NichtGefunden]),
+        (true, &of_parameters),
+        (route.takes.is_some(), OF_A_BODY),
+        (matches!(route.run, Run::Write(_)), &[Code::AusgangUnbekannt]),
+        (route.method == Method::Post, &[Code::IdempotenzKonflikt]),
+        (route.if_match, &[Code::ZwischenzeitlichGeaendert]),
+    ];
+    let following = groups.into_iter().filter(|(applies, _)| *applies).map(|(_, codes)| codes);
     let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
-    for code in codes {
+    for &code in following.chain(route.refuses.iter().copied()).flatten() {
         let named = by_status.entry(status(code)).or_default();
         if !named.contains(&code) {
             named.push(code);
