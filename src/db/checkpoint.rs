@@ -68,8 +68,7 @@ impl Checkpoints {
                 Err(error) => failed(&error),
             }
         };
-        let worker = Worker::start("checkpoints", 0, work)
-            .map_err(|error| Failure::Broken(format!("no thread for checkpoints: {error}")))?;
+        let worker = Worker::start("checkpoints", 0, work)?;
         let log = beside(database, "wal");
         Ok(Checkpoints { log, worker, moved, door, open_until: Cell::new(None) })
     }

@@ -7,6 +7,8 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle, current, sleep};
 use std::time::Duration;
 
+use crate::failure::{Failure, Result};
+
 /// What the process ends with when such a thread panicked: a bug (`EX_SOFTWARE`).
 pub const PANICKED: i32 = 70;
 
@@ -44,13 +46,14 @@ impl<T: Send + 'static> Worker<T> {
         name: &'static str,
         waiting: usize,
         mut work: impl FnMut(T) + Send + 'static,
-    ) -> std::io::Result<Worker<T>> {
+    ) -> Result<Worker<T>> {
         let (sender, receiver) = sync_channel(waiting);
         let is_ending = Arc::<AtomicBool>::default();
         let ends = Arc::clone(&is_ending);
         let thread = vital(name, move || {
             receiver.into_iter().take_while(|_| !ends.load(Ordering::Relaxed)).for_each(&mut work);
-        })?;
+        })
+        .map_err(|error| Failure::Broken(format!("no thread for {name}: {error}")))?;
         Ok(Worker { sender: Some(sender), is_ending, thread: Some(thread) })
     }
 

@@ -72,9 +72,8 @@ impl Repeatable {
                 ":since": oldest(tx),
             },
             |row| {
-                let anfrage: [u8; 32] = row.get(0)?;
-                let (status, subject, body): (u16, Option<Uuid>, Vec<u8>) =
-                    (row.get(1)?, row.get(2)?, row.get(3)?);
+                let (anfrage, status, subject, body): ([u8; 32], u16, Option<Uuid>, Vec<u8>) =
+                    row.try_into()?;
                 Ok((anfrage, Reply { status, subject, body, ..Reply::default() }))
             },
         )?;

@@ -75,8 +75,7 @@ impl Verifying {
         let waiting = Arc::<Mutex<Unverified>>::default();
         let of_thread = Arc::clone(&waiting);
         let worker =
-            Worker::start("keys", KEYS_WAITING_MAX, move |key| verify(&connection, &keys, &key, &of_thread))
-                .map_err(|error| Failure::Broken(format!("no thread for keys: {error}")))?;
+            Worker::start("keys", KEYS_WAITING_MAX, move |key| verify(&connection, &keys, &key, &of_thread))?;
         Ok(Verifying { waiting, worker })
     }
 

@@ -23,10 +23,7 @@ impl PasswordThread {
             work();
             sleep(begun.elapsed());
         };
-        let worker = Worker::start("passwords", PASSWORDS_WAITING_MAX, work);
-        worker
-            .map(PasswordThread)
-            .map_err(|error| Failure::Broken(format!("no thread for passwords: {error}")))
+        Worker::start("passwords", PASSWORDS_WAITING_MAX, work).map(PasswordThread)
     }
 
     /// Waits for its turn and then for the work.

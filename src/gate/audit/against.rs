@@ -40,14 +40,9 @@ fn missing(connection: &Connection, kept: &Head) -> Result<Option<String>> {
     if dropped.is_some_and(|until| kept.tag <= until) {
         return Ok(None);
     }
-    let day: Option<(i64, i64, Pruefsumme)> = connection
-        .query_row(
-            "select letzte_nr, ab_nr, ab_pruefsumme from audit_tag where tag = ?1",
-            [kept.tag],
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-        )
-        .optional()?;
-    let Some((last, first, before)) = day else {
+    let day = "select letzte_nr, ab_nr, ab_pruefsumme from audit_tag where tag = ?1";
+    let day = connection.query_row(day, [kept.tag], |row| <(i64, i64, Pruefsumme)>::try_from(row));
+    let Some((last, first, before)) = day.optional()? else {
         return Ok(Some(": the whole day was removed".to_owned()));
     };
     if kept.number < first {
