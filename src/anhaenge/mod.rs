@@ -14,32 +14,34 @@ use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::http::call::Call;
 use crate::http::reply::Reply;
+use crate::http::route::Write;
 use crate::http::upload::mime_type;
 use crate::rules::bytes::{base64, hex};
-use crate::rules::error::{Hints, required};
+use crate::rules::error::required;
 
-/// An upload, with the digest that was computed before the writer's turn.
-pub struct Upload {
-    new: NewAnhang,
-    sha256: Option<[u8; 32]>,
-    hinweise: Hints,
+/// A record that has attachments.
+pub trait Owner {
+    /// The record as a refusal names it.
+    const WHAT: &str;
+
+    /// The record with this id; a refusal where there is none.
+    fn owner(tx: &Tx<'_>, id: Uuid) -> Result<Besitzer>;
 }
 
-impl Upload {
-    pub fn new(new: NewAnhang, hinweise: Hints) -> Upload {
-        let sha256 = new.inhalt_base64.as_ref().map(|inhalt| Sha256::digest(inhalt).into());
-        Upload { new, sha256, hinweise }
-    }
-
-    /// Stores it for a record that is there.
-    pub fn store(&self, tx: &WriteTx<'_>, besitzer: Besitzer) -> Result<Reply> {
-        let dateiname = required(self.new.dateiname.clone(), "dateiname")?;
-        let inhalt = required(self.new.inhalt_base64.as_deref(), "inhalt_base64")?;
-        let sha256 = required(self.sha256, "inhalt_base64")?;
-        let anhang = add(tx, besitzer, dateiname, self.new.beschreibung.clone(), &sha256, inhalt)?;
+pub fn attach<O: Owner>(call: &Call<'_>) -> Result<Write> {
+    let (new, hinweise) = call.body::<NewAnhang>()?;
+    // Computed before the writer's turn.
+    let sha256 = new.inhalt_base64.as_ref().map(|inhalt| Sha256::digest(inhalt).into());
+    let id = call.id(O::WHAT)?;
+    Ok(Box::new(move |tx| {
+        let besitzer = O::owner(tx, id)?;
+        let dateiname = required(new.dateiname.clone(), "dateiname")?;
+        let inhalt = required(new.inhalt_base64.as_deref(), "inhalt_base64")?;
+        let sha256 = required(sha256, "inhalt_base64")?;
+        let anhang = add(tx, besitzer, dateiname, new.beschreibung.clone(), &sha256, inhalt)?;
         let id = anhang.id;
-        Ok(Reply::created(&AnhangAngelegt { anhang, hinweise: self.hinweise.clone() })?.about(id))
-    }
+        Ok(Reply::created(&AnhangAngelegt { anhang, hinweise: hinweise.clone() })?.about(id))
+    }))
 }
 
 pub fn add(
@@ -65,12 +67,14 @@ pub fn add(
 }
 
 /// The attachments of a record, without their content: a raw array.
-pub fn list(call: &Call<'_>, tx: &Tx<'_>, besitzer: Besitzer) -> Result<Reply> {
+pub fn list<O: Owner>(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let besitzer = O::owner(tx, call.id(O::WHAT)?)?;
     let (page, cut) = call.query.page()?;
     Ok(Reply::array(sql::list(tx, besitzer, page)?, cut))
 }
 
-pub fn get(call: &Call<'_>, tx: &Tx<'_>, besitzer: Besitzer) -> Result<Reply> {
+pub fn get<O: Owner>(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let besitzer = O::owner(tx, call.id(O::WHAT)?)?;
     let id = call.second_id(WHAT)?;
     let (anhang, inhalt) = found(tx, besitzer, id, base64)?;
     let anhang = Anhang { inhalt_base64: Some(inhalt), ..anhang };

@@ -10,6 +10,7 @@ use crate::http::json::Json;
 use crate::http::wire::{At, FromJson};
 use crate::import::Upserted;
 use crate::kontrakte::KontraktBezug;
+use crate::rules::change::fill_each;
 use crate::rules::day::DayTime;
 use crate::rules::error::{Code, Refusal, required};
 use crate::rules::fixed::Quantity;
@@ -40,21 +41,13 @@ fn with_row(tx: &Tx<'_>, mut schein: Annahmeschein, zeile: AnnahmescheinZeile) -
     let before = schein.clone();
     take_named(tx, &mut schein, &zeile)?;
     schein.status = zeile.status.unwrap_or(schein.status);
-    schein.wiegung_id = zeile.wiegung_id.or(schein.wiegung_id);
     schein.lieferdatum = zeile.lieferdatum.map(DayTime).or(schein.lieferdatum);
-    schein.anliefermenge_kg = zeile.anliefermenge_kg.or(schein.anliefermenge_kg);
-    schein.feuchte_prozent = zeile.feuchte_prozent.or(schein.feuchte_prozent);
-    schein.basisfeuchte_prozent = zeile.basisfeuchte_prozent.or(schein.basisfeuchte_prozent);
     schein.schwundfaktor = zeile.schwundfaktor.unwrap_or(schein.schwundfaktor);
-    schein.besatz_prozent = zeile.besatz_prozent.or(schein.besatz_prozent);
-    schein.basisbesatz_prozent = zeile.basisbesatz_prozent.or(schein.basisbesatz_prozent);
     schein.sonstige_abzuege_kg = zeile.sonstige_abzuege_kg.unwrap_or(schein.sonstige_abzuege_kg);
-    schein.preis_je_t = zeile.preis_je_t.or(schein.preis_je_t);
-    schein.kontrakt_id = zeile.kontrakt_id.or(schein.kontrakt_id);
-    schein.fremde_charge_nr = zeile.fremde_charge_nr.or(schein.fremde_charge_nr);
-    schein.herkunftsland = zeile.herkunftsland.or(schein.herkunftsland);
-    schein.biozertifikat_id = zeile.biozertifikat_id.or(schein.biozertifikat_id);
-    schein.bemerkung = zeile.bemerkung.or(schein.bemerkung);
+    fill_each! { zeile => schein:
+        wiegung_id, kontrakt_id, anliefermenge_kg, preis_je_t, fremde_charge_nr, herkunftsland,
+        feuchte_prozent, basisfeuchte_prozent, besatz_prozent, basisbesatz_prozent, biozertifikat_id, bemerkung
+    }
     let weight = schein.anliefermenge_kg.or(zeile.netto_menge_kg).or(schein.netto_menge_kg);
     required(weight, "anliefermenge_kg")?;
     check_ranges(&schein)?;

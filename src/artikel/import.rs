@@ -13,7 +13,8 @@ use crate::failure::{Failure, Result};
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson, Int, LongText, OneOf, Spelled, Text};
 use crate::import::Upserted;
-use crate::rules::error::{Code, HintCode, Refusal, required};
+use crate::rules::change::fill_each;
+use crate::rules::error::{Code, HintCode, Refusal, refuse_if, required};
 use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::text::{case_key, folded_key};
@@ -122,22 +123,15 @@ pub fn artikel(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upse
     let old = found.clone().unwrap_or(blank);
     let gruppe = zeile.gruppe.map(|gruppe| resolve_gruppe(tx, gruppe, at)).transpose()?;
     let bezeichnung = zeile.bezeichnung.or(Some(old.bezeichnung.clone()).filter(|text| !text.is_empty()));
-    let new = Artikel {
-        artikelnr: zeile.artikelnr.or(old.artikelnr.clone()),
+    let mut new = Artikel {
         bezeichnung: required(bezeichnung, "bezeichnung")?,
-        bezeichnung2: zeile.bezeichnung2.or(old.bezeichnung2.clone()),
-        langtext: zeile.langtext.or(old.langtext.clone()),
-        einheit: zeile.einheit.or(old.einheit.clone()),
-        preis: zeile.preis.or(old.preis),
-        ep_netto: zeile.ep_netto.or(old.ep_netto),
-        mwst_satz: zeile.mwst_satz.or(old.mwst_satz),
-        ean: zeile.ean.or(old.ean.clone()),
         status: zeile.status.unwrap_or(old.status),
         chargenpflichtig: zeile.chargenpflichtig.unwrap_or(old.chargenpflichtig),
         artikelgruppe_id: gruppe.as_ref().map(|gruppe| gruppe.id).or(old.artikelgruppe_id),
         gruppe: gruppe.map(|gruppe| gruppe.name).or(old.gruppe),
         ..old
     };
+    fill_each! { zeile => new: artikelnr, bezeichnung2, langtext, einheit, preis, ep_netto, mwst_satz, ean }
     Upserted::by(found.as_ref(), &new, || match &found {
         Some(found) => {
             sql::update(tx, &new)?;
@@ -160,11 +154,8 @@ pub fn staffelpreis(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result
     let zeile = StaffelZeile::from_json(row, at)?;
     let artikel = by_artikelnummer(tx, &required(zeile.artikelnummer, "artikelnummer")?)?.id;
     let ab_menge = required(zeile.ab_menge, "ab_menge")?;
-    if ab_menge.is_negative() {
-        return Err(
-            Refusal::field(Code::WertUngueltig, "ab_menge", "ab_menge darf nicht negativ sein.").into()
-        );
-    }
+    let message = "ab_menge darf nicht negativ sein.";
+    refuse_if(ab_menge.is_negative(), Code::WertUngueltig, "ab_menge", message)?;
     let preis = required(zeile.preis, "preis")?;
     let old = sql::find_tier(tx, artikel, ab_menge)?;
     let aktiv = zeile.aktiv.or(old.as_ref().map(|old| old.aktiv)).unwrap_or(true);

@@ -20,14 +20,14 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use crate::anhaenge::{self, Anhang, AnhangAngelegt, Besitzer, NewAnhang, Upload};
+use crate::anhaenge::{self, Anhang, AnhangAngelegt, Besitzer, NewAnhang, Owner};
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::http::call::Call;
 use crate::http::param::Param;
 use crate::http::query::Query;
 use crate::http::reply::Reply;
-use crate::http::route::{Access, Route, Write};
+use crate::http::route::{Access, Route};
 use crate::http::shape::Answer;
 use crate::import::Import;
 use crate::rules::scope::Scope;
@@ -81,19 +81,19 @@ pub const ROUTES: &[Route] = &[
         "/api/v1/artikel/{id}/dokumente",
         Scope::DokumenteWrite,
         "Datei an einen Artikel anhängen",
-        attach,
+        anhaenge::attach::<Artikel>,
     )
     .with_upload()
     .takes::<NewAnhang>("AnhangNeu", &["dateiname", "inhalt_base64"])
     .gives(&[Answer::created::<AnhangAngelegt>()]),
-    Route::get("/api/v1/artikel/{id}/dokumente", READ, "Anhänge eines Artikels", list_attachments)
+    Route::get("/api/v1/artikel/{id}/dokumente", READ, "Anhänge eines Artikels", anhaenge::list::<Artikel>)
         .with_query(&[Param::limit(None), Param::OFFSET])
         .gives(&[Answer::array::<Anhang>()]),
     Route::get(
         "/api/v1/artikel/{id}/dokumente/{dok_id}",
         READ,
         "Einen Anhang eines Artikels mit Inhalt lesen",
-        get_attachment,
+        anhaenge::get::<Artikel>,
     )
     .heavy()
     .gives(&[Answer::resource::<Anhang>()]),
@@ -136,9 +136,7 @@ fn get_stock(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 fn get_verlauf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
     let artikel = found(tx, call.id(WHAT)?)?;
-    let listing = verlauf::list(tx, artikel.id, page)?;
-    let cut = listing.cut.or(cut);
-    Ok(Reply::list(listing, cut).about(artikel.id))
+    Ok(Reply::list(verlauf::list(tx, artikel.id, page)?, cut).about(artikel.id))
 }
 
 fn get_gruppen(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
@@ -146,20 +144,13 @@ fn get_gruppen(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::list(sql::list_gruppen(tx, page)?, cut).with_weak_etag(call))
 }
 
-fn attach(call: &Call<'_>) -> Result<Write> {
-    let (new, hinweise) = call.body::<NewAnhang>()?;
-    let (upload, id) = (Upload::new(new, hinweise), call.id(WHAT)?);
-    Ok(Box::new(move |tx| upload.store(tx, Besitzer::Artikel(found(tx, id)?.id))))
-}
+impl Owner for Artikel {
+    const WHAT: &str = WHAT;
 
-fn list_attachments(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let artikel = found(tx, call.id(WHAT)?)?;
-    anhaenge::list(call, tx, Besitzer::Artikel(artikel.id))
-}
-
-fn get_attachment(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let artikel = found(tx, call.id(WHAT)?)?;
-    anhaenge::get(call, tx, Besitzer::Artikel(artikel.id))
+    fn owner(tx: &Tx<'_>, id: Uuid) -> Result<Besitzer> {
+        found(tx, id)?;
+        Ok(Besitzer::Artikel(id))
+    }
 }
 
 /// An article that must be there.

@@ -53,27 +53,28 @@ fn last(tx: &Tx<'_>, artikel: Uuid) -> Result<i64> {
     tx.one(statement, named_params! {":artikel": artikel}, |row| row.get(0))
 }
 
-fn of_article(artikel: Uuid) -> Filter<'static> {
-    let mut filter = Filter::of("v");
-    filter.when("v.artikel_id = :artikel", ":artikel", Some(artikel));
-    filter
-}
-
 /// What each change of an article touched, the newest first.
 pub fn changes(tx: &Tx<'_>, artikel: Uuid, page: Page) -> Result<Records<Aenderung>> {
     let sql = ListSql { columns: "v.am, v.key_id, v.felder", order: "order by v.nr desc", ..LIST };
-    tx.list(&sql, &of_article(artikel), page)
+    tx.list(&sql, &Filter::equal("v", "artikel_id", artikel), page)
 }
 
 pub fn list(tx: &Tx<'_>, artikel: Uuid, page: Page) -> Result<Listing> {
-    tx.written(&LIST, &of_article(artikel), page, last(tx, artikel)?, PAGE_BYTES_MAX, |row, rows| {
-        let key_id: Option<String> = row.get(2)?;
-        rows.push(&ArtikelVerlaufseintrag {
-            nr: row.get(0)?,
-            am: row.get(1)?,
-            geaendert_von: key_id.clone().unwrap_or_else(|| COMMAND_LINE.to_owned()),
-            key_id,
-            felder: row.get::<_, StoredJson>(3)?.0,
-        })
-    })
+    tx.written(
+        &LIST,
+        &Filter::equal("v", "artikel_id", artikel),
+        page,
+        last(tx, artikel)?,
+        PAGE_BYTES_MAX,
+        |row, rows| {
+            let key_id: Option<String> = row.get(2)?;
+            rows.push(&ArtikelVerlaufseintrag {
+                nr: row.get(0)?,
+                am: row.get(1)?,
+                geaendert_von: key_id.clone().unwrap_or_else(|| COMMAND_LINE.to_owned()),
+                key_id,
+                felder: row.get::<_, StoredJson>(3)?.0,
+            })
+        },
+    )
 }

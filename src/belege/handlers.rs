@@ -7,7 +7,7 @@ use super::einlesen::Datei;
 use super::model::{Angelegt, Beleg, BelegPdf, StatusBestaetigung};
 use super::sql::{self, Auswahl};
 use super::{ausfertigung, change, create, dokumente, einlesen, lifecycle, partner, pdf, verlauf};
-use crate::anhaenge::{self, Besitzer};
+use crate::anhaenge::{Besitzer, Owner};
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::http::call::{Call, IfMatch};
@@ -78,9 +78,7 @@ pub fn get_erechnung(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 pub fn get_verlauf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
     let beleg = found(tx, call.id(WHAT)?)?;
-    let listing = verlauf::list(tx, beleg.id, page)?;
-    let cut = listing.cut.or(cut);
-    Ok(Reply::list(listing, cut).about(beleg.id))
+    Ok(Reply::list(verlauf::list(tx, beleg.id, page)?, cut).about(beleg.id))
 }
 
 pub fn poll(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
@@ -160,14 +158,13 @@ pub fn einlesen(call: &Call<'_>) -> Result<Write> {
     }))
 }
 
-pub fn list_files(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let beleg = found(tx, call.id(WHAT)?)?;
-    anhaenge::list(call, tx, Besitzer::Beleg(beleg.id))
-}
+impl Owner for Beleg {
+    const WHAT: &str = WHAT;
 
-pub fn get_file(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let beleg = found(tx, call.id(WHAT)?)?;
-    anhaenge::get(call, tx, Besitzer::Beleg(beleg.id))
+    fn owner(tx: &Tx<'_>, id: Uuid) -> Result<Besitzer> {
+        found(tx, id)?;
+        Ok(Besitzer::Beleg(id))
+    }
 }
 
 /// A document that must be there, without its positions.

@@ -5,6 +5,7 @@ use super::model::{Beleg, Source};
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
 use crate::kunden::Kunde;
+use crate::rules::change::apply_each;
 use crate::rules::day::DayTime;
 use crate::rules::document::{BelegTyp, Rechnungsart};
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
@@ -37,29 +38,24 @@ pub fn header(
 ) -> Result<Beleg> {
     let sent = said.gutschrift.apply(Some(before.is_written_for_supplier()));
     let gutschrift = is_gutschrift(before.beleg_typ, sent)?;
-    Ok(Beleg {
+    let mut beleg = Beleg {
         lieferdatum: said.lieferdatum.map(DayTime).apply(before.lieferdatum),
         leistung_von: said.leistung_von.map(DayTime).apply(before.leistung_von),
         leistung_bis: said.leistung_bis.map(DayTime).apply(before.leistung_bis),
         liefertermin: said.liefertermin.map(DayTime).apply(before.liefertermin),
         kunde_id: kunde.id,
         kunden_name: kunde.name.clone(),
-        notizen: said.notizen.apply(before.notizen),
-        zahlungsziel_tage: said.zahlungsziel_tage.apply(before.zahlungsziel_tage),
-        zahlungsbedingung: said.zahlungsbedingung.apply(before.zahlungsbedingung),
-        skonto_tage: said.skonto_tage.apply(before.skonto_tage),
-        skonto_prozent: said.skonto_prozent.apply(before.skonto_prozent),
-        external_ref: said.external_ref.apply(before.external_ref),
-        fremdbelegnummer: said.fremdbelegnummer.apply(before.fremdbelegnummer),
-        kontaktperson: said.kontaktperson.apply(before.kontaktperson),
-        niederlassung_id: said.niederlassung_id.apply(before.niederlassung_id),
-        lagerhalle_id: said.lagerhalle_id.apply(before.lagerhalle_id),
         vb_id: vertriebler::resolve_change(tx, &said.vb_id, before.vb_id, hints)?,
         rechnungsart: Rechnungsart::of(before.beleg_typ, gutschrift),
         version: before.version + 1,
         updated_at: tx.now(),
         ..before
-    })
+    };
+    apply_each! { said => beleg:
+        notizen, external_ref, fremdbelegnummer, kontaktperson, niederlassung_id, lagerhalle_id,
+        zahlungsziel_tage, zahlungsbedingung, skonto_tage, skonto_prozent
+    }
+    Ok(beleg)
 }
 
 /// Whether the company writes the document for its supplier (self-billing, UStG § 14 (2); D24), by what was sent: only an

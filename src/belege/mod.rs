@@ -46,7 +46,7 @@ pub use tagesende::{Behind, finalise_past_days};
 pub use verlauf::{Verlaufsschritt, steps};
 pub use wareneingang::{is_live, receive};
 
-use crate::anhaenge::Anhang;
+use crate::anhaenge::{self, Anhang};
 use crate::http::param::{Param, ParamKind};
 use crate::http::route::{Access, Route};
 use crate::http::shape::Answer;
@@ -203,7 +203,7 @@ pub const ROUTES: &[Route] = &[
         "/api/v1/belege/{id}/dokumente",
         READ,
         "Datei, aus der ein Beleg gemacht wurde",
-        handlers::list_files,
+        anhaenge::list::<Beleg>,
     )
     .with_query(&[Param::limit(None), Param::OFFSET])
     .gives(&[Answer::array::<Anhang>()]),
@@ -211,7 +211,7 @@ pub const ROUTES: &[Route] = &[
         "/api/v1/belege/{id}/dokumente/{dok_id}",
         READ,
         "Diese Datei mit Inhalt lesen",
-        handlers::get_file,
+        anhaenge::get::<Beleg>,
     )
     .heavy()
     .gives(&[Answer::resource::<Anhang>()]),

@@ -66,7 +66,7 @@ fn are_kept(tx: &Tx<'_>, beleg: Uuid, positions: &str) -> Result<bool> {
 
 /// The history of a document, the oldest version first.
 pub fn list(tx: &Tx<'_>, beleg: Uuid, page: Page) -> Result<Listing> {
-    let filter = of_document(beleg);
+    let filter = Filter::equal("v", "beleg_id", beleg);
     let count = tx.count(&LIST, &filter)?;
     tx.written(&LIST, &filter, page, count, PAGE_BYTES_MAX, |row, rows| {
         let (head, positions): (String, String) = (row.get(4)?, row.get(5)?);
@@ -93,13 +93,7 @@ record! {
 /// What happened to a document, the newest first, without the versions that it left.
 pub fn steps(tx: &Tx<'_>, beleg: Uuid, page: Page) -> Result<Records<Verlaufsschritt>> {
     let sql = ListSql { columns: Verlaufsschritt::COLUMNS, order: "order by v.version desc", ..LIST };
-    tx.list(&sql, &of_document(beleg), page)
-}
-
-fn of_document(beleg: Uuid) -> Filter<'static> {
-    let mut filter = Filter::of("v");
-    filter.when("v.beleg_id = :beleg", ":beleg", Some(beleg));
-    filter
+    tx.list(&sql, &Filter::equal("v", "beleg_id", beleg), page)
 }
 
 /// A version with its positions, which are its last member.

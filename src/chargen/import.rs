@@ -10,6 +10,7 @@ use crate::failure::Result;
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson};
 use crate::import::Upserted;
+use crate::rules::change::fill_each;
 use crate::rules::day::DayTime;
 use crate::rules::error::required;
 use crate::rules::fixed::Quantity;
@@ -57,18 +58,17 @@ fn with_row(tx: &WriteTx<'_>, old: Charge, zeile: ChargeZeile, conversion: Conve
     zeile.biozertifikat_id.map(|id| biozertifikate::must_have(tx, id)).transpose()?;
     let eingang_menge = zeile.eingang_menge.map(|menge| conversion.quantity(menge)).transpose()?;
     let eingang_ep = zeile.eingang_ep.map(|ep| conversion.price(ep)).transpose()?;
-    Ok(Charge {
+    let mut charge = Charge {
         partner_id: partner.map(|kunde| kunde.id).or(old.partner_id),
-        biozertifikat_id: zeile.biozertifikat_id.or(old.biozertifikat_id),
-        fremde_charge_nr: zeile.fremde_charge_nr.or(old.fremde_charge_nr),
         mhd: zeile.mhd.map(DayTime).or(old.mhd),
-        herkunftsland: zeile.herkunftsland.or(old.herkunftsland),
         eingang_menge: eingang_menge.or(old.eingang_menge),
         eingang_ep: eingang_ep.or(old.eingang_ep),
-        niederlassung_id: zeile.niederlassung_id.or(old.niederlassung_id),
-        lagerhalle_id: zeile.lagerhalle_id.or(old.lagerhalle_id),
         ..old
-    })
+    };
+    fill_each! { zeile => charge:
+        fremde_charge_nr, herkunftsland, biozertifikat_id, niederlassung_id, lagerhalle_id
+    }
+    Ok(charge)
 }
 
 fn book_opening_stock(

@@ -61,13 +61,7 @@ columns! {
 /// What the corrections of a batch replaced, the newest first.
 pub fn corrections(tx: &Tx<'_>, charge: Uuid, page: Page) -> Result<Records<Berichtigt>> {
     let sql = ListSql { columns: Berichtigt::COLUMNS, order: "order by v.version desc", ..LIST };
-    tx.list(&sql, &of_batch(charge), page)
-}
-
-fn of_batch(charge: Uuid) -> Filter<'static> {
-    let mut filter = Filter::of("v");
-    filter.when("v.charge_id = :charge", ":charge", Some(charge));
-    filter
+    tx.list(&sql, &Filter::equal("v", "charge_id", charge), page)
 }
 
 impl Record for ChargeVerlaufseintrag {
@@ -79,7 +73,7 @@ impl Record for ChargeVerlaufseintrag {
 
 /// The history of a batch, the oldest version first.
 pub fn list<P: PageOf<ChargeVerlaufseintrag>>(tx: &Tx<'_>, charge: Uuid, page: Page) -> Result<P> {
-    tx.list(&LIST, &of_batch(charge), page)
+    tx.list(&LIST, &Filter::equal("v", "charge_id", charge), page)
 }
 
 /// The oldest batch that had a supplier's number once. The best-before dates must agree where both are known: the one

@@ -51,6 +51,13 @@ impl<'f> Filter<'f> {
         Filter { sql: format!("{alias}.tenant_id = :tenant"), params: Vec::new(), ids_first: false }
     }
 
+    /// The rows of the table `alias` in which a column has this value.
+    pub fn equal<T: ToSql + 'f>(alias: &str, column: &str, value: T) -> Filter<'f> {
+        let mut filter = Filter::of(alias);
+        filter.when(&format!("{alias}.{column} = :value"), ":value", Some(value));
+        filter
+    }
+
     pub fn and(&mut self, condition: &str) {
         self.sql.push_str(" and ");
         self.sql.push_str(condition);

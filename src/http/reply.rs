@@ -83,6 +83,7 @@ impl Reply {
 
     /// 200 with a page in its wrapper, and X-Limit where a limit was cut (D16).
     pub fn list(listing: Listing, cut: Option<u32>) -> Reply {
+        let cut = listing.cut.or(cut);
         Reply { status: 200, body: listing.wrapped(), ..Reply::default() }.with_cut_limit(cut)
     }
 

@@ -11,7 +11,7 @@ use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::import::{Stored, Upserted};
 use crate::rules::day::Instant;
-use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
+use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
 use crate::rules::fixed::{Money, Percent};
 use crate::rules::kasse::BonArt;
 use crate::rules::price::line_total;
@@ -215,10 +215,8 @@ impl Storing<'_, '_> {
             (None, Some(id)) => (id, self.zeilen + 1),
             (None, None) => (sql::next_zeilen_id(self.tx)?, self.zeilen + 1),
         };
-        if !self.seen.insert(id) {
-            let message = "Diese Bonzeile steht schon weiter oben. Bitte id und Reihenfolge prüfen.";
-            return Err(Refusal::field(Code::FeldWiderspruch, "id", message).into());
-        }
+        let message = "Diese Bonzeile steht schon weiter oben. Bitte id und Reihenfolge prüfen.";
+        refuse_if(!self.seen.insert(id), Code::FeldWiderspruch, "id", message)?;
         let new = self.merged(old.as_ref(), sent, id, position)?;
         if old.as_ref() == Some(&new) {
             return Ok(Upserted::Unchanged);

@@ -11,6 +11,7 @@ use crate::http::json::Json;
 use crate::http::wire::{At, FromJson};
 use crate::import::Upserted;
 use crate::kunden;
+use crate::rules::change::fill_each;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::error::{Code, refuse_if, required};
 
@@ -43,24 +44,20 @@ fn with_row(tx: &WriteTx<'_>, old: Kontrakt, zeile: KontraktZeile) -> Result<Kon
     let message = "gueltig_bis liegt vor gueltig_von.";
     let ends_before = gueltig_von.zip(gueltig_bis).is_some_and(|(von, bis)| bis < von);
     refuse_if(ends_before, Code::DatumUngueltig, "gueltig_bis", message)?;
-    Ok(Kontrakt {
-        kontrakt_typ: zeile.kontrakt_typ.or(old.kontrakt_typ),
+    let mut kontrakt = Kontrakt {
         partner_id: partner.as_ref().map(|partner| partner.id).or(old.partner_id),
         partner_name: partner.map(|partner| partner.name).or(old.partner_name),
         gueltig_von,
         gueltig_bis,
         erfassungsdatum: day(zeile.erfassungsdatum, old.erfassungsdatum),
-        gesamtmenge: zeile.gesamtmenge.or(old.gesamtmenge),
-        gesamtmenge_einheit: zeile.gesamtmenge_einheit.or(old.gesamtmenge_einheit),
-        mengenart: zeile.mengenart.or(old.mengenart),
-        paritat: zeile.paritat.or(old.paritat),
-        zahlungsbedingung: zeile.zahlungsbedingung.or(old.zahlungsbedingung),
-        erntejahr: zeile.erntejahr.or(old.erntejahr),
         erledigt: zeile.erledigt.unwrap_or(old.erledigt),
-        notizen: zeile.notizen.or(old.notizen),
-        referenz: zeile.referenz.or(old.referenz),
         ..old
-    })
+    };
+    fill_each! { zeile => kontrakt:
+        kontrakt_typ, gesamtmenge, gesamtmenge_einheit, mengenart, paritat, zahlungsbedingung, erntejahr,
+        notizen, referenz
+    }
+    Ok(kontrakt)
 }
 
 /// Stores a position, found by its id, else by its place; whether anything was different.

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::model::{Kunde, KundeAngelegt, KundeChange, KundeGeaendert};
 use super::{change, sql, verlauf};
-use crate::anhaenge::{self, Besitzer, NewAnhang, Upload};
+use crate::anhaenge::{Besitzer, Owner};
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::http::call::{Call, IfMatch};
@@ -67,25 +67,16 @@ pub fn change(call: &Call<'_>) -> Result<Write> {
 pub fn get_verlauf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
     let kunde = found(tx, call.id(WHAT)?)?;
-    let listing = verlauf::list(tx, kunde.id, page)?;
-    let cut = listing.cut.or(cut);
-    Ok(Reply::list(listing, cut).about(kunde.id))
+    Ok(Reply::list(verlauf::list(tx, kunde.id, page)?, cut).about(kunde.id))
 }
 
-pub fn attach(call: &Call<'_>) -> Result<Write> {
-    let (new, hinweise) = call.body::<NewAnhang>()?;
-    let (upload, id) = (Upload::new(new, hinweise), call.id(WHAT)?);
-    Ok(Box::new(move |tx| upload.store(tx, Besitzer::Kunde(found(tx, id)?.id))))
-}
+impl Owner for Kunde {
+    const WHAT: &str = WHAT;
 
-pub fn list_attachments(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let kunde = found(tx, call.id(WHAT)?)?;
-    anhaenge::list(call, tx, Besitzer::Kunde(kunde.id))
-}
-
-pub fn get_attachment(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let kunde = found(tx, call.id(WHAT)?)?;
-    anhaenge::get(call, tx, Besitzer::Kunde(kunde.id))
+    fn owner(tx: &Tx<'_>, id: Uuid) -> Result<Besitzer> {
+        found(tx, id)?;
+        Ok(Besitzer::Kunde(id))
+    }
 }
 
 /// A partner that must be there.

@@ -19,7 +19,7 @@ pub use sql::{Merkmal, count, find, find_by_kundennr, list, must_have_number, wi
 pub use vergessen::{Erased, forget};
 pub use verlauf::{altered_content, changes, digest, forgotten_attachments, without_evidence};
 
-use crate::anhaenge::{Anhang, AnhangAngelegt, NewAnhang};
+use crate::anhaenge::{self, Anhang, AnhangAngelegt, NewAnhang};
 use crate::http::param::Param;
 use crate::http::route::{Access, Route};
 use crate::http::shape::Answer;
@@ -76,19 +76,19 @@ pub const ROUTES: &[Route] = &[
         "/api/v1/kunden/{id}/dokumente",
         Scope::DokumenteWrite,
         "Datei an einen Kunden anhängen",
-        handlers::attach,
+        anhaenge::attach::<Kunde>,
     )
     .with_upload()
     .takes::<NewAnhang>("AnhangNeu", &["dateiname", "inhalt_base64"])
     .gives(&[Answer::created::<AnhangAngelegt>()]),
-    Route::get("/api/v1/kunden/{id}/dokumente", READ, "Anhänge eines Kunden", handlers::list_attachments)
+    Route::get("/api/v1/kunden/{id}/dokumente", READ, "Anhänge eines Kunden", anhaenge::list::<Kunde>)
         .with_query(&[Param::limit(None), Param::OFFSET])
         .gives(&[Answer::array::<Anhang>()]),
     Route::get(
         "/api/v1/kunden/{id}/dokumente/{dok_id}",
         READ,
         "Einen Anhang eines Kunden mit Inhalt lesen",
-        handlers::get_attachment,
+        anhaenge::get::<Kunde>,
     )
     .heavy()
     .gives(&[Answer::resource::<Anhang>()]),

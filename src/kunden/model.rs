@@ -12,7 +12,7 @@ use crate::http::wire::{At, FromJson, Int, LongText, OneOf, Tage, Text};
 use crate::laender::{self, Staat};
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, Instant};
-use crate::rules::error::{Checked, Code, Hints, Refusal};
+use crate::rules::error::{Checked, Code, Hints, refuse_if};
 use crate::rules::felder::GeaendertesFeld;
 use crate::rules::fixed::Percent;
 use crate::rules::stammdaten::{Anrede, ERechnung, KundeStatus, PartnerTyp};
@@ -93,11 +93,8 @@ impl PartnerTypen {
 
     /// A POST names kunde and lieferant only (specification).
     pub fn refuse_spediteur(&self) -> Checked<()> {
-        if self.spediteur {
-            let message = "Erlaubt sind: kunde, lieferant.";
-            return Err(Refusal::field(Code::WertUngueltig, "partner_typen", message));
-        }
-        Ok(())
+        let message = "Erlaubt sind: kunde, lieferant.";
+        refuse_if(self.spediteur, Code::WertUngueltig, "partner_typen", message)
     }
 
     /// Each of them.

@@ -111,23 +111,17 @@ fn changed(old: &Kunde, new: &Kunde) -> Result<Vec<GeaendertesFeld>> {
     Ok(changed)
 }
 
-fn of_partner(kunde: Uuid) -> Filter<'static> {
-    let mut filter = Filter::of("v");
-    filter.when("v.kunde_id = :kunde", ":kunde", Some(kunde));
-    filter
-}
-
 /// What each change of a partner touched, the newest first.
 pub fn changes(tx: &Tx<'_>, kunde: Uuid, page: Page) -> Result<Records<Aenderung>> {
     let sql = ListSql { columns: "v.am, v.key_id, v.felder", order: "order by v.version desc", ..LIST };
-    tx.list(&sql, &of_partner(kunde), page)
+    tx.list(&sql, &Filter::equal("v", "kunde_id", kunde), page)
 }
 
 /// The history of a partner, the oldest change first.
 pub fn list(tx: &Tx<'_>, kunde: Uuid, page: Page) -> Result<Listing> {
     let statement = "select count(*) from kunde_verlauf where tenant_id = :tenant and kunde_id = :kunde";
     let count = tx.one(statement, named_params! {":kunde": kunde}, |row| row.get(0))?;
-    tx.written(&LIST, &of_partner(kunde), page, count, PAGE_BYTES_MAX, |row, rows| {
+    tx.written(&LIST, &Filter::equal("v", "kunde_id", kunde), page, count, PAGE_BYTES_MAX, |row, rows| {
         rows.push(&KundeVerlaufseintrag {
             version: row.get(0)?,
             am: row.get(1)?,

@@ -8,7 +8,7 @@ use crate::failure::Result;
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson};
 use crate::import::Upserted;
-use crate::rules::error::{Code, Refusal, refuse_if, required};
+use crate::rules::error::{Code, refuse_if, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::Zeilenart;
 use crate::rules::text::folded_key;
@@ -86,9 +86,7 @@ fn checked_line(tx: &Tx<'_>, zutat: Zutat) -> Result<Rezepturzeile> {
     let artikelnummer = required(zutat.artikelnummer, "artikelnummer")?;
     let artikel = artikel::by_artikelnummer(tx, &artikelnummer)?;
     let menge = required(zutat.menge, "menge")?;
-    if menge <= Quantity::ZERO {
-        return Err(Refusal::field(Code::MengeUngueltig, "menge", "Die Menge muss über 0 sein.").into());
-    }
+    refuse_if(menge <= Quantity::ZERO, Code::MengeUngueltig, "menge", "Die Menge muss über 0 sein.")?;
     let einheit = zutat.einheit.or_else(|| artikel.einheit.clone());
     artikel.conversion_from(einheit.as_deref())?;
     Ok(Rezepturzeile { artikel_id: artikel.id, menge, einheit, bemerkung: zutat.bemerkung })

@@ -59,6 +59,15 @@ macro_rules! apply_each {
 
 pub(crate) use apply_each;
 
+/// Puts what a row of a file says into each of these fields of a record; what is absent stays as it is.
+macro_rules! fill_each {
+    ($row:ident => $record:ident: $($field:ident),+) => {
+        $($record.$field = $row.$field.or($record.$field.take());)+
+    };
+}
+
+pub(crate) use fill_each;
+
 impl<T> From<Option<T>> for Change<T> {
     fn from(value: Option<T>) -> Change<T> {
         value.map_or(Change::Clear, Change::Set)

@@ -21,7 +21,7 @@ use crate::http::shape::Answer;
 use crate::http::wire::{At, FromJson, Text};
 use crate::import::{Import, Upserted};
 use crate::rules::day::Day;
-use crate::rules::error::{Code, Refusal, required};
+use crate::rules::error::{Code, refuse_if, required};
 use crate::rules::fixed::Percent;
 use crate::rules::tax::Satz;
 
@@ -118,10 +118,9 @@ fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted>
         gueltig_bis: zeile.gueltig_bis,
         kategorie: required(zeile.kategorie, "kategorie")?,
     };
-    if new.gueltig_bis.is_some_and(|last| last < new.gueltig_von) {
-        let message = "gueltig_bis liegt vor gueltig_von.";
-        return Err(Refusal::field(Code::DatumUngueltig, "gueltig_bis", message).into());
-    }
+    let message = "gueltig_bis liegt vor gueltig_von.";
+    let ends_before = new.gueltig_bis.is_some_and(|last| last < new.gueltig_von);
+    refuse_if(ends_before, Code::DatumUngueltig, "gueltig_bis", message)?;
     let find =
         format!("{LIST} where s.tenant_id = :tenant and s.schluessel = :schluessel and s.gueltig_von = :von");
     let key = named_params! {":schluessel": new.schluessel, ":von": new.gueltig_von};
