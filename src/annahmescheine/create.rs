@@ -18,7 +18,7 @@ use crate::kontrakte::KontraktBezug;
 use crate::kunden::{self, Kunde};
 use crate::rules::bytes::fingerprint;
 use crate::rules::day::DayTime;
-use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
+use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::number::Reihe;
 use crate::rules::receipt::tonnes;
@@ -141,10 +141,8 @@ fn article(tx: &Tx<'_>, new: &NewAnnahmeschein, wiegung: Option<&FertigeWiegung>
         (named, _) => named,
     };
     let artikel = artikel.ok_or_else(article_missing)?;
-    if artikel.status == ArtikelStatus::Inaktiv {
-        let message = format!("Der Artikel {} ist inaktiv.", artikel.artikelnummer);
-        return Err(Refusal::field(Code::ArtikelInaktiv, "artikel_id", message).into());
-    }
+    let message = format_args!("Der Artikel {} ist inaktiv.", artikel.artikelnummer);
+    refuse_if(artikel.status == ArtikelStatus::Inaktiv, Code::ArtikelInaktiv, "artikel_id", message)?;
     Ok(artikel)
 }
 

@@ -8,7 +8,7 @@ use super::model::Artikel;
 use super::sql::{find, find_by_number, number_means};
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
-use crate::rules::error::{Code, Refusal};
+use crate::rules::error::{Code, Refusal, refuse_if};
 
 /// An article that must be there: a row names it.
 pub fn must_have(tx: &Tx<'_>, id: Uuid) -> Result<Arc<Artikel>> {
@@ -39,9 +39,7 @@ pub fn named(tx: &Tx<'_>, artikel_id: Option<Uuid>, artikelnr: Option<&str>) -> 
     }
     let Some(number) = artikelnr else { return Ok(None) };
     let mut found = find_by_number(tx, number)?;
-    if found.len() > 1 {
-        let message = format!("Die Nummer {number} haben mehrere Artikel. Bitte die artikel_id angeben.");
-        return Err(Refusal::field(Code::ArtikelMehrdeutig, "artikelnr", message).into());
-    }
+    let message = format_args!("Die Nummer {number} haben mehrere Artikel. Bitte die artikel_id angeben.");
+    refuse_if(found.len() > 1, Code::ArtikelMehrdeutig, "artikelnr", message)?;
     Ok(Some(found.pop().ok_or_else(|| unknown("artikelnr"))?))
 }

@@ -90,12 +90,10 @@ fn check_open(old: &Beleg, change: &BelegChange) -> Result<()> {
         );
         return Err(Refusal::new(Code::BelegAbgeschlossen, message).into());
     }
-    if change.beleg_typ.get().is_some_and(|typ| *typ != old.beleg_typ) {
-        let message =
-            format!("Der Beleg ist vom Typ {}; der Typ lässt sich nicht ändern.", old.beleg_typ.as_str());
-        return Err(Refusal::field(Code::BelegTypNichtAenderbar, "beleg_typ", message).into());
-    }
-    Ok(())
+    let message =
+        format_args!("Der Beleg ist vom Typ {}; der Typ lässt sich nicht ändern.", old.beleg_typ.as_str());
+    let is_other = change.beleg_typ.get().is_some_and(|typ| *typ != old.beleg_typ);
+    Ok(refuse_if(is_other, Code::BelegTypNichtAenderbar, "beleg_typ", message)?)
 }
 
 /// What only POST takes is ignored, with a hint; an external_ref that says the same again needs none.

@@ -150,11 +150,9 @@ impl Resolver<'_, '_> {
         let Some(artikel) = artikel::named(self.tx, item.artikel_id, number)? else {
             return Ok(None);
         };
-        if artikel.status == ArtikelStatus::Inaktiv {
-            let feld = if item.artikel_id.is_some() { "artikel_id" } else { "artikelnr" };
-            let message = format!("Der Artikel {} ist inaktiv.", artikel.artikelnummer);
-            return Err(Refusal::field(Code::ArtikelInaktiv, feld, message).into());
-        }
+        let feld = if item.artikel_id.is_some() { "artikel_id" } else { "artikelnr" };
+        let message = format_args!("Der Artikel {} ist inaktiv.", artikel.artikelnummer);
+        refuse_if(artikel.status == ArtikelStatus::Inaktiv, Code::ArtikelInaktiv, feld, message)?;
         Ok(Some(artikel))
     }
 

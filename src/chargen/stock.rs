@@ -46,11 +46,9 @@ pub fn create(tx: &WriteTx<'_>, new: Charge) -> Result<Charge> {
 pub fn check_charge_nr(tx: &Tx<'_>, artikel: Uuid, charge_nr: &str) -> Result<()> {
     let message = "Nummern der Form CH-JJJJ-NNNNN vergibt der Dienst selbst. Bitte eine andere wählen.";
     refuse_if(Reihe::Charge.parse(charge_nr).is_some(), Code::NummerReserviert, "charge_nr", message)?;
-    if sql::find_by_nr(tx, artikel, charge_nr)?.is_some() {
-        let message = format!("Die Charge {charge_nr} gibt es für diesen Artikel schon.");
-        return Err(Refusal::field(Code::ChargeNrBereitsVergeben, "charge_nr", message).into());
-    }
-    Ok(())
+    let message = format_args!("Die Charge {charge_nr} gibt es für diesen Artikel schon.");
+    let is_taken = sql::find_by_nr(tx, artikel, charge_nr)?.is_some();
+    Ok(refuse_if(is_taken, Code::ChargeNrBereitsVergeben, "charge_nr", message)?)
 }
 
 /// A batch that is named must be there and be one of the article (D8).

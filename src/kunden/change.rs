@@ -5,7 +5,7 @@ use super::{sql, verlauf};
 use crate::db::tx::WriteTx;
 use crate::failure::{Failure, Result};
 use crate::rules::change::{Change, apply_each};
-use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::plausible::{is_email, is_iban};
 use crate::vertriebler;
 
@@ -157,23 +157,18 @@ fn staat(staat: Change<String>, land: Change<String>, old: String) -> Result<Str
 
 /// An integer id that an import brings (D1).
 fn free_kunden_id(tx: &WriteTx<'_>, kunden_id: i64) -> Result<i64> {
-    if sql::find_by_kunden_id(tx, kunden_id)?.is_some() {
-        let message = format!("Die kunden_id {kunden_id} ist schon vergeben.");
-        return Err(Refusal::field(Code::FeldWiderspruch, "kunden_id", message).into());
-    }
+    let message = format_args!("Die kunden_id {kunden_id} ist schon vergeben.");
+    refuse_if(sql::find_by_kunden_id(tx, kunden_id)?.is_some(), Code::FeldWiderspruch, "kunden_id", message)?;
     Ok(kunden_id)
 }
 
 /// A number that was sent: not too long, and not taken (D2).
 fn free_number(tx: &WriteTx<'_>, kundennr: String) -> Result<String> {
-    if kundennr.chars().count() > KUNDENNR_CHARS_MAX {
-        let message = format!("Die Kundennummer ist länger als {KUNDENNR_CHARS_MAX} Zeichen. Bitte kürzen.");
-        return Err(Refusal::field(Code::TextZuLang, "kundennr", message).into());
-    }
-    if sql::find_by_kundennr(tx, &kundennr)?.is_some() {
-        let message = format!("Die Kundennummer {kundennr} ist schon vergeben. Bitte eine andere wählen.");
-        return Err(Refusal::field(Code::KundennrBereitsVergeben, "kundennr", message).into());
-    }
+    let message = format_args!("Die Kundennummer ist länger als {KUNDENNR_CHARS_MAX} Zeichen. Bitte kürzen.");
+    refuse_if(kundennr.chars().count() > KUNDENNR_CHARS_MAX, Code::TextZuLang, "kundennr", message)?;
+    let message = format_args!("Die Kundennummer {kundennr} ist schon vergeben. Bitte eine andere wählen.");
+    let is_taken = sql::find_by_kundennr(tx, &kundennr)?.is_some();
+    refuse_if(is_taken, Code::KundennrBereitsVergeben, "kundennr", message)?;
     Ok(kundennr)
 }
 

@@ -9,7 +9,7 @@ use crate::http::json::Json;
 use crate::http::wire::{At, FromJson};
 use crate::import::Upserted;
 use crate::rules::change::Change;
-use crate::rules::error::{Code, Refusal};
+use crate::rules::error::{Code, Refusal, refuse_if};
 
 /// Creates or changes a partner by its natural key: the number, else name, postcode and town (D22).
 pub fn kunde(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
@@ -44,9 +44,7 @@ fn find_by_address(tx: &WriteTx<'_>, change: &KundeChange) -> Result<Option<Kund
         return Err(name_missing("nachname_firma"));
     };
     let mut found = sql::find_by_address(tx, name, change.plz.get().cloned(), change.ort.get().cloned())?;
-    if found.len() > 1 {
-        let message = format!("{name} gibt es mehrfach am selben Ort. Bitte die kundennr angeben.");
-        return Err(Refusal::field(Code::FeldFehlt, "kundennr", message).into());
-    }
+    let message = format_args!("{name} gibt es mehrfach am selben Ort. Bitte die kundennr angeben.");
+    refuse_if(found.len() > 1, Code::FeldFehlt, "kundennr", message)?;
     Ok(found.pop())
 }

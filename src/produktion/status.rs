@@ -40,14 +40,12 @@ pub fn change(
     mut hinweise: Hints,
 ) -> Result<StatusBestaetigung> {
     let next = required(change.status.get().copied(), "status")?;
-    if !auftrag.status.may_become(next) {
-        let message = format!(
-            "Der Produktionsauftrag ist {} und kann nicht {} werden.",
-            auftrag.status.as_str(),
-            next.as_str()
-        );
-        return Err(Refusal::field(Code::PaStatusUngueltig, "status", message).into());
-    }
+    let message = format_args!(
+        "Der Produktionsauftrag ist {} und kann nicht {} werden.",
+        auftrag.status.as_str(),
+        next.as_str()
+    );
+    refuse_if(!auftrag.status.may_become(next), Code::PaStatusUngueltig, "status", message)?;
     if next == PaStatus::Storniert {
         change.inputs.ignore("inputs", &mut hinweise);
         change.outputs.ignore("outputs", &mut hinweise);

@@ -1,5 +1,7 @@
 //! Refusals and hints: every machine-readable code of the interface stands here, once (D19).
 
+use std::fmt::Display;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -237,8 +239,9 @@ fn below(path: &str, feld: Option<String>) -> Option<String> {
 
 pub type Checked<T> = Result<T, Box<Refusal>>;
 
-pub fn refuse_if(is_so: bool, code: Code, feld: &str, message: &str) -> Checked<()> {
-    if is_so { Err(Refusal::field(code, feld, message)) } else { Ok(()) }
+/// Refuses a field where this is so. The message is written only then: a caller passes `format_args!`.
+pub fn refuse_if(is_so: bool, code: Code, feld: &str, message: impl Display) -> Checked<()> {
+    if is_so { Err(Refusal::field(code, feld, message.to_string())) } else { Ok(()) }
 }
 
 pub fn required<T>(value: Option<T>, feld: &str) -> Checked<T> {
