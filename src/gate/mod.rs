@@ -5,9 +5,9 @@
 //! client is told of its limits.
 //!
 //! `stapel` is many requests in one. `waiters` are requests that wait for a change of their company. `key`, `key_changes`,
-//! `quota`, `ip_limit`, `address` and `idempotency` are the checks themselves, `verifying` the thread that hashes new keys, `shares`
-//! what reads of a key may cost others, `cors` what browsers ask, `audit` the log of all requests, `administration` that of what people and commands did,
-//! `metrics` the figures.
+//! `quota`, `ip_limit`, `address` and `idempotency` are the checks themselves, `verifying` the thread that hashes new keys,
+//! `shares` what reads of a key may cost others, `cors` what browsers ask, `audit` the log of all requests,
+//! `administration` that of what people and commands did, `metrics` the figures.
 
 pub mod address;
 pub mod administration;
