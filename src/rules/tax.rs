@@ -54,6 +54,7 @@ pub struct Gruppe<K> {
     /// Rate in per cent.
     pub satz: Percent,
     pub netto: Money,
+    /// [`share`] of this sum.
     pub steuer: Money,
 }
 

@@ -69,6 +69,7 @@ pub struct Portion {
     pub places: [Option<PositionKey>; 4],
     /// The batch; none for articles without batches, and for credits that have moved nothing.
     pub charge: Option<Uuid>,
+    /// What one of its positions named ([`Named::id`]).
     pub named: Option<Uuid>,
     /// The quantity in the article's unit, positive.
     pub menge: Quantity,
