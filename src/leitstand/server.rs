@@ -79,7 +79,12 @@ impl Leitstand {
             Ok(ask) => Visit { request, ask, address, needs_row: true },
             Err(refused) => {
                 let metrics = &self.house.gate.metrics;
-                metrics.count("GET", "/leitstand", refused.reply.status, request.started.elapsed());
+                metrics.count(
+                    counted_method(&request),
+                    "/leitstand",
+                    refused.reply.status,
+                    request.started.elapsed(),
+                );
                 let Refused { reply, person, firma } = *refused;
                 let row = visit::row(&request, address, &reply, person, firma);
                 self.house.gate.write_down(row, address, person.is_none());
@@ -253,7 +258,7 @@ impl Leitstand {
             self.house.gate.write_down(visit.row(&reply, None), visit.address, is_stranger);
         }
         let duration = visit.request.started.elapsed();
-        let method = if visit.request.method == "POST" { "POST" } else { "GET" };
+        let method = counted_method(&visit.request);
         let gate = &self.house.gate;
         gate.metrics.count(method, visit.ask.page.pattern, reply.status, duration);
         let Request { id, path, .. } = &*visit.request;
@@ -284,6 +289,11 @@ impl Leitstand {
             format!("leitstand={cookie}; Path=/leitstand; HttpOnly; SameSite=Strict; Max-Age={age}{secure}"),
         )
     }
+}
+
+/// The method as metrics name it: what is no form is shown as a GET is.
+fn counted_method(request: &Request) -> &'static str {
+    if request.method == "POST" { "POST" } else { "GET" }
 }
 
 /// Reads from a snapshot of the database.

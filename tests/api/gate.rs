@@ -63,6 +63,27 @@ type Case<'c> = (&'c str, &'c Client, &'c str, &'c str, Option<&'c str>, u16, &'
 /// Method, path, status, key, tenant and subject of an audit row.
 type AuditRow = (String, String, u16, Option<String>, Option<i64>, Option<uuid::Uuid>);
 
+/// Only a refusal makes a key be verified again; what the disk could not answer says nothing of the key.
+#[test]
+fn a_fault_of_the_disk_does_not_make_a_key_be_verified_again() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let other_key = server.key(mill.tenant, &[]);
+    mill.get("/api/v1/kunden").is(200);
+    let other_process = open_writer(&server.database).unwrap();
+    other_process.execute_batch("alter table api_key rename scopes to unreadable").unwrap();
+    assert_eq!(mill.send_unchecked("GET", "/api/v1/kunden", &[], None).status, 500);
+    other_process.execute_batch("alter table api_key rename unreadable to scopes").unwrap();
+    let hash_of_other = "update api_key set hash = (select hash from api_key where id = ?1)";
+    other_process.execute(hash_of_other, [key_id(&other_key)]).unwrap();
+    mill.get("/api/v1/kunden").is(200);
+    // The control: one that was refused is, and fails by the hash of the other key.
+    other_process.execute_batch("update api_key set aktiv = 0").unwrap();
+    mill.get("/api/v1/kunden").refused(401, "API_KEY_DEAKTIVIERT");
+    other_process.execute_batch("update api_key set aktiv = 1").unwrap();
+    mill.get("/api/v1/kunden").refused(401, "API_KEY_UNGUELTIG");
+}
+
 #[test]
 fn checks_come_in_the_order_of_d19() {
     let server = Server::start();

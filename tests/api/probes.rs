@@ -4,6 +4,7 @@ use partnerd::gate::Policy;
 use serde_json::json;
 
 use crate::harness::{Client, NOON, Server};
+use crate::leitstand::Browser;
 
 fn metrics(client: &Client) -> String {
     let answer = client.get("/metrics");
@@ -40,6 +41,7 @@ fn requests_are_counted_by_route_and_status() {
     }
     mill.get("/api/v1/kunden/x").refused(404, "NICHT_GEFUNDEN");
     server.client(0, None).get("/api/v1/nichts").refused(401, "API_KEY_FEHLT");
+    assert_eq!(Browser::on(&server).post("/leitstand/nichts", &[]).status, 404);
     let text = metrics(&mill);
     let requests = |method: &str, route: &str, status: u16| {
         value(
@@ -51,7 +53,8 @@ fn requests_are_counted_by_route_and_status() {
     assert_eq!(requests("GET", "/api/v1/kunden/{id}", 200), 3.0);
     assert_eq!(requests("GET", "/api/v1/kunden/{id}", 404), 1.0);
     assert_eq!(requests("", "", 401), 1.0);
-    assert_eq!(value(&text, "partnerd_request_duration_seconds_count"), 6.0);
+    assert_eq!(requests("POST", "/leitstand", 404), 1.0);
+    assert_eq!(value(&text, "partnerd_request_duration_seconds_count"), 7.0);
     assert_eq!(value(&text, "partnerd_write_queue"), 0.0);
     assert!(value(&text, "partnerd_write_batch_count") >= 1.0, "{text}");
     assert!(value(&text, "partnerd_wal_bytes") > 0.0, "{text}");
