@@ -28,7 +28,9 @@ use crate::http::route::{Access, Route, Write};
 use crate::http::shape::Answer;
 use crate::import::Import;
 use crate::listing::PageOf;
+use crate::rules::choice::Choice;
 use crate::rules::error::{Code, required};
+use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::scope::Scope;
 use crate::waage::Storno;
 use model::{AnnahmescheinBestaetigung, NewAnnahmeschein, StornoBestaetigung};
@@ -43,7 +45,7 @@ pub const IMPORTS: &[Import] =
 pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/annahmescheine", READ, "Annahmescheine, die neueste Lieferung zuerst", get_list)
         .with_query(&[
-            Param::text("status", "offen, abgerechnet oder storniert"),
+            Param::list_of("status", AnnahmescheinStatus::TEXTS, "nur diese Status, mit Komma getrennt"),
             Param::day("von", "erstes Lieferdatum"),
             Param::day("bis", "letztes Lieferdatum"),
             Param::limit(None),
@@ -82,7 +84,7 @@ fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 /// The notes that a query asks for; von and bis mean lieferdatum (D16).
 pub fn list<P: PageOf<Annahmeschein>>(tx: &Tx<'_>, query: &Query, page: Page) -> Result<P> {
     let mut filter = Filter::of("s");
-    filter.when("s.status = :status", ":status", query.text("status"));
+    filter.one_of("s.status", &query.list_of("status", AnnahmescheinStatus::parse_any_case)?);
     filter.when("s.lieferdatum >= :von", ":von", query.day("von")?);
     filter.when("s.lieferdatum <= :bis", ":bis", query.day("bis")?);
     sql::list(tx, &filter, page)

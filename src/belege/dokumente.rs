@@ -38,13 +38,13 @@ pub fn list(
     tx: &Tx<'_>,
     since: Instant,
     typen: &[&str],
-    status: Option<&str>,
+    status: &[&str],
     page: Page,
 ) -> Result<(Listing, Option<Instant>)> {
     let mut filter = Filter::of("b");
     filter.when("b.ereignis_am >= :since", ":since", Some(since));
     filter.one_of("b.beleg_typ", typen);
-    filter.when("b.status = :status", ":status", status);
+    filter.one_of("b.status", status);
     let columns = format!("{}, b.ereignis_am", Dokument::COLUMNS);
     let sql = ListSql { columns: &columns, ..LIST };
     let mut last = None;

@@ -17,8 +17,8 @@ use crate::http::route::Write;
 use crate::http::wire::Leer;
 use crate::rules::bytes::base64;
 use crate::rules::choice::Choice;
-use crate::rules::document::BelegTyp;
-use crate::rules::error::{Checked, Hints, required};
+use crate::rules::document::{BelegStatus, BelegTyp};
+use crate::rules::error::{Hints, required};
 use crate::waage::Storno;
 
 const WHAT: &str = "Diesen Beleg";
@@ -31,8 +31,8 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 
 pub fn auswahl<'q>(tx: &Tx<'_>, query: &'q Query) -> Result<Auswahl<'q>> {
     Ok(Auswahl {
-        typen: typen(query, "typ")?,
-        status: query.text("status"),
+        typen: query.list_of("typ", BelegTyp::parse_alias)?,
+        status: query.list_of("status", BelegStatus::parse_any_case)?,
         von: query.day("von")?,
         bis: query.day("bis")?,
         kunde: partner::of_filter(tx, query.verweis("kunden_id")?.as_ref())?,
@@ -59,13 +59,13 @@ pub fn get_pdf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let mut notes = Hints::default();
     let draft = call.query.flag("vorschau")?;
     let pdf::Datei { dateiname, inhalt, erstellt_am } = pdf::newest(tx, &beleg, draft, &mut notes)?;
-    let reply = if call.accepts(PDF) {
+    let reply = if call.prefers(PDF) {
         Reply::file(PDF, &dateiname, inhalt)
     } else {
         let datei_base64 = base64(&inhalt);
         Reply::ok(&BelegPdf { beleg_id: beleg.id, dateiname, mime_type: PDF, datei_base64, erstellt_am })?
     };
-    Ok(reply.with_weak_etag(call).with_notes(&notes).about(beleg.id))
+    Ok(reply.with_weak_etag(call).with_notes(&notes).with("vary", "accept").about(beleg.id))
 }
 
 pub fn get_erechnung(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
@@ -85,7 +85,9 @@ pub fn poll(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
     let (page, cut) = query.page()?;
     let since = dokumente::since(query.text("since"))?;
-    let (listing, last) = dokumente::list(tx, since, &typen(query, "typen")?, query.text("status"), page)?;
+    let typen = query.list_of("typen", BelegTyp::parse_alias)?;
+    let status = query.list_of("status", BelegStatus::parse_any_case)?;
+    let (listing, last) = dokumente::list(tx, since, &typen, &status, page)?;
     let reply = Reply::array(listing, cut).with_weak_etag(call);
     Ok(match last {
         Some(last) => reply.with("x-next-since", last.to_string()),
@@ -170,17 +172,4 @@ impl Owner for Beleg {
 /// A document that must be there, without its positions.
 pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Beleg> {
     sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
-}
-
-/// Types of documents, separated by commas, in any case and by alias (D10).
-fn typen(query: &Query, name: &str) -> Checked<Vec<&'static str>> {
-    let Some(text) = query.text(name) else { return Ok(Vec::new()) };
-    let read = |text: &str| {
-        let typ = BelegTyp::parse_alias(text).map(BelegTyp::as_str);
-        typ.ok_or_else(|| {
-            let message = format!("Erlaubt sind: {}, mit Komma getrennt.", BelegTyp::texts());
-            Query::refuse(name, message)
-        })
-    };
-    text.split(',').map(|name| read(name.trim())).collect()
 }

@@ -51,6 +51,8 @@ use crate::http::param::{Param, ParamKind};
 use crate::http::route::{Access, Route};
 use crate::http::shape::Answer;
 use crate::http::wire::Leer;
+use crate::rules::choice::Choice;
+use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
 use crate::waage::Storno;
@@ -105,8 +107,8 @@ const INCOMPLETE: &[Code] = &[Code::ErechnungUnvollstaendig];
 pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/belege", READ, "Belege, der neueste zuerst", handlers::list)
         .with_query(&[
-            Param::new("typ", ParamKind::Types, "{typen}, mit Komma getrennt"),
-            Param::text("status", "nur dieser Status"),
+            Param::list_of("typ", BelegTyp::TEXTS, "{typen}, mit Komma getrennt"),
+            Param::list_of("status", BelegStatus::TEXTS, "nur diese Status, mit Komma getrennt"),
             Param::day("von", "erstes Belegdatum"),
             Param::day("bis", "letztes Belegdatum"),
             Param::new("kunden_id", ParamKind::Partner, "kunden_id (Zahl) oder id (UUID) des Partners"),
@@ -218,8 +220,8 @@ pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/dokumente", READ, "Abgeschlossene Belege seit einem Tag", handlers::poll)
         .with_query(&[
             Param::new("since", ParamKind::Since, "Tag oder Zeitpunkt, ab dem gesucht wird").required(),
-            Param::new("typen", ParamKind::Types, "Belegtypen, mit Komma getrennt"),
-            Param::text("status", "nur dieser Status"),
+            Param::list_of("typen", BelegTyp::TEXTS, "Belegtypen, mit Komma getrennt"),
+            Param::list_of("status", BelegStatus::TEXTS, "nur diese Status, mit Komma getrennt"),
             Param::limit(None),
             Param::OFFSET,
         ])

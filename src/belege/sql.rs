@@ -36,7 +36,7 @@ pub const SORTIERUNG: &[&str] = &names(ORDERS);
 #[derive(Default)]
 pub struct Auswahl<'a> {
     pub typen: Vec<&'static str>,
-    pub status: Option<&'a str>,
+    pub status: Vec<&'static str>,
     pub von: Option<Day>,
     pub bis: Option<Day>,
     pub kunde: Option<Uuid>,
@@ -63,7 +63,7 @@ pub fn count(tx: &Tx<'_>, auswahl: &Auswahl<'_>) -> Result<i64> {
 fn filter<'a>(auswahl: &'a Auswahl<'_>) -> Filter<'a> {
     let mut filter = Filter::of("b");
     filter.one_of("b.beleg_typ", &auswahl.typen);
-    filter.when("b.status = :status", ":status", auswahl.status);
+    filter.one_of("b.status", &auswahl.status);
     filter.when("b.beleg_datum >= :von", ":von", auswahl.von);
     filter.when("b.beleg_datum <= :bis", ":bis", auswahl.bis);
     filter.when("b.kunde_id = :kunde", ":kunde", auswahl.kunde);

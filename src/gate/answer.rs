@@ -75,6 +75,7 @@ impl Gate {
             }
         };
         if request.body.is_awaited() {
+            request.check_encoding()?;
             request.body.set(client.body(admitted.route.body_bytes_max, &admitted.caller.key_id).await);
         }
         if let Run::Each(single) = admitted.route.run {

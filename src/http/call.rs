@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::json::Json;
 use super::param::Param;
 use super::query::Query;
-use super::request::{Request, listed};
+use super::request::{Request, listed, weight};
 use super::wire::{At, FromJson};
 use crate::db::TenantId;
 use crate::failure::{Failure, Result};
@@ -113,12 +113,11 @@ impl<'r> Call<'r> {
         (!values.is_empty()).then(|| IfMatch(values.join(",")))
     }
 
-    /// Whether the client asks for this type by its name (Accept).
-    pub fn accepts(&self, content_type: &str) -> bool {
-        listed(&self.request.headers, "accept").any(|range| {
-            let name = range.split(';').next().unwrap_or_default();
-            name.trim().eq_ignore_ascii_case(content_type)
-        })
+    /// Whether the client asks for this type by its name, and would not rather have JSON (Accept).
+    pub fn prefers(&self, content_type: &str) -> bool {
+        let weight = |range: &str| weight(&self.request.headers, "accept", range);
+        let json = ["application/json", "application/*", "*/*"].into_iter().find_map(weight);
+        weight(content_type).is_some_and(|weight| weight > 0 && weight >= json.unwrap_or(0))
     }
 
     /// `Prefer: handling=strict` (RFC 7240).

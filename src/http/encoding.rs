@@ -8,7 +8,7 @@ use flate2::write::GzEncoder;
 use hyper::HeaderMap;
 
 use super::reply::Reply;
-use super::request::listed;
+use super::request::weight;
 
 /// Answers up to this size are not worth the work, in bytes.
 const UNCOMPRESSED_BYTES_MAX: usize = 1 << 10;
@@ -71,14 +71,6 @@ fn compress(content: &[u8], level: Compression) -> Vec<u8> {
 
 /// Whether gzip is accepted: named, or meant by `*`, and not with a weight of 0.
 pub fn accepts_gzip(headers: &HeaderMap) -> bool {
-    let weight = |wanted: &str| {
-        listed(headers, "accept-encoding").find_map(|coding| {
-            let mut parts = coding.split(';').map(str::trim);
-            let name = parts.next().unwrap_or_default();
-            let weight =
-                parts.find_map(|part| part.strip_prefix("q=").or(part.strip_prefix("Q="))).unwrap_or("1");
-            name.eq_ignore_ascii_case(wanted).then(|| weight.trim_matches(['0', '.']).is_empty())
-        })
-    };
-    weight("gzip").or_else(|| weight("*")).is_some_and(|refused| !refused)
+    let weight = |coding: &str| weight(headers, "accept-encoding", coding);
+    weight("gzip").or_else(|| weight("*")).is_some_and(|weight| weight > 0)
 }

@@ -45,6 +45,7 @@ pub const fn status(code: Code) -> u16 {
         Code::CursorAbgelaufen => 410,
         Code::ZwischenzeitlichGeaendert => 412,
         Code::ZuGross => 413,
+        Code::KodierungNichtUnterstuetzt => 415,
         Code::TageslimitErreicht | Code::ZuVieleAnfragen => 429,
         Code::InternerFehler => 500,
         Code::NichtVerfuegbar | Code::AusgangUnbekannt => 503,
@@ -101,5 +102,10 @@ fn refused(refusal: &Refusal, request_id: Uuid) -> Reply {
     // These types have no way to fail.
     let body = serde_json::to_vec(&body).unwrap_or_default();
     let reply = Reply { status: status(refusal.code), body, code: Some(refusal.code), ..Reply::default() };
-    if reply.status == 503 { reply.with("retry-after", "1") } else { reply }
+    match reply.status {
+        // RFC 9110 11.6.1: what is missing, for clients that know only that.
+        401 => reply.with("www-authenticate", "ApiKey"),
+        503 => reply.with("retry-after", "1"),
+        _ => reply,
+    }
 }

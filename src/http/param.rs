@@ -21,8 +21,8 @@ pub enum ParamKind {
     Flag,
     OneOf(&'static [&'static str]),
     OneOfOr(&'static [&'static str], &'static str),
-    /// Types of documents, separated by commas (D10).
-    Types,
+    /// Values of an enumeration, separated by commas (D3, D10).
+    ListOf(&'static [&'static str]),
     /// Rows at most; the default, if the specification declares one.
     Limit(Option<u32>),
     Offset,
@@ -68,6 +68,14 @@ impl Param {
 
     pub const fn one_of(name: &'static str, values: &'static [&'static str], summary: &'static str) -> Param {
         Param::new(name, ParamKind::OneOf(values), summary)
+    }
+
+    pub const fn list_of(
+        name: &'static str,
+        values: &'static [&'static str],
+        summary: &'static str,
+    ) -> Param {
+        Param::new(name, ParamKind::ListOf(values), summary)
     }
 
     /// The order of a list: one of these, the first of which is its own.

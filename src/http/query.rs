@@ -5,12 +5,16 @@ use uuid::Uuid;
 
 use super::param::{Param, ParamKind};
 use crate::db::list::{MAX_LIMIT, MAX_SEARCH_WORDS, Page};
+use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
 use crate::rules::verweis::{Verweis, parse_uuid};
 
 /// Longest value of a parameter, in characters.
 pub const VALUE_MAX: usize = 255;
+
+/// The parameter that may be sent without a value, and then does nothing (D3).
+pub const SEARCH: &str = "suche";
 
 #[derive(Debug)]
 pub struct Query {
@@ -46,12 +50,17 @@ impl Query {
             if value.chars().nth(VALUE_MAX).is_some() || value.contains('\0') {
                 return Err(Query::refuse(param.name, "Der Wert ist zu lang oder enthält ein NUL-Zeichen."));
             }
+            if value.trim().is_empty() && param.name != SEARCH {
+                let message =
+                    "Der Parameter hat keinen Wert. Bitte einen angeben oder den Parameter weglassen.";
+                return Err(Query::refuse(param.name, message));
+            }
             values.push((param, value));
         }
         Ok(Query { values, params })
     }
 
-    /// A text; blank is absent.
+    /// A text without the blanks around it; of a search, blank is absent.
     pub fn text(&self, name: &str) -> Option<&str> {
         let value = self.raw(name)?.trim();
         (!value.is_empty()).then_some(value)
@@ -119,8 +128,20 @@ impl Query {
             _ => return Ok(None),
         };
         let message = format!("Erlaubt sind: {}.", allowed.join(", "));
-        let read = |text: &str| allowed.iter().copied().find(|value| *value == text);
+        let read = |text: &str| allowed.iter().copied().find(|value| value.eq_ignore_ascii_case(text));
         Ok(self.parsed(name, read, &message)?.or(default))
+    }
+
+    /// Values of an enumeration, separated by commas.
+    pub fn list_of<T: Choice>(
+        &self,
+        name: &str,
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Checked<Vec<&'static str>> {
+        let Some(list) = self.text(name) else { return Ok(Vec::new()) };
+        let values = list.split(',').map(|value| Some(read(value.trim())?.text())).collect::<Option<_>>();
+        values
+            .ok_or_else(|| Query::refuse(name, format!("Erlaubt sind: {}, mit Komma getrennt.", T::texts())))
     }
 
     /// limit and offset; the note is for the header X-Limit when a limit was cut.

@@ -33,6 +33,38 @@ pub fn listed<'h>(headers: &'h HeaderMap, name: &str) -> impl Iterator<Item = &'
     lines.flat_map(|line| line.split(',')).map(str::trim)
 }
 
+impl Request {
+    /// Refuses a body that is compressed: what it unpacks to would have no bound. (Its Content-Type is not asked: scales
+    /// hardly ever send one.)
+    pub fn check_encoding(&self) -> Checked<()> {
+        let is_plain = |coding: &str| coding.is_empty() || coding.eq_ignore_ascii_case("identity");
+        if listed(&self.headers, "content-encoding").all(is_plain) {
+            return Ok(());
+        }
+        let message = "Der Inhalt ist komprimiert. Bitte ohne Content-Encoding senden.";
+        Err(Refusal::new(Code::KodierungNichtUnterstuetzt, message))
+    }
+}
+
+/// The weight that a header which lists what a client takes gives to a value, in thousandths (RFC 9110 12.4.2). What is
+/// no weight is as good as none.
+pub fn weight(headers: &HeaderMap, name: &str, value: &str) -> Option<u32> {
+    listed(headers, name).find_map(|entry| {
+        let mut parts = entry.split(';').map(str::trim);
+        let is_meant = parts.next().is_some_and(|named| named.eq_ignore_ascii_case(value));
+        let weight = parts.find_map(|part| part.strip_prefix("q=").or(part.strip_prefix("Q=")));
+        is_meant.then(|| weight.and_then(thousandths).unwrap_or(1_000))
+    })
+}
+
+/// `0.5` as 500; at most three decimals, and at most 1.
+fn thousandths(weight: &str) -> Option<u32> {
+    let (whole, decimals) = weight.split_once('.').unwrap_or((weight, ""));
+    let digits = format!("{whole}{decimals:0<3}");
+    let is_weight = matches!(whole, "0" | "1") && digits.len() == 4;
+    digits.parse().ok().filter(|weight| is_weight && *weight <= 1_000)
+}
+
 /// The body of a request. It is read when every check before it has passed (D19).
 #[derive(Default)]
 pub struct Body(OnceLock<Received>);

@@ -317,11 +317,13 @@ impl Ask {
         self.person.as_ref().is_some_and(|person| person.rolle == Rolle::Verwalten)
     }
 
-    /// The parameters that the route of a list reads of the query of this page; it knows others besides.
+    /// The parameters that the route of a list reads of the query of this page; it knows others besides. A browser sends
+    /// the fields of a filter that were left empty, too.
     pub fn query_of(&self, route: &str) -> Result<Query> {
         let router = &self.house.gate.router;
         let at = router.find(Some(Method::Get), &split(route)).ok_or_else(|| no_route(route))?;
-        Ok(Query::read(&self.query_text, router.route(at).query, true, &mut Hints::default())?)
+        let filled: Vec<_> = self.query_text.split('&').filter(|pair| !pair.ends_with('=')).collect();
+        Ok(Query::read(&filled.join("&"), router.route(at).query, true, &mut Hints::default())?)
     }
 
     /// What a GET of the interface answers to who asks for a file.

@@ -27,7 +27,9 @@ use crate::http::route::{Access, Route, Write};
 use crate::http::shape::Answer;
 use crate::import::Import;
 use crate::listing::PageOf;
+use crate::rules::choice::Choice;
 use crate::rules::error::Code;
+use crate::rules::recipe::PaStatus;
 use crate::rules::scope::Scope;
 use model::{AuftragBestaetigung, NewAuftrag, StatusBestaetigung, StatusChange};
 
@@ -49,11 +51,7 @@ pub const ROUTES: &[Route] = &[
         get_list,
     )
     .with_query(&[
-        Param::one_of(
-            "status",
-            &["schwebend", "geplant", "in_bearbeitung", "erledigt", "storniert"],
-            "nur dieser Status",
-        ),
+        Param::one_of("status", PaStatus::TEXTS, "nur dieser Status"),
         Param::day("datum_von", "erstes Produktionsdatum"),
         Param::day("datum_bis", "letztes Produktionsdatum"),
         Param::uuid("artikel_id", "nur mit diesem Artikel als Ein- oder Ausgang"),

@@ -3,12 +3,20 @@
 pub trait Choice: Copy + 'static {
     const ALL: &'static [Self];
 
+    /// The texts of all.
+    const TEXTS: &'static [&'static str];
+
     fn text(self) -> &'static str;
 
     fn parse(text: &str) -> Option<Self>;
 
+    /// The value with this text, whatever its case.
+    fn parse_any_case(text: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|value| value.text().eq_ignore_ascii_case(text))
+    }
+
     fn texts() -> String {
-        Self::ALL.iter().map(|value| value.text()).collect::<Vec<_>>().join(", ")
+        Self::TEXTS.join(", ")
     }
 }
 
@@ -27,6 +35,7 @@ macro_rules! choice {
 
         impl $crate::rules::choice::Choice for $name {
             const ALL: &'static [$name] = &[$($name::$variant),+];
+            const TEXTS: &'static [&'static str] = &[$($text),+];
 
             fn text(self) -> &'static str {
                 self.as_str()

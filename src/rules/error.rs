@@ -36,6 +36,8 @@ codes! {
     MethodeNichtErlaubt = "METHODE_NICHT_ERLAUBT":
         "Diese Adresse kennt die Methode nicht; erlaubte nennt der Header Allow.";
     ZuGross = "ZU_GROSS": "Der Inhalt ist größer als erlaubt.";
+    KodierungNichtUnterstuetzt = "KODIERUNG_NICHT_UNTERSTUETZT":
+        "Der Inhalt ist komprimiert (Content-Encoding); er wird nur unkomprimiert gelesen.";
     ZeitUeberschritten = "ZEIT_UEBERSCHRITTEN": "Der Inhalt kam nicht in der vorgesehenen Zeit an.";
     AnfrageUngueltig = "ANFRAGE_UNGUELTIG": "Die Anfrage ist kein gültiges HTTP, oder ein Header ist falsch.";
     ZwischenzeitlichGeaendert = "ZWISCHENZEITLICH_GEAENDERT":

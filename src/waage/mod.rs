@@ -16,8 +16,10 @@ pub use sql::{Auswahl, RETENTION, annahmeschein_of, find, list};
 use crate::http::param::Param;
 use crate::http::route::{Access, Route};
 use crate::http::shape::Answer;
+use crate::rules::choice::Choice;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
+use crate::rules::weighing::WiegungStatus;
 use model::{NewWiegung, WiegungBestaetigung, Zweitwiegung};
 
 const READ: Access = Access::Scope(Scope::WaageRead);
@@ -27,7 +29,7 @@ const REFERENCES: &[Code] = &[Code::ChargeNichtGefunden, Code::KontraktNichtGefu
 pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/wiegungen", READ, "Wiegungen, die neueste zuerst", handlers::list)
         .with_query(&[
-            Param::one_of("status", &["offen", "fertig", "storno"], "nur dieser Status"),
+            Param::one_of("status", WiegungStatus::TEXTS, "nur dieser Status"),
             Param::day("von", "erster Tag der Erstwiegung"),
             Param::day("bis", "letzter Tag der Erstwiegung"),
             Param::uuid("partner_id", "nur dieser Partner"),

@@ -63,6 +63,24 @@ type Case<'c> = (&'c str, &'c Client, &'c str, &'c str, Option<&'c str>, u16, &'
 /// Method, path, status, key, tenant and subject of an audit row.
 type AuditRow = (String, String, u16, Option<String>, Option<i64>, Option<uuid::Uuid>);
 
+/// What unpacks has no bound; what is sent as it is needs no header.
+#[test]
+fn a_compressed_body_is_refused_and_401_says_what_is_missing() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let body = Some(&b"{\"name\": \"Huber\"}"[..]);
+    for (coding, status) in [("identity", 201), ("", 201), ("gzip", 415), ("br, identity", 415)] {
+        let answer = mill.send("POST", "/api/v1/kunden", &[("content-encoding", coding)], body);
+        assert_eq!(answer.status, status, "{coding}: {answer:?}");
+        assert_eq!(answer.body["error"] == "KODIERUNG_NICHT_UNTERSTUETZT", status == 415, "{coding}");
+    }
+    assert_eq!(mill.get("/api/v1/kunden").is(200)["count"], 2);
+    for nobody in [server.client(mill.tenant, None), server.client(mill.tenant, Some("ak_x".to_owned()))] {
+        let refused = nobody.get("/api/v1/kunden");
+        assert_eq!((refused.status, refused.headers["www-authenticate"].as_str()), (401, "ApiKey"));
+    }
+}
+
 /// Only a refusal makes a key be verified again; what the disk could not answer says nothing of the key.
 #[test]
 fn a_fault_of_the_disk_does_not_make_a_key_be_verified_again() {

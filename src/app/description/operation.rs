@@ -9,11 +9,9 @@ use super::{ablaeufe, ablehnungen, beispiele};
 use crate::db::list::MAX_LIMIT;
 use crate::http::error::status;
 use crate::http::param::{Param, ParamKind};
-use crate::http::query::VALUE_MAX;
+use crate::http::query::{SEARCH, VALUE_MAX};
 use crate::http::route::{Access, Method, Route, Run};
 use crate::http::shape::{Answer, Body, JSON};
-use crate::rules::choice::Choice;
-use crate::rules::document::BelegTyp;
 use crate::rules::error::Code;
 
 /// The groups of the description and the first segments of the paths in them.
@@ -41,6 +39,7 @@ const HEADERS: &[(&str, &str, &str)] = &[
     ("X-RateLimit-Remaining", "integer", "Anfragen, die dem Schlüssel heute bleiben."),
     ("X-RateLimit-Reset", "integer", "Sekunden, bis wieder alle Anfragen frei sind (00:00 UTC)."),
     ("Retry-After", "integer", "Sekunden, nach denen sich ein neuer Versuch lohnt."),
+    ("WWW-Authenticate", "string", "ApiKey: Es fehlt ein gültiger Schlüssel (X-API-Key)."),
     ("ETag", "string", "Fassung der Antwort, für If-Match und If-None-Match."),
     ("X-Total-Count", "integer", "Anzahl aller Treffer, unabhängig von limit und offset."),
     ("X-Limit", "integer", "Nur wenn limit zu groß war: das Höchste, das gilt."),
@@ -165,8 +164,10 @@ fn query_parameters(route: &Route, example: Option<&'static Value>) -> impl Iter
         });
         let value = example.and_then(|example| example.get("query")?.get(param.name));
         // The name and the kind of the others say as much as an example.
-        let says_more =
-            matches!(param.kind, ParamKind::Text | ParamKind::Types | ParamKind::Quantity | ParamKind::Day);
+        let says_more = matches!(
+            param.kind,
+            ParamKind::Text | ParamKind::ListOf(_) | ParamKind::Quantity | ParamKind::Day
+        );
         match value {
             Some(value) if param.required => parameter["example"] = value.clone(),
             Some(value) if says_more => {
@@ -189,7 +190,9 @@ fn header_parameter(name: &str, description: &str) -> Value {
 }
 
 fn parameter_shape(param: &Param) -> Value {
-    let text = json!({"type": "string", "maxLength": VALUE_MAX, "pattern": r"^[^\u0000]*$"});
+    // Only a search may be blank.
+    let pattern = if param.name == SEARCH { r"^[^\u0000]*$" } else { r"^[^\u0000]*[^\u0000\s][^\u0000]*$" };
+    let text = json!({"type": "string", "maxLength": VALUE_MAX, "pattern": pattern});
     match param.kind {
         ParamKind::Text => text,
         ParamKind::Int => json!({"type": "integer", "format": "int64"}),
@@ -207,9 +210,9 @@ fn parameter_shape(param: &Param) -> Value {
         ParamKind::Flag => json!({"type": "boolean", "default": false}),
         ParamKind::OneOf(values) => json!({"type": "string", "enum": values}),
         ParamKind::OneOfOr(values, default) => json!({"type": "string", "enum": values, "default": default}),
-        ParamKind::Types => {
-            let types = BelegTyp::ALL.iter().map(|typ| typ.as_str()).collect::<Vec<_>>().join("|");
-            json!({"type": "string", "pattern": format!("^({types})(,({types}))*$")})
+        ParamKind::ListOf(values) => {
+            let value = values.join("|");
+            json!({"type": "string", "pattern": format!("^({value})(,({value}))*$")})
         }
         ParamKind::Limit(default) => {
             let mut limit = json!({"type": "integer", "minimum": 0, "maximum": MAX_LIMIT});
@@ -336,6 +339,7 @@ const OF_A_BODY: &[Code] = &[
     Code::TextZuLang,
     Code::DatumUngueltig,
     Code::ZuGross,
+    Code::KodierungNichtUnterstuetzt,
     Code::ZeitUeberschritten,
 ];
 
@@ -366,21 +370,20 @@ pub fn refusals(route: &Route) -> BTreeMap<u16, Vec<Code>> {
 }
 
 fn of_a_parameter(param: &Param) -> impl Iterator<Item = Code> {
-    let unreadable = match param.kind {
-        ParamKind::Day | ParamKind::Since => Code::DatumUngueltig,
-        _ => Code::ParameterUngueltig,
-    };
+    let no_day = matches!(param.kind, ParamKind::Day | ParamKind::Since).then_some(Code::DatumUngueltig);
     let missing = param.required.then_some(Code::ParameterFehlt);
     let too_long = matches!(param.kind, ParamKind::Limit(_)).then_some(Code::ZuVieleTreffer);
-    [Some(unreadable), missing, too_long].into_iter().flatten()
+    [Some(Code::ParameterUngueltig), no_day, missing, too_long].into_iter().flatten()
 }
 
 fn refusal(route: &Route, status: u16, codes: &[Code]) -> Value {
     let list: Vec<_> =
         codes.iter().map(|code| format!("- `{}`: {}", code.as_str(), code.meaning())).collect();
     let mut headers = vec!["X-Request-Id"];
-    if [429, 503].contains(&status) {
-        headers.push("Retry-After");
+    match status {
+        401 => headers.push("WWW-Authenticate"),
+        429 | 503 => headers.push("Retry-After"),
+        _ => {}
     }
     if route.access != Access::Open && status != 401 {
         headers.extend(HEADERS_OF_A_KEY);

@@ -31,7 +31,7 @@ fn notes_are_filtered_and_the_latest_delivery_stands_first() {
         ("status=offen", "AD"),
         ("status=abgerechnet", "BE"),
         ("status=storniert", "C"),
-        ("status=erledigt", ""),
+        ("status=Offen,storniert", "ACD"),
         ("von=2026-07-02", "BACE"),
         ("bis=2026-07-02", "ACED"),
         ("von=2026-07-02&bis=2026-07-02", "ACE"),

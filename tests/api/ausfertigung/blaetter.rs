@@ -216,6 +216,22 @@ fn a_sheet_comes_as_a_file_with_a_tag() {
     let json = mill.get(&format!("{BELEGE}/{id}/pdf"));
     assert_eq!(json.is(200)["dateiname"], format!("{number}.pdf"));
     assert_eq!(json.body["mime_type"], "application/pdf");
+    let (pdf, json) = ("application/pdf", "application/json; charset=utf-8");
+    for (accept, kind) in [
+        ("*/*", json),
+        ("application/*", json),
+        ("application/pdf;q=0", json),
+        ("application/pdf;q=0.5, application/json", json),
+        ("application/pdf; q=0.5, application/json; Q=0.49", pdf),
+        ("application/pdf;q=0.9, */*;q=0.8", pdf),
+        ("application/pdf;q=0.7, */*;q=0.8", json),
+        ("APPLICATION/PDF, */*", pdf),
+        ("text/html", json),
+    ] {
+        let answer = mill.send("GET", &format!("{BELEGE}/{id}/pdf"), &[("accept", accept)], None);
+        assert_eq!(answer.headers["content-type"], kind, "{accept}");
+        assert!(answer.headers["vary"].split(", ").any(|header| header == "accept"), "{answer:?}");
+    }
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn since_begins_at_midnight_in_berlin() {
 fn since_is_required_and_is_a_day_or_an_instant() {
     let server = Server::start();
     let mill = Mill::of(&server);
-    for query in ["", "?since=", "?typen=RE"] {
+    for query in ["", "?typen=RE"] {
         mill.client.get(&format!("/api/v1/dokumente{query}")).refused(400, "PARAMETER_FEHLT");
     }
     for query in ["since=gestern", "since=10.07.2026", "since=2026-02-30", "since=2026-07-01&typen=RE,XX"] {
@@ -129,7 +129,6 @@ fn typen_and_status_select() {
         ("typen=LS&status=storniert", "LS2"),
         ("status=abgeschlossen", "AN1 AU1 LS1 RE1 BS1 EL1 ER1"),
         ("status=offen", ""),
-        ("status=unbekannt", ""),
         ("limit=2&offset=1", "AU1 LS1"),
     ];
     for (query, expected) in rows {
