@@ -11,7 +11,7 @@ use super::upload::{Dateiname, Inhalt};
 use super::wire::{Gewicht, Int, Leer, Liste, OneOf, Spelled, TEXT_CHARS_MAX, TextWithin};
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
-use crate::rules::error::{Hint, Hints};
+use crate::rules::error::{Hints, SentHint};
 use crate::rules::fixed::{LIMIT, Money, Percent, Price, Quantity};
 use crate::rules::verweis::Verweis;
 
@@ -124,7 +124,7 @@ shape!([T: JsonSchema, const MAX: usize] Liste<T, MAX> => |generator| {
     json_schema!({"type": "array", "items": items, "maxItems": MAX})
 });
 shape!([] Hints => |generator| {
-    let items = generator.subschema_for::<Hint>();
+    let items = generator.subschema_for::<SentHint<'_>>();
     json_schema!({"type": "array", "items": items})
 });
 shape!([] Gewicht => |_| decimal_sent(None));

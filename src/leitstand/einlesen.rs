@@ -32,8 +32,6 @@ const ROWS_SHOWN_MAX: usize = 20;
 
 const CELL_CHARACTERS_MAX: usize = 60;
 
-const HINTS_SHOWN_MAX: usize = 100;
-
 struct Checked {
     rows: Rows,
     unused: Vec<String>,
@@ -258,10 +256,13 @@ fn came_to(upload: &Upload, counts: &Counts, hints: &Hints) -> Markup {
         ]))
         @if hints.iter().any(|hint| said(hint.code)) {
             h2 { "Hinweise" }
-            ul { @for hint in hints.iter().filter(|hint| said(hint.code)).take(HINTS_SHOWN_MAX) {
-                li { @if let Some(feld) = &hint.feld { (feld) ": " } (hint.message) }
+            ul { @for hint in hints.iter().filter(|hint| said(hint.code)) {
+                li {
+                    @if let Some(feld) = &hint.feld { (feld) ": " }
+                    (hint.message)
+                    @if hint.more > 0 { " (" (number(hint.more)) " weitere dieser Art stehen hier nicht)" }
+                }
             } }
-            @if hints.more() > 0 { p { "und " (number(hints.more())) " weitere" } }
         }
         p.actions { a.button href=(format!("/leitstand/f/{}/import", upload.firma)) { "Noch eine Datei" } }
     }

@@ -167,7 +167,6 @@ choice! {
         KontraktUeberliefert = "KONTRAKT_UEBERLIEFERT",
         ArtikelUnbekannt = "ARTIKEL_UNBEKANNT",
         TiefeErreicht = "TIEFE_ERREICHT",
-        WeitereHinweise = "WEITERE_HINWEISE",
         MwstSatzAngenommen = "MWST_SATZ_ANGENOMMEN",
         MwstSatzUnbekannt = "MWST_SATZ_UNBEKANNT",
         BiozertifikatAbgelaufen = "BIOZERTIFIKAT_ABGELAUFEN",
@@ -273,45 +272,55 @@ impl PositionErrors {
     }
 }
 
-/// A note in a write confirmation: `{code, feld?, message}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(rename = "Hinweis")]
+/// A note in a write confirmation: `{code, feld?, message, anzahl?}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hint {
-    #[schemars(with = "String")]
     pub code: HintCode,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub feld: Option<String>,
     /// German sentence.
     pub message: String,
+    /// How many more had its code and were not kept.
+    pub more: usize,
+}
+
+/// A [`Hint`] as it is sent.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Hinweis")]
+pub struct SentHint<'h> {
+    #[schemars(with = "String")]
+    code: HintCode,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feld: Option<&'h str>,
+    message: &'h str,
+    /// How many have this code, where not all of them were kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    anzahl: Option<usize>,
 }
 
 const HINTS_MAX: usize = 100;
 
-/// The hints of one request, each once; beyond a limit they are counted.
+/// The hints of one request, each once. Of more than a limit each code keeps its first, which counts those that go.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Hints {
-    listed: Vec<Hint>,
-    more: usize,
-}
+pub struct Hints(Vec<Hint>);
 
 impl Serialize for Hints {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let more = (self.more > 0).then(|| Hint {
-            code: HintCode::WeitereHinweise,
-            feld: None,
-            message: format!("Es gibt {} weitere Hinweise.", self.more),
-        });
-        serializer.collect_seq(self.listed.iter().chain(&more))
+        serializer.collect_seq(self.0.iter().map(|hint| SentHint {
+            code: hint.code,
+            feld: hint.feld.as_deref(),
+            message: &hint.message,
+            anzahl: (hint.more > 0).then(|| hint.more + self.with_code(hint.code).count()),
+        }))
     }
 }
 
 impl Hints {
     pub fn add(&mut self, code: HintCode, message: impl Into<String>) {
-        self.push(Hint { code, feld: None, message: message.into() });
+        self.push(Hint { code, feld: None, message: message.into(), more: 0 });
     }
 
     pub fn add_field(&mut self, code: HintCode, feld: impl Into<String>, message: impl Into<String>) {
-        self.push(Hint { code, feld: Some(feld.into()), message: message.into() });
+        self.push(Hint { code, feld: Some(feld.into()), message: message.into(), more: 0 });
     }
 
     pub fn add_ignored(&mut self, feld: &str) {
@@ -328,36 +337,55 @@ impl Hints {
     }
 
     pub fn extend(&mut self, other: Hints) {
-        self.more += other.more;
-        other.listed.into_iter().for_each(|hint| self.push(hint));
+        other.0.into_iter().for_each(|hint| self.push(hint));
     }
 
     /// The same hints about fields below `path`, as [`Refusal::below`] names them.
     pub fn below(mut self, path: &str) -> Hints {
-        for hint in &mut self.listed {
+        for hint in &mut self.0 {
             hint.feld = below(path, hint.feld.take());
         }
         self
     }
 
     pub fn without(mut self, code: HintCode) -> Hints {
-        self.listed.retain(|hint| hint.code != code);
+        self.0.retain(|hint| hint.code != code);
         self
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Hint> {
-        self.listed.iter()
+        self.0.iter()
     }
 
-    pub fn more(&self) -> usize {
-        self.more
+    fn with_code(&self, code: HintCode) -> impl Iterator<Item = &Hint> {
+        self.0.iter().filter(move |hint| hint.code == code)
     }
 
     fn push(&mut self, hint: Hint) {
-        if self.listed.contains(&hint) {
-            return;
+        let is_known = |known: &&mut Hint| (&known.feld, &known.message) == (&hint.feld, &hint.message);
+        if let Some(known) = self.0.iter_mut().filter(|known| known.code == hint.code).find(is_known) {
+            known.more += hint.more;
+        } else if self.0.len() < HINTS_MAX {
+            self.0.push(hint);
+        } else if self.with_code(hint.code).next().is_some() {
+            self.count(&hint);
+        } else if let Some(at) = (0..self.0.len()).rev().find(|at| self.is_behind_another(*at)) {
+            let dropped = self.0.remove(at);
+            self.count(&dropped);
+            self.0.push(hint);
         }
-        if self.listed.len() < HINTS_MAX { self.listed.push(hint) } else { self.more += 1 }
+    }
+
+    /// Whether an earlier one has its code: there are fewer codes than hints may be kept.
+    fn is_behind_another(&self, at: usize) -> bool {
+        self.0[..at].iter().any(|hint| hint.code == self.0[at].code)
+    }
+
+    /// Counts a hint that is not kept with the first one of its code.
+    fn count(&mut self, dropped: &Hint) {
+        if let Some(first) = self.0.iter_mut().find(|first| first.code == dropped.code) {
+            first.more += 1 + dropped.more;
+        }
     }
 }
 

@@ -37,6 +37,10 @@ const WOERTER: &[(&str, &str)] = &[
         "Zustand, in den der Datensatz kam (inaktiv, abgeschlossen, erledigt, storniert), sonst angelegt oder geaendert.",
     ),
     ("Aenderung.version", "Fassung, die daraus wurde; null: Datensätze dieser Art haben keine."),
+    (
+        "Hinweis.anzahl",
+        "Wie viele Hinweise diesen Code haben, wenn nicht alle gezeigt werden (bei mehr als 100).",
+    ),
     ("Stapel.items", "Bis zu 200 Einträge, jeder wie der Inhalt der Adresse für einen."),
     ("StapelAntwort.data", "Zu jedem Eintrag die Antwort, in derselben Reihenfolge."),
     ("StapelAntwort.angelegt", "Einträge, die angelegt wurden; wiederholte zählen nicht."),

@@ -126,10 +126,12 @@ fn progress_bar(rows: usize) -> ProgressBar {
 fn say_hints(hints: &Hints, hide: Option<HintCode>, terminal: &Terminal) {
     for hint in hints.iter().filter(|hint| Some(hint.code) != hide) {
         let feld = hint.feld.as_ref().map(|feld| format!("{feld}: ")).unwrap_or_default();
-        terminal.say(&format!("{feld}{}", hint.message));
-    }
-    if hints.more() > 0 {
-        terminal.say(&format!("There are {} more notes.", hints.more()));
+        let more = if hint.more > 0 {
+            format!(" ({} more of this kind are not listed)", hint.more)
+        } else {
+            String::new()
+        };
+        terminal.say(&format!("{feld}{}{more}", hint.message));
     }
 }
 

@@ -332,7 +332,13 @@ fn an_unknown_article_is_said_once_and_found_later() {
     let many: Vec<Value> =
         (0..103).map(|at| json!({"bon_nr": "9", "artikelnummer": format!("N{at}")})).collect();
     let imported = take(&server, &mill, &many);
-    assert!(imported.said().contains("There are 3 more notes."), "{}", imported.said());
+    assert!(
+        imported.said().contains(
+            "N0 gibt es nicht; die Bonzeilen haben keine artikel_id. (3 more of this kind are not listed)"
+        ),
+        "{}",
+        imported.said()
+    );
 }
 
 #[test]
