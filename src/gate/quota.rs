@@ -123,6 +123,11 @@ impl Quota {
 }
 
 impl Allowance {
+    /// The same with what a later request of the key has left.
+    pub fn left_by(self, later: Allowance) -> Allowance {
+        Allowance { remaining: later.remaining, ..self }
+    }
+
     pub fn check(self) -> Result<()> {
         if !self.exceeded {
             return Ok(());

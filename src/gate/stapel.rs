@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use hyper::header::HeaderValue;
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, SeqAccess, Visitor};
+use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
@@ -22,12 +22,9 @@ use crate::failure::{Failure, Result, unpanicked};
 use crate::http::off_sockets::off_sockets;
 use crate::http::reply::Reply;
 use crate::http::request::{Body, Request};
-use crate::http::route::{Method, StapelAntwort, StapelZeile};
+use crate::http::route::{ITEMS_MAX, Method, StapelAntwort, StapelZeile};
 use crate::http::router::split;
 use crate::rules::error::{Checked, Code, Refusal};
-
-/// Items of one request at most (D28).
-const ITEMS_MAX: usize = 200;
 
 /// Items in one batch of the writer at most.
 const STEP_ITEMS_MAX: usize = 16;
@@ -64,7 +61,10 @@ impl Gate {
         while data.len() < items.len() {
             let step = data.len()..data.len() + at_once(&items[data.len()..]);
             let step = step.map(|number| self.item(at, request, trail, number, items[number].clone()));
-            data.extend(self.answer_items(&of_item, step.collect()).await);
+            let step: Vec<_> = step.collect();
+            let left = step.last().and_then(|item| item.trail.allowance);
+            trail.allowance = trail.allowance.zip(left).map(|(own, of_item)| own.left_by(of_item));
+            data.extend(self.answer_items(&of_item, step).await);
             trail.written = Written::Items;
         }
         let angelegt = data.iter().filter(|zeile| zeile.status == 201).count();
@@ -191,7 +191,8 @@ struct Inhalt<'b> {
     items: Option<Items<'b>>,
 }
 
-/// Items as they stand in the body, no more than are taken.
+/// Items as they stand in the body, at most one more than are taken.
+#[derive(Default)]
 struct Items<'b>(Vec<&'b RawValue>);
 
 impl<'de: 'b, 'b> Deserialize<'de> for Items<'b> {
@@ -212,10 +213,10 @@ impl<'de> Visitor<'de> for Each {
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> std::result::Result<Items<'de>, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = sequence.next_element::<&'de RawValue>()? {
-            if items.len() == ITEMS_MAX {
-                return Err(A::Error::custom("too many items"));
+            // One more shows that there are too many.
+            if items.len() <= ITEMS_MAX {
+                items.push(item);
             }
-            items.push(item);
         }
         Ok(Items(items))
     }
@@ -224,17 +225,24 @@ impl<'de> Visitor<'de> for Each {
 /// Where the items stand in a body.
 fn items(body: &Body) -> Checked<Vec<Range<usize>>> {
     let body = body.content()?;
-    let read: Inhalt<'_> = serde_json::from_slice(body).map_err(|error| {
-        let message = format!(
-            "Erwartet wird {{\"items\": [ … ]}} mit höchstens {ITEMS_MAX} Einträgen und sonst nichts."
-        );
-        match error.is_data() {
-            true => Refusal::field(Code::FeldUngueltig, "items", message),
-            false => Refusal::new(Code::UngueltigesJson, message),
+    let message =
+        format!("Erwartet wird {{\"items\": [ … ]}} mit höchstens {ITEMS_MAX} Einträgen und sonst nichts.");
+    // An array would be read as the fields in their order.
+    let is_object = body.trim_ascii_start().starts_with(b"{");
+    let Inhalt { items } = match serde_json::from_slice(body) {
+        Ok(read) if is_object => read,
+        Err(error) if is_object && error.is_data() => {
+            return Err(Refusal::field(Code::FeldUngueltig, "items", message));
         }
-    })?;
-    let missing = || Refusal::field(Code::FeldFehlt, "items", "Es fehlen die Einträge. Bitte items angeben.");
-    let Items(items) = read.items.ok_or_else(missing)?;
+        _ => return Err(Refusal::new(Code::UngueltigesJson, message)),
+    };
+    let Items(items) = items.unwrap_or_default();
+    let refuse = |code, message| Err(Refusal::field(code, "items", message));
+    match items.len() {
+        0 => return refuse(Code::FeldFehlt, "Es fehlen die Einträge. Bitte items angeben.".to_owned()),
+        1..=ITEMS_MAX => {}
+        _ => return refuse(Code::WertUngueltig, format!("Mehr als {ITEMS_MAX} Einträge. Bitte aufteilen.")),
+    }
     let place = |item: &RawValue| {
         let from = (item.get().as_ptr() as usize).saturating_sub(body.as_ptr() as usize);
         from..from + item.get().len()

@@ -109,9 +109,13 @@ impl Deprecation {
     }
 }
 
+/// Items of one request at most (D28).
+pub const ITEMS_MAX: usize = 200;
+
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "its shape is all that is wanted")]
 struct Stapel {
+    #[schemars(length(min = 1, max = ITEMS_MAX))]
     items: Vec<Map<String, Value>>,
 }
 

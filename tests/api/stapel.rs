@@ -65,13 +65,16 @@ fn two_hundred_are_taken_and_no_more() {
         .iter()
         .map(|item| item["antwort"]["kunden_id"].as_i64().unwrap());
     assert_eq!(numbers.collect::<Vec<_>>(), (1..=200).collect::<Vec<_>>());
-    assert_eq!(post(&mill, "kunden", json!([])).is(200)["data"], json!([]));
     for (body, code) in [
-        (json!({"items": kunden(201)}).to_string(), "FELD_UNGUELTIG"),
+        (json!({"items": kunden(201)}).to_string(), "WERT_UNGUELTIG"),
         (json!({"items": "x"}).to_string(), "FELD_UNGUELTIG"),
         (json!({"items": [], "mehr": 1}).to_string(), "FELD_UNGUELTIG"),
         (json!({"items": null}).to_string(), "FELD_FEHLT"),
         ("{}".to_owned(), "FELD_FEHLT"),
+        (json!({"items": []}).to_string(), "FELD_FEHLT"),
+        (" []".to_owned(), "UNGUELTIGES_JSON"),
+        (json!([kunden(1)]).to_string(), "UNGUELTIGES_JSON"),
+        (json!(kunden(1)).to_string(), "UNGUELTIGES_JSON"),
         ("{\"items\": [".to_owned(), "UNGUELTIGES_JSON"),
         (String::new(), "UNGUELTIGES_JSON"),
     ] {
@@ -115,6 +118,7 @@ fn each_item_is_one_of_the_day_s_requests_and_has_its_row() {
     // The request itself is one of them.
     assert_eq!(statuses(&answer), [201, 201, 201, 201, 429, 429]);
     assert_eq!(answer.body["data"][4]["antwort"]["error"], "TAGESLIMIT_ERREICHT");
+    assert_eq!(answer.headers["x-ratelimit-remaining"], "0");
     client.get("/api/v1/kunden").refused(429, "TAGESLIMIT_ERREICHT");
     server.restart();
     let count = |pfad: &str, status: u16| {

@@ -41,7 +41,7 @@ const WOERTER: &[(&str, &str)] = &[
         "Hinweis.anzahl",
         "Wie viele Hinweise diesen Code haben, wenn nicht alle gezeigt werden (bei mehr als 100).",
     ),
-    ("Stapel.items", "Bis zu 200 Einträge, jeder wie der Inhalt der Adresse für einen."),
+    ("Stapel.items", "1 bis 200 Einträge, jeder wie der Inhalt der Adresse für einen."),
     ("StapelAntwort.data", "Zu jedem Eintrag die Antwort, in derselben Reihenfolge."),
     ("StapelAntwort.angelegt", "Einträge, die angelegt wurden; wiederholte zählen nicht."),
     ("StapelAntwort.abgelehnt", "Einträge, die abgelehnt wurden."),
