@@ -4,13 +4,13 @@
 use rusqlite::Row;
 use serde::Serialize;
 
-use crate::db::list::{Filter, ListSql, MAX_UNLIMITED, Page};
+use crate::db::list::{Filter, ListSql, Page};
 use crate::db::record::{Record, serialize};
 use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::rules::error::{Code, Refusal};
 
-/// Rows of a list have so many bytes at most: what one request can make the service hold in memory. A page of
+/// Rows of a list have so many bytes at most (D16): what one request can make the service hold in memory. A page of
 /// 5,000 rows without long texts has 5 MiB.
 const LIST_BYTES_MAX: usize = 32 << 20;
 
@@ -125,7 +125,6 @@ impl<T: Record> PageOf<T> for Records<T> {
         page: Page,
         count: i64,
     ) -> Result<Records<T>> {
-        refuse_unlimited(page, count)?;
         let mut rows = Vec::new();
         tx.each_on_page(sql, filter, page, count, |row| {
             rows.push(T::of_row(row)?);
@@ -133,16 +132,6 @@ impl<T: Record> PageOf<T> for Records<T> {
         })?;
         Ok(Records { rows, count })
     }
-}
-
-fn refuse_unlimited(page: Page, count: i64) -> Result<()> {
-    if page.limit.is_some() || count <= MAX_UNLIMITED {
-        return Ok(());
-    }
-    let message = format!(
-        "Die Liste hat {count} Einträge, mehr als {MAX_UNLIMITED}. Bitte mit limit und offset seitenweise lesen."
-    );
-    Err(Refusal::new(Code::ZuVieleTreffer, message).into())
 }
 
 impl Tx<'_> {
@@ -162,7 +151,6 @@ impl Tx<'_> {
         enough: usize,
         mut write: impl FnMut(&Row<'_>, &mut Rows) -> Result<()>,
     ) -> Result<Listing> {
-        refuse_unlimited(page, count)?;
         let mut listing = Listing::empty(count);
         let (rows, expected) = (&mut listing.rows, page.rows_of(count));
         self.each_on_page(sql, filter, page, count, |row| {

@@ -15,13 +15,10 @@ use crate::rules::text::Search;
 /// Largest page (D16; specification for barverkaeufe).
 pub const MAX_LIMIT: u32 = 5_000;
 
-/// Rows that a list without a limit gives at most (D16).
-pub const MAX_UNLIMITED: i64 = 20_000;
-
 /// Which part of a list is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
-    /// Rows at most; none where the specification declares no limit and none was sent.
+    /// Rows at most; all where the specification declares no limit and none was sent.
     pub limit: Option<u32>,
     pub offset: i64,
 }
@@ -34,7 +31,7 @@ impl Page {
 
     /// How many rows it has at most.
     fn most(self) -> i64 {
-        self.limit.map_or(MAX_UNLIMITED, i64::from)
+        self.limit.map_or(i64::MAX, i64::from)
     }
 }
 

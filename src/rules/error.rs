@@ -46,7 +46,7 @@ codes! {
     ParameterFehlt = "PARAMETER_FEHLT": "Ein Parameter fehlt, der angegeben werden muss.";
     ParameterUngueltig = "PARAMETER_UNGUELTIG": "Der Wert eines Parameters ist nicht erlaubt.";
     ZuVieleTreffer = "ZU_VIELE_TREFFER":
-        "Die Liste ist zu lang oder zu groß; bitte mit limit und offset lesen.";
+        "Die Liste ist zu lang; bitte mit limit und offset lesen.";
     UngueltigesJson = "UNGUELTIGES_JSON": "Der Inhalt ist kein gültiges JSON-Objekt.";
     UnbekanntesFeld = "UNBEKANNTES_FELD": "Dieses Feld gibt es nicht (nur wenn das abgelehnt werden soll).";
     FeldUngueltig = "FELD_UNGUELTIG": "Ein Feld hat den falschen Typ oder einen unlesbaren Wert.";
