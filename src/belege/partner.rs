@@ -8,8 +8,9 @@ use crate::kunden::{self, Kunde};
 use crate::laender;
 use crate::rules::document::BelegTyp;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::plausible::country_of_eu_ust_id;
 use crate::rules::stammdaten::KundeStatus;
-use crate::rules::tax::Steuerpartner;
+use crate::rules::tax::{Gebiet, Steuerpartner};
 use crate::rules::verweis::Verweis;
 
 /// A locked partner gets no new documents, except the invoices he sends (D3); a Gutschrift is one that he gets.
@@ -28,12 +29,14 @@ pub fn check_status(typ: BelegTyp, gutschrift: bool, kunde: &Kunde, hints: &mut 
 }
 
 pub fn steuerpartner(kunde: &Kunde) -> Steuerpartner {
-    let foreign = |ust_id: &String| !ust_id.to_uppercase().starts_with("DE");
-    Steuerpartner {
-        steuerart: kunde.steuerart,
-        gebiet: laender::gebiet(&kunde.staat),
-        fremde_ust_id: kunde.ust_id.as_ref().is_some_and(foreign),
-    }
+    let country = kunde.ust_id.as_deref().and_then(country_of_eu_ust_id);
+    let gebiet = match laender::gebiet(&kunde.staat) {
+        // Northern Ireland counts as EU for goods.
+        Gebiet::Drittland if country == Some("XI") => Gebiet::Eu,
+        gebiet => gebiet,
+    };
+    let fremde_ust_id = country.is_some_and(|country| country != "DE");
+    Steuerpartner { steuerart: kunde.steuerart, gebiet, fremde_ust_id }
 }
 
 /// The customer of a filter; one that nobody has gives an empty list (D1).

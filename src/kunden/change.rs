@@ -4,9 +4,11 @@ use super::model::{Kunde, KundeChange, PartnerTypen};
 use super::{sql, verlauf};
 use crate::db::tx::WriteTx;
 use crate::failure::{Failure, Result};
+use crate::laender;
 use crate::rules::change::{Change, apply_each};
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
-use crate::rules::plausible::{is_email, is_iban};
+use crate::rules::plausible::{is_doubtful_ust_id, is_email, is_iban};
+use crate::rules::tax::Gebiet;
 use crate::vertriebler;
 
 /// Longest customer number (D2).
@@ -66,6 +68,11 @@ pub fn store(tx: &WriteTx<'_>, old: &Kunde, changed: Kunde) -> Result<Kunde> {
 pub fn apply(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hints) -> Result<Kunde> {
     hint_doubtful(&change, hints);
     let staat = staat(change.staat, change.land, old.staat)?;
+    let is_in_eu = laender::gebiet(&staat) != Gebiet::Drittland;
+    if change.ust_id.get().is_some_and(|ust_id| is_doubtful_ust_id(ust_id, is_in_eu)) {
+        let message = "Die USt-IdNr. hat nicht die Form ihres Landes, etwa DE123456789. Bitte prüfen.";
+        hints.add_field(HintCode::WertFraglich, "ust_id", message);
+    }
     let vorname = change.vorname.apply(old.vorname);
     let (name, nachname_firma) =
         names(change.name, change.nachname_firma, (old.name, old.nachname_firma), vorname.as_deref())?;

@@ -114,6 +114,24 @@ pub fn is_ust_id(text: &str) -> bool {
     }
 }
 
+/// The country of the EU, or `XI`, whose VAT id this is by its form; blanks and case do not count (D7).
+pub fn country_of_eu_ust_id(text: &str) -> Option<&'static str> {
+    let (country, forms, rest) = known_country(text)?;
+    forms.iter().any(|form| has_form(&rest, form)).then_some(country)
+}
+
+/// Whether a VAT id of a partner, who is in the EU or is not, cannot be one (D7).
+pub fn is_doubtful_ust_id(text: &str, is_in_eu: bool) -> bool {
+    country_of_eu_ust_id(text).is_none() && (is_in_eu || known_country(text).is_some())
+}
+
+/// The letters of a country at the beginning of a VAT id, the forms of its ids, and the rest of this one.
+fn known_country(text: &str) -> Option<(&'static str, &'static [&'static str], String)> {
+    let text: String = text.chars().filter(|c| *c != ' ').collect::<String>().to_ascii_uppercase();
+    let (country, forms) = UST_ID.iter().find(|(country, _)| text.starts_with(country))?;
+    Some((country, forms, text[country.len()..].to_owned()))
+}
+
 /// Whether a text, in upper case, has the form of a BIC: 8 or 11 characters (ISO 9362).
 pub fn is_bic(text: &str) -> bool {
     ["AAAAAAXX", "AAAAAAXXXXX"].into_iter().any(|form| has_form(text, form))
@@ -211,6 +229,26 @@ mod tests {
         ];
         for (text, expected) in table {
             assert_eq!(is_ust_id(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_vat_id_of_the_eu_names_its_country_and_any_other_is_doubtful_there() {
+        let table = [
+            ("ATU12345675", Some("AT"), [false, false]),
+            ("fr 12 345678901", Some("FR"), [false, false]),
+            ("XI123456789", Some("XI"), [false, false]),
+            ("DE123456789", Some("DE"), [false, false]),
+            ("FR1", None, [true, true]),
+            ("beantragt", None, [true, true]),
+            ("wird nachgereicht", None, [true, false]),
+            ("CHE-123.456.789", None, [true, false]),
+            ("", None, [true, false]),
+            ("ÄÖ1", None, [true, false]),
+        ];
+        for (text, country, doubtful) in table {
+            assert_eq!(country_of_eu_ust_id(text), country, "{text}");
+            assert_eq!([true, false].map(|in_eu| is_doubtful_ust_id(text, in_eu)), doubtful, "{text}");
         }
     }
 

@@ -78,7 +78,7 @@ const BIC: Form = Form {
 const UST_ID: Form = Form {
     values: "eine USt-IdNr. wie DE123456789 oder nichts",
     expected: "a VAT id in the form of its country, such as DE123456789, or nothing",
-    kept: |text| code(text, is_ust_id),
+    kept: |text| code(text, |id| is_ust_id(id) && is_country_of_ust_id(&id[..2])),
 };
 
 /// The picture itself is set by [`set_logo`].
@@ -87,6 +87,11 @@ const LOGO: Form = Form {
     expected: "a PNG or JPEG file of at most 200 KiB, or nothing",
     kept: |_| None,
 };
+
+/// Whether VAT ids begin with these letters: those of a country, but Greece writes EL and Northern Ireland XI.
+fn is_country_of_ust_id(letters: &str) -> bool {
+    ["EL", "XI"].contains(&letters) || letters != "GR" && laender::find(letters).is_some()
+}
 
 /// A code in upper case without blanks, if it is one.
 fn code(text: &str, is_code: fn(&str) -> bool) -> Option<String> {

@@ -56,6 +56,42 @@ fn abroad_the_article_rate_stands_or_the_setting_makes_it_free_of_tax() {
 }
 
 #[test]
+fn only_a_vat_id_of_the_right_form_makes_a_sale_free_of_tax() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    server.set(&mill, &[("steuer_ausland_automatik", "true")]);
+    server.import(&mill, "artikel", "artikelnummer;bezeichnung;mwst_satz\nM;Mehl;7\n");
+    let (check, free, export) = ("STEUER_AUSLAND_PRUEFEN", "IG_LIEFERUNG", "AUSFUHR");
+    let table = [
+        ("FR", "fr 12 345678901", false, free),
+        ("FR", "ATU12345675", false, free),
+        ("FR", "beantragt", true, check),
+        ("FR", "CHE-123.456.789", true, check),
+        ("FR", "FR1", true, check),
+        ("CH", "CHE-123.456.789", false, export),
+        ("CH", "ATU1", true, export),
+        ("GB", "GB123456789", false, export),
+        ("GB", "XI123456789", false, free),
+        ("GB", "XI1", true, export),
+    ];
+    for (staat, ust_id, is_doubtful, expected) in table {
+        let body = json!({"name": "Partner", "staat": staat, "ust_id": ust_id});
+        let partner = mill.post("/api/v1/kunden", body.clone());
+        let stored = mill.put(&format!("/api/v1/kunden/{}", partner.id()), body);
+        for answer in [&partner, &stored] {
+            let hinted = answer.hint_codes().contains(&"WERT_FRAGLICH".to_owned());
+            assert_eq!(hinted, is_doubtful, "{staat} {ust_id}: {answer:?}");
+        }
+        let item = json!([{"artikelnr": "M", "menge": 1, "ep_netto": 10}]);
+        let invoice = json!({"beleg_typ": "RE", "kundennummer": partner.body["kundennr"], "items": item});
+        let made = mill.post("/api/v1/belege", invoice);
+        assert!(made.hint_codes().contains(&expected.to_owned()), "{staat} {ust_id}: {}", made.body);
+        let rate = if expected == check { "0.70" } else { "0.00" };
+        assert_eq!(made.is(201)["summe_mwst"], rate, "{staat} {ust_id}: {}", made.body);
+    }
+}
+
+#[test]
 fn a_category_is_sent_or_follows_from_the_rate_and_goes_with_it() {
     let server = Server::start();
     let mill = server.company("Mühle");
