@@ -322,7 +322,8 @@ impl Ask {
     pub fn query_of(&self, route: &str) -> Result<Query> {
         let router = &self.house.gate.router;
         let at = router.find(Some(Method::Get), &split(route)).ok_or_else(|| no_route(route))?;
-        let filled: Vec<_> = self.query_text.split('&').filter(|pair| !pair.ends_with('=')).collect();
+        let is_empty = |pair: &&str| pair.split_once('=').is_some_and(|(_, value)| value.is_empty());
+        let filled: Vec<_> = self.query_text.split('&').filter(|pair| !is_empty(pair)).collect();
         Ok(Query::read(&filled.join("&"), router.route(at).query, true, &mut Hints::default())?)
     }
 

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::choice::Choice;
 use crate::choice;
 
 macro_rules! codes {
@@ -299,6 +300,9 @@ pub struct SentHint<'h> {
 
 const HINTS_MAX: usize = 100;
 
+// So that there is room for the first hint of each code.
+const _: () = assert!(<HintCode as Choice>::TEXTS.len() < HINTS_MAX);
+
 /// The hints of one request, each once. Of more than a limit each code keeps its first, which counts those that go.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hints(Vec<Hint>);
@@ -376,7 +380,7 @@ impl Hints {
         }
     }
 
-    /// Whether an earlier one has its code: there are fewer codes than hints may be kept.
+    /// Whether an earlier one has its code.
     fn is_behind_another(&self, at: usize) -> bool {
         self.0[..at].iter().any(|hint| hint.code == self.0[at].code)
     }

@@ -201,6 +201,9 @@ fn a_new_partner_is_made_by_form() {
         &browser.get(&to).is(200).text,
         &["Einen Kunden mit diesem Namen an diesem Ort gibt es schon: K-1002."],
     );
+    // A value may end with the sign that stands before values.
+    let nobody = browser.get(&format!("{firma}/partner?suche=nichts="));
+    assert!(!nobody.is(200).text.contains("Hof Ahrens</a>"), "{}", nobody.text);
     // A browser sends the fields of the filter that were left empty, too.
     let list = browser.get(&format!("{firma}/partner?suche=&partner_typ=lieferant&sortierung="));
     assert_eq!(list.is(200).text.matches("Hof Ahrens</a>").count(), 1, "{}", list.text);
