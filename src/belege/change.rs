@@ -31,16 +31,15 @@ pub fn change(
     ignore_fields_of_creation(&old, &mut change, &mut hints);
     let einstellungen = &tenants::load(tx)?;
     check_locked(einstellungen, old.datum())?;
-    let items = std::mem::take(&mut change.items).value();
-    let auto_price = change.auto_price.get().copied().unwrap_or(true);
+    let old_positions = sql::positions(tx, old.id)?;
+    let said = Said::of(&mut change, &old_positions);
     let kunde = partner_of(tx, &old, &change, &mut hints)?;
     let beleg_datum = new_date(tx, &old, change.beleg_datum.get().copied(), einstellungen)?;
     let new = header(tx, Beleg { beleg_datum, ..old.clone() }, &kunde, change, &mut hints)?;
-    let old_positions = sql::positions(tx, old.id)?;
     keep_version(tx, &old, &new)?;
-    let enters_again = items.is_some() || new.kunde_id != old.kunde_id;
-    let (new, positions) = match items {
-        Some(items) => with_new_positions(tx, new, &kunde, items, auto_price, einstellungen, &mut hints)?,
+    let enters_again = said.is_some() || new.kunde_id != old.kunde_id;
+    let (new, positions) = match said {
+        Some(said) => with_new_positions(tx, new, &kunde, said, einstellungen, &mut hints)?,
         None => with_kept_positions(tx, &old, new, old_positions.clone(), einstellungen, &mut hints)?,
     };
     sql::update(tx, &new)?;
@@ -132,21 +131,48 @@ fn new_date(
     Ok(DayTime(datum))
 }
 
+/// Items of a change, and the positions that they replace.
+struct Said<'p> {
+    items: Vec<NewItem>,
+    auto_price: bool,
+    before: &'p [BelegPosition],
+}
+
+impl<'p> Said<'p> {
+    fn of(change: &mut BelegChange, before: &'p [BelegPosition]) -> Option<Said<'p>> {
+        let items = std::mem::take(&mut change.items).value()?;
+        Some(Said { items, auto_price: change.auto_price.get().copied().unwrap_or(true), before })
+    }
+}
+
 fn with_new_positions(
     tx: &WriteTx<'_>,
     beleg: Beleg,
     kunde: &Kunde,
-    items: Vec<NewItem>,
-    auto_price: bool,
+    said: Said<'_>,
     einstellungen: &Einstellungen,
     hints: &mut Hints,
 ) -> Result<(Beleg, Vec<BelegPosition>)> {
     let (source, saetze) = (Source::Items, &steuersaetze::all(tx)?);
+    let auto_price = said.auto_price;
     let context = Context { source, beleg: &beleg, kunde, auto_price, einstellungen, saetze };
-    let mut positions = items::resolve(tx, &context, items, hints)?;
+    let mut positions = items::resolve(tx, &context, said.items, hints)?;
+    for (position, before) in positions.iter_mut().zip(said.before) {
+        position.charge_gesendet &= !repeats_inherited_batch(position, before);
+    }
     create_ordered_batches(tx, beleg.beleg_typ, kunde.id, &mut positions, hints)?;
     sql::replace_positions(tx, beleg.id, &positions)?;
     Ok((with_sums(beleg, &positions)?, positions))
+}
+
+/// Whether a client that read the position sends back the batch that it had without naming one (D8). Who leaves out the
+/// supplier's number names the batch by its id.
+fn repeats_inherited_batch(position: &BelegPosition, before: &BelegPosition) -> bool {
+    let leaves_out_number = before.fremde_charge_nr.is_some() && position.fremde_charge_nr.is_none();
+    position.charge_id == before.charge_id
+        && position.artikel_id == before.artikel_id
+        && !before.charge_gesendet
+        && !leaves_out_number
 }
 
 /// The document with the positions it had. For another partner they are stored without the batches that they inherited,

@@ -87,6 +87,8 @@ const ITEMS: &[Code] = &[
     Code::ChargeFehlt,
     Code::ChargeNichtGefunden,
     Code::ChargePasstNicht,
+    Code::ChargeWiderspruch,
+    Code::ChargeBereitsVerwendet,
     Code::BestandNichtAusreichend,
     Code::LandUnbekannt,
     Code::BiozertifikatNichtGefunden,
@@ -148,7 +150,7 @@ pub const ROUTES: &[Route] = &[
             PARTNER,
             DATE_AND_ARTICLE,
             ITEMS,
-            &[Code::BelegAbgeschlossen, Code::BelegTypNichtAenderbar, Code::ChargeBereitsVerwendet],
+            &[Code::BelegAbgeschlossen, Code::BelegTypNichtAenderbar],
         ]),
     Route::post("/api/v1/belege/{id}/abschliessen", WRITE, "Beleg abschließen", handlers::finalise)
         .may_take::<Leer>("Leer")

@@ -86,6 +86,8 @@ codes! {
     ChargeFehlt = "CHARGE_FEHLT": "Der chargenpflichtige Artikel braucht eine Charge.";
     ChargeNichtGefunden = "CHARGE_NICHT_GEFUNDEN": "Diese Charge gibt es nicht.";
     ChargePasstNicht = "CHARGE_PASST_NICHT": "Die Charge gehört zu einem anderen Artikel.";
+    ChargeWiderspruch = "CHARGE_WIDERSPRUCH":
+        "Der Beleg in bezug_beleg_id nennt für den Artikel eine andere Charge.";
     ChargeBereitsVerwendet = "CHARGE_BEREITS_VERWENDET":
         "Von der Charge ist schon mehr verbraucht, als dann übrig wäre.";
     ChargeNrBereitsVergeben = "CHARGE_NR_BEREITS_VERGEBEN": "Diese Chargennummer hat der Artikel schon.";
@@ -153,6 +155,8 @@ choice! {
         Einfuhr = "EINFUHR",
         SteuerAuslandPruefen = "STEUER_AUSLAND_PRUEFEN",
         ChargeAutomatisch = "CHARGE_AUTOMATISCH",
+        ChargeUmgebucht = "CHARGE_UMGEBUCHT",
+        ChargeWiderspruch = "CHARGE_WIDERSPRUCH",
         RuecknahmeGebucht = "RUECKNAHME_GEBUCHT",
         BestandNegativ = "BESTAND_NEGATIV",
         ArtikelgruppeAngelegt = "ARTIKELGRUPPE_ANGELEGT",

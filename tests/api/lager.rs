@@ -4,6 +4,7 @@ mod back;
 mod batches;
 mod bestand;
 mod edges;
+mod facts;
 mod invariants;
 mod offen;
 mod pairing;

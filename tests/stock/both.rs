@@ -12,7 +12,8 @@ use crate::stock::table::Mill;
 
 /// Stories that differed once, as short as they came out: one portion of a return saw what another had freed, two goods
 /// of a position had one number, a supplier's number that no batch had was forgotten, and a batch to which the document
-/// gives back was not among those that have stock.
+/// gives back was not among those that have stock, and a new partner
+/// kept the batch that a PUT had repeated.
 const DIFFERED: &[&str] = &[
     "61:EL/2 -6#2; put 61: 7#3 3#1 12#1!; 160:RE/1 s11 5@T1/2; 165:LS/1 10@B2$ 10@B1^160; 171:RE/1 6@B2 12@B1;
      put 165: 12@B2$ 1@B1^160; 175:RE/1 -3@B1; fefo on; 176:LS/1 -10@B1 s-9$ 6^160; 184:LS/1 s3 2@B1 -8@B1$;
@@ -25,6 +26,7 @@ const DIFFERED: &[&str] = &[
     "41:EL/2 3#1; 58:EL/2 5@T1/2; 96:ER/2 8; storno 58; 153:ER/2 -1#3; 166:EL/2 -4#1",
     "21:EL/1 -3#2; 33:ER/1 11%78; put 21: 9#3; put 33: 11@T2/1",
     "122:EL/1 -4#1; 123:EL/1 -10@T1/1; 124:EL/1 -8#2; put 122: 6#1; 265:ER/1 8%799; fefo on; 286:LS/1 -12@T1/1 2",
+    "105:RE/1 s7$; partner 105/2; 151:LS/2 8@B1^105; 155:RE/2 2; put 155: 11@B1; partner 155/1",
 ];
 
 /// How often a story that differs is told again to find what of it matters.

@@ -141,7 +141,9 @@ impl<'f> Company<'f> {
         let mut body = json!({"artikelnr": article, "menge": item.quantity});
         match item.named {
             Named::Nothing => {}
-            Named::Charge(batch) => body["charge_id"] = json!(self.batch_id(batch)),
+            Named::Charge(batch) | Named::Inherited(batch) => {
+                body["charge_id"] = json!(self.batch_id(batch));
+            }
             Named::Foreign(number) => body["fremde_charge_nr"] = json!(format!("T-{number}")),
             Named::Dated(number) => body["mhd"] = json!(day(number)),
         }

@@ -121,6 +121,8 @@ pub enum Broken {
     NamesIgnored,
     /// A credit that an invoice loses leaves it uncovered.
     UncoveredStays,
+    /// What has moved first says the batch of a pair, whoever names it.
+    FirstSays,
 }
 
 /// What each document moved, by article (tracked or not) and batch.
@@ -206,7 +208,8 @@ impl Model {
         let known = |batch: Batch| self.batches.iter().any(|stored| stored.name == batch);
         items.iter().all(|item| {
             let fits = |other: &Document| other.typ.sells() == typ.sells() && other.partner == partner;
-            let batch = !matches!(item.named, Named::Charge(batch) if !known(batch));
+            let batch =
+                !matches!(item.named, Named::Charge(batch) | Named::Inherited(batch) if !known(batch));
             batch && item.refers.is_none_or(|number| self.live(number).is_some_and(fits))
         })
     }
@@ -229,14 +232,26 @@ impl Model {
                 let items = self.as_written(*typ, items);
                 let document =
                     Document { typ: *typ, partner: *partner, items, is_final: false, is_live: true };
+                let (moved, stocks) = (self.moved(), self.stocks());
                 self.documents.insert(*number, document);
-                self.enter(*number)
+                self.enter(*number)?;
+                self.refuse_used(&moved, &stocks, Some(*number))
             }
             Op::Put { number, items } => self.rewrite(*number, |model, document| {
-                document.items = model.as_written(document.typ, items);
+                let items = model.as_written(document.typ, items);
+                document.items =
+                    items.into_iter().enumerate().map(|at| model.inherited(*number, at)).collect();
             }),
             Op::Partner { number, partner } if self.documents[number].partner != *partner => {
-                self.rewrite(*number, |_, document| document.partner = *partner)
+                self.rewrite(*number, |_, document| {
+                    document.partner = *partner;
+                    // What it inherited was the old partner's.
+                    for item in &mut document.items {
+                        if let Named::Inherited(_) = item.named {
+                            item.named = Named::Nothing;
+                        }
+                    }
+                })
             }
             Op::Note(number) if self.breaks(Broken::NoteRewrites) => self.rewrite(*number, |_, _| {}),
             Op::Partner { .. } | Op::Note(_) => Ok(()),
@@ -263,7 +278,37 @@ impl Model {
     /// Items with what the settings of their day make of them.
     fn as_written(&self, typ: Typ, items: &[Item]) -> Vec<Item> {
         let books = |item: &Item| typ.delivers() || (item.books && !self.deliveries_only);
-        items.iter().map(|item| Item { books: books(item), ..*item }).collect()
+        let named = |item: &Item| match item.named {
+            Named::Inherited(batch) => Named::Charge(batch),
+            named => named,
+        };
+        items.iter().map(|item| Item { books: books(item), named: named(item), ..*item }).collect()
+    }
+
+    /// An item of a PUT: a charge_id that its place had before without naming a batch names none.
+    fn inherited(&self, number: u32, (index, item): (usize, Item)) -> Item {
+        let before = self.documents[&number].items.get(index);
+        let named_none = |before: &&Item| {
+            before.tracked == item.tracked && !matches!(before.named, Named::Charge(_) | Named::Foreign(_))
+        };
+        let lot = before.filter(named_none).and_then(|before| {
+            self.only_lot(Pos { document: number, is_positive: before.quantity > 0, index })
+        });
+        match item.named {
+            Named::Charge(batch) if lot == Some(batch) => Item { named: Named::Inherited(batch), ..item },
+            _ => item,
+        }
+    }
+
+    /// The batch of all of a position, if it is one.
+    fn only_lot(&self, pos: Pos) -> Lot {
+        let open = self.open.get(&pos).into_iter().flatten().map(|part| part.lot);
+        let pairs = self.pairs.iter().filter(|pair| pair.delivery == pos || pair.invoice == pos);
+        let backs =
+            self.backs.iter().filter(|back| [back.giving, back.credit, back.held()].contains(&Some(pos)));
+        let mut lots = open.chain(pairs.map(|pair| pair.part.lot)).chain(backs.map(|back| back.lot));
+        let first = lots.next()??;
+        lots.all(|lot| lot == Some(first)).then_some(first)
     }
 
     /// Withdraws a document, lets what it had met settle, and writes it anew.
@@ -281,9 +326,20 @@ impl Model {
         if self.documents[&number].is_live {
             self.enter(number)?;
         }
+        self.refuse_used(&moved, &stocks, None)
+    }
+
+    /// No batch may fall below 0 because a receipt leaves it: of a new document only the receipts of others count.
+    fn refuse_used(
+        &self,
+        moved: &Moved,
+        stocks: &BTreeMap<Batch, i64>,
+        new: Option<u32>,
+    ) -> Result<(), &'static str> {
         let mut received: BTreeMap<Batch, i64> = BTreeMap::new();
-        for ((number, _, lot), sum) in difference(&moved, &self.moved()) {
-            if let (Some(batch), false) = (lot, self.documents[&number].typ.sells()) {
+        for ((number, _, lot), sum) in difference(moved, &self.moved()) {
+            let is_receipt = !self.documents[&number].typ.sells() && Some(number) != new;
+            if let (Some(batch), true) = (lot, is_receipt) {
                 *received.entry(batch).or_default() += sum;
             }
         }

@@ -51,6 +51,8 @@ pub enum Batch {
 pub enum Named {
     Nothing,
     Charge(Batch),
+    /// By the charge_id that the position had before without naming it; only a PUT says it.
+    Inherited(Batch),
     Foreign(u32),
     Dated(u32),
 }
@@ -109,7 +111,7 @@ impl fmt::Display for Item {
         write!(f, "{}{}", if self.tracked { "" } else { "s" }, self.quantity)?;
         match self.named {
             Named::Nothing => {}
-            Named::Charge(batch) => write!(f, "@{batch}")?,
+            Named::Charge(batch) | Named::Inherited(batch) => write!(f, "@{batch}")?,
             Named::Foreign(number) => write!(f, "#{number}")?,
             Named::Dated(day) => write!(f, "%{day}")?,
         }

@@ -1,7 +1,7 @@
 //! The rules of D8 for what meets what: positions enter, are withdrawn, and what they had met settles.
 
 use crate::stock::model::{Back, Broken, Hold, Lot, Model, Pair, Part, Pos, Position, Stored};
-use crate::stock::notation::{Batch, Named};
+use crate::stock::notation::{Batch, Named, Typ};
 
 const NO_BATCH: &str = "CHARGE_FEHLT";
 
@@ -23,7 +23,7 @@ impl Model {
                 _ if !item.tracked => None,
                 Named::Charge(batch) => Some(batch),
                 Named::Foreign(number) => Some(Batch::Foreign { number, partner: document.partner }),
-                Named::Dated(_) | Named::Nothing => None,
+                Named::Inherited(_) | Named::Dated(_) | Named::Nothing => None,
             };
             let pos = Pos { document: number, is_positive: item.quantity > 0, index };
             let position = Position { typ: document.typ, partner: document.partner, item: *item, name };
@@ -96,7 +96,16 @@ impl Model {
     // ---- deliveries and invoices
 
     fn enter_positive(&mut self, pos: Pos, quantity: i64) -> Result<(), &'static str> {
-        let rest = self.meet(pos, quantity, None);
+        let mut lot = None;
+        let rest = self.meet(pos, quantity, None, &mut lot);
+        if rest > 0 && self.contradicts(pos) {
+            return Err("CHARGE_WIDERSPRUCH");
+        }
+        if let (Some(lot), true) = (lot, rest > 0) {
+            let since = self.tick();
+            self.open.entry(pos).or_default().push(Part { lot, quantity: rest, since });
+            return Ok(());
+        }
         for (lot, quantity) in self.lots(pos, rest)? {
             let since = self.tick();
             self.open.entry(pos).or_default().push(Part { lot, quantity, since });
@@ -104,47 +113,106 @@ impl Model {
         Ok(())
     }
 
-    /// Meets open counterparts, the oldest first; what is left. `own`: it has moved already.
-    pub fn meet(&mut self, pos: Pos, mut quantity: i64, own: Option<Part>) -> i64 {
+    /// How much a position says of its batch: it names one, it is a delivery of a supplier, which tells of one, or
+    /// what it moved was assumed.
+    fn says(&self, pos: Pos) -> u32 {
+        let position = &self.positions[&pos];
+        match position.name {
+            _ if !position.item.tracked || self.breaks(Broken::FirstSays) => 0,
+            Some(_) => 2,
+            None => u32::from(position.typ == Typ::El),
+        }
+    }
+
+    /// Whether a document that the position is bound to has something open in another batch than the position names.
+    fn contradicts(&self, pos: Pos) -> bool {
+        let position = &self.positions[&pos];
+        let is_other = |other: &Pos| {
+            let of = &self.positions[other];
+            Some(other.document) == position.item.refers
+                && of.typ.delivers() != position.typ.delivers()
+                && of.item.tracked == position.item.tracked
+                && of.name.zip(position.name).is_some_and(|(one, other)| one != other)
+        };
+        self.open.keys().any(is_other)
+    }
+
+    /// Meets open counterparts, the oldest first; what is left. `own`: it has moved already. `lot`: where it moves to,
+    /// once something asked for that.
+    pub fn meet(&mut self, pos: Pos, mut quantity: i64, own: Option<Part>, lot: &mut Option<Lot>) -> i64 {
         let delivers = self.positions[&pos].typ.delivers();
         let mut others = self.open_of(pos, !delivers);
         others.retain(|other| self.may(pos, *other));
         if self.breaks(Broken::NewestFirst) {
             others.reverse();
         }
-        for other in others {
+        *lot = lot.or(own.map(|own| own.lot));
+        while quantity > 0 && !others.is_empty() {
+            let (other, at) = self.next_of(pos, &others, *lot);
             let mut parts = self.open.remove(&other).unwrap();
-            if own.is_none() {
-                self.date(pos, &parts, quantity);
-            }
-            for part in &mut parts {
-                let met = quantity.min(part.quantity);
-                if met == 0 {
-                    continue;
-                }
-                quantity -= met;
-                part.quantity -= met;
-                let keeps = own.filter(|_| (pos < other) != self.breaks(Broken::ElderReversed));
-                let (mover, part) = keeps.map_or((other, *part), |own| (pos, own));
-                let (delivery, invoice) = if delivers { (pos, other) } else { (other, pos) };
-                let part = Part { quantity: met, ..part };
-                self.pairs.push(Pair { delivery, invoice, mover, part });
-            }
+            let part = parts[at];
+            let met = quantity.min(part.quantity);
+            quantity -= met;
+            parts[at].quantity -= met;
             self.put_back(other, parts);
+            others.retain(|other| self.open.contains_key(other));
+            let (mover, kept) = self.kept((pos, own, lot), (other, part));
+            let (delivery, invoice) = if delivers { (pos, other) } else { (other, pos) };
+            let part = Part { quantity: met, ..kept };
+            if own.is_none() {
+                self.date(pos, part);
+            }
+            self.pairs.push(Pair { delivery, invoice, mover, part });
         }
         quantity
     }
 
+    /// The next that is met, and which of its parts: the first of the first one, but for a delivery one that lies in
+    /// its batch before others of the same invoice.
+    fn next_of(&self, pos: Pos, others: &[Pos], lot: Option<Lot>) -> (Pos, usize) {
+        let position = &self.positions[&pos];
+        let lot = lot.or(position.name.filter(|name| self.is_there(*name)).map(Some));
+        let first = others[0];
+        let in_its_batch = others.iter().filter(|other| other.document == first.document).find_map(|other| {
+            let parts = &self.open[other];
+            Some((*other, parts.iter().position(|part| Some(part.lot) == lot)?))
+        });
+        in_its_batch.filter(|_| position.typ.delivers()).unwrap_or((first, 0))
+    }
+
+    fn is_there(&self, name: Batch) -> bool {
+        self.batches.iter().any(|stored| stored.name == name)
+    }
+
+    /// Who moves what two have met, and where: in the batch of who says more of it. Where that makes no difference, who
+    /// has moved, the elder if both have.
+    fn kept(
+        &mut self,
+        (pos, own, lot): (Pos, Option<Part>, &mut Option<Lot>),
+        (other, part): (Pos, Part),
+    ) -> (Pos, Part) {
+        let elder = own.filter(|_| (pos < other) != self.breaks(Broken::ElderReversed));
+        let elder = elder.map_or((other, part), |own| (pos, own));
+        let (more, less) = (self.says(pos) > self.says(other), self.says(pos) < self.says(other));
+        if more && lot.is_none() {
+            let position = self.positions[&pos].clone();
+            *lot = Some(Some(self.batch(&position)));
+        }
+        match (*lot, own) {
+            (Some(lot), _) if lot == part.lot => elder,
+            (Some(_), Some(own)) if more => (pos, own),
+            (Some(lot), None) if more => (pos, Part { lot, since: self.tick(), ..part }),
+            _ if less => (other, part),
+            _ => elder,
+        }
+    }
+
     /// An item that says only a best-before date says it of the batches that it meets, where they have none.
-    fn date(&mut self, pos: Pos, parts: &[Part], mut quantity: i64) {
+    fn date(&mut self, pos: Pos, part: Part) {
         let Named::Dated(day) = self.positions[&pos].item.named else { return };
-        for part in parts {
-            if quantity > 0
-                && let Some(stored) = self.batches.iter_mut().find(|stored| Some(stored.name) == part.lot)
-            {
-                stored.mhd.get_or_insert(day);
-            }
-            quantity -= part.quantity;
+        let mut batches = self.batches.iter_mut();
+        if let Some(stored) = batches.find(|stored| Some(stored.name) == part.lot) {
+            stored.mhd.get_or_insert(day);
         }
     }
 
@@ -173,6 +241,7 @@ impl Model {
     /// The batch that an item says; a new one where there is none.
     fn batch(&mut self, position: &Position) -> Batch {
         let (name, mhd) = match position.item.named {
+            Named::Inherited(batch) => (batch, None),
             Named::Dated(day) => {
                 let same =
                     |stored: &&Stored| matches!(stored.name, Batch::Dated { day: of, .. } if of == day);
@@ -181,7 +250,7 @@ impl Model {
             }
             _ => (position.name.unwrap(), None),
         };
-        if !self.batches.iter().any(|stored| stored.name == name) {
+        if !self.is_there(name) {
             self.batches.push(Stored { name, opening: 0, mhd });
         }
         name
@@ -349,10 +418,16 @@ impl Model {
             return;
         }
         if !self.breaks(Broken::CreditNeverMoves) {
-            self.take_open(&mut back, false, None);
+            let lot = self.lot_named_by(&back);
+            self.take_open(&mut back, false, lot);
         }
         self.uncover(&mut back);
         self.keep(back);
+    }
+
+    /// A credit that names a batch takes back only what moved in it.
+    fn lot_named_by(&self, back: &Back) -> Option<Lot> {
+        back.credit.and_then(|credit| self.positions[&credit].name).map(Some)
     }
 
     fn join_returns(&mut self, back: &mut Back) {
@@ -378,9 +453,12 @@ impl Model {
     /// Step 3: takes back what pairs cover, of the newest invoice first.
     fn uncover(&mut self, back: &mut Back) {
         let pos = back.credit.unwrap();
+        let lot = self.lot_named_by(back);
         let fits = |pair: &Pair, model: &Model| {
             let name = model.name_of([Some(pair.invoice), Some(pair.delivery), None]);
-            model.agrees(pos, pair.invoice, name) && model.may(pos, pair.invoice)
+            lot.is_none_or(|lot| lot == pair.part.lot)
+                && model.agrees(pos, pair.invoice, name)
+                && model.may(pos, pair.invoice)
         };
         while back.quantity > 0 {
             let found = self.pairs.iter().enumerate().filter(|(_, pair)| fits(pair, self));

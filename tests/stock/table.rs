@@ -82,10 +82,28 @@ const BATCHES: &[&str] = &[
     // A note on one document moves nothing of others.
     "LS/2 73@B0; fefo on; LS 17@B0 15; final 2; LS 3@B2 => B0=-100 B1=-5 B2=-3 B1/1=5; \
      note 3 => B0=-100 B1=-5 B2=-3 B1/1=5",
-    "LS 6@B1; LS 4@B2; RE 10 5@B0; final 3; storno 1; LS 1@B2 => B0=-5 B1=-6 B2=-4; note 4 => B0=-5 B1=-6 B2=-4; \
-     note 4 => B0=-5 B1=-6 B2=-4",
+    "LS 6@B1; LS 4@B2; RE 10 5@B0; final 3; storno 1; LS 1@B2 => B0=-5 B1=-5 B2=-5; note 4 => B0=-5 B1=-5 B2=-5; \
+     note 4 => B0=-5 B1=-5 B2=-5",
     "EL 100#1; ER 10#9; EL 29%1 7#1; EL 1#8 => T1=107 T9=10 M1/1=19; note 4 => T1=107 T9=10 M1/1=19 T8=1; \
      note 4 => T1=107",
+    // The delivery says which batch.
+    "LS 10@B0; RE 10; put 1: 10@B1 => B0=0 B1=-10 B0/1=0 B1/1=10",
+    "LS 10@B0; RE 10; storno 1; LS 10@B1 => B0=0 B1=-10 B1/1=10",
+    "LS 10@B0; RE 10; final 2; storno 1; LS 10@B1 => B0=0 B1=-10 B1/1=10",
+    "LS 10@B0; RE 10; final 2; put 1: 10@B1 => B0=0 B1=-10 B1/1=10",
+    "fefo on; RE 10; LS 10@B1 => B0=0 B1=-10; storno 1 => B1=-10",
+    "EL 10#1; ER 10; put 1: 10#2 => T1=0 T2=10",
+    "EL 10#1; ER 10; storno 1; EL 10#2 => T1=0 T2=10",
+    "RE 10@B0; LS 10@B1 => B0=-10 B1=-10",
+    "RE 10@B0; LS 10@B1^1 !CHARGE_WIDERSPRUCH; LS 12@B0^1 => B0=-12",
+    "fefo on; RE 10; RE -10@B1 => B0=-10 B1=0; RE -4@B0 => B0=-6",
+    "fefo on; LS 10; RE 10@B1 => B0=0 B1=-10",
+    "LS 10@B0; RE 10; put 2: 10@B0; put 1: 10@B1 => B0=0 B1=-10; put 2: 10@B1; put 1: 10@B2 => B1=0 B2=-10",
+    "EL 10%2; ER 10#1 => M2/1=0 T1=10; put 1: 10%3 => M2/1=0 T1=10; storno 2 => T1=10",
+    "ER 10%4; EL 6#1 => M4/1=4 T1=6; EL 4%5 => M4/1=0 M5/1=4 T1=6",
+    "ER 10%6; LS 6@M6/1; EL 10#1 !CHARGE_BEREITS_VERWENDET; EL -10@M6/1 => M6/1=-6",
+    // Of one invoice what lies in the batch of the delivery is met first.
+    "fefo on; RE 104; LS 4@B1 => B0=-100 B1=-4; LS 5@B1 => B0=-95 B1=-9",
     // A return meets what lies in its batch.
     "RE 10@B0; RE 10@B1; LS -4@B0; RE -4@B0 => B0=-6 B1=-10; RE -16 => 0",
     "LS 10@B0; RE 10; LS -10@B1 => B0=-10 B1=10; storno 3; LS -10@B0 => 0",

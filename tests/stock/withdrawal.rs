@@ -93,7 +93,7 @@ impl Model {
             assert!(turns < 100_000, "it never settles");
             released.parts.sort_by_key(|part| part.since);
             for part in released.parts {
-                let rest = self.meet(pos, part.quantity, Some(part));
+                let rest = self.meet(pos, part.quantity, Some(part), &mut None);
                 if rest > 0 {
                     self.reopen(pos, Part { quantity: rest, ..part });
                 }

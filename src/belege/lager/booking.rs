@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use uuid::Uuid;
 
-use super::change::{Movements, Rebooking, roles};
+use super::change::{Movements, Rebatched, Rebooking, roles};
 use super::fefo::Fefo;
 use super::open::Unmet;
 use crate::belege::model::{Beleg, BelegPosition};
@@ -24,6 +24,7 @@ pub struct Booking<'r> {
     pub touched: BTreeSet<(Role, PositionKey)>,
     /// Open portions of a new document.
     pub unmet: Unmet,
+    pub rebatched: Rebatched,
     pub errors: PositionErrors,
     pub hints: &'r mut Hints,
 }
@@ -44,6 +45,12 @@ impl<'r> Booking<'r> {
             let moved = self.movements.entry((place.beleg, artikel, portion.charge)).or_default();
             *moved = moved.plus(menge)?;
         }
+        let forward = portion.positions().filter(|(role, _)| !role.takes_back());
+        for (_, place) in forward.filter(|(_, place)| place.beleg != self.change.beleg.id) {
+            let batches = self.rebatched.entry((place.beleg, artikel)).or_default();
+            let more = batches.entry(portion.charge).or_default();
+            *more = if went { more.minus(portion.menge)? } else { more.plus(portion.menge)? };
+        }
         self.touched.extend(portion.positions());
         Ok(())
     }
@@ -59,7 +66,7 @@ impl<'r> Booking<'r> {
     }
 
     /// A hint about a field of a position that is entered.
-    fn hint(&mut self, entry: &SentPosition, code: HintCode, feld: &str, message: &str) {
+    pub fn hint(&mut self, entry: &SentPosition, code: HintCode, feld: &str, message: &str) {
         let mut hints = Hints::default();
         hints.add_field(code, feld, message);
         self.hints.extend(hints.below(&self.change.source.path(entry.place.position)));

@@ -22,6 +22,9 @@ pub struct Gruppe {
 /// What has moved: the quantity of each document, article and batch, with its sign in the stock.
 pub type Movements = BTreeMap<(Uuid, Uuid, Option<Uuid>), Quantity>;
 
+/// How much more of the goods of a document and article lies in a batch after the request.
+pub type Rebatched = BTreeMap<(Uuid, Uuid), BTreeMap<Option<Uuid>, Quantity>>;
+
 /// A document whose movements are booked anew.
 #[derive(Clone, Copy)]
 pub struct Rebooking<'r> {

@@ -7,10 +7,12 @@
 mod batch;
 mod booking;
 mod change;
+mod contradiction;
 mod fefo;
 mod note;
 mod open;
 mod portions;
+mod rebatched;
 mod receipt;
 mod sql;
 
@@ -30,7 +32,7 @@ use crate::rules::error::{Code, Hints, PositionErrors, Refusal};
 use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{Pairing, created};
 use booking::{Booking, moving, place, role};
-use change::{Gruppe, Movements};
+use change::{Gruppe, Movements, Rebatched};
 use fefo::Fefo;
 use portions::Portions;
 
@@ -43,6 +45,7 @@ pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Res
         movements: Movements::new(),
         touched: BTreeSet::new(),
         unmet: open::Unmet::default(),
+        rebatched: Rebatched::new(),
         errors: PositionErrors::default(),
         hints,
     };
@@ -94,6 +97,7 @@ impl Booking<'_> {
             if pairing.moved_back.contains(&entry.place) {
                 self.hint_moved_back(&entry);
             }
+            self.check_contradiction(gruppe, &entry)?;
         }
         Ok(())
     }
@@ -102,6 +106,7 @@ impl Booking<'_> {
     fn book(mut self) -> Result<Vec<Bewegung>> {
         std::mem::take(&mut self.errors).into_result()?;
         let received = self.note_batches()?;
+        self.hint_rebatched()?;
         std::mem::take(&mut self.unmet).store(self.tx)?;
         let (booked, knapp) = self.book_movements()?;
         for received in received {
@@ -144,24 +149,28 @@ impl Booking<'_> {
     }
 }
 
-/// No receipt may be withdrawn that was used already; selling more than there is is a matter of
+/// No receipt may leave a batch that was used already, be it withdrawn or because another document says more of the batch;
+/// of a new document only the receipts of others count. Selling more than there is is a matter of
 /// the settings (D8). The stock counts as it is after the whole request.
 fn check_stock(booked: &[Gebucht], change: Rebooking<'_>, hints: &mut Hints) -> Result<()> {
     let charges = booked.iter().filter_map(|booked| booked.charge.as_ref());
     let last: BTreeMap<Uuid, &Charge> = charges.map(|charge| (charge.id, charge)).collect();
     for charge in last.into_values().filter(|charge| charge.bestand.is_negative()) {
         let of_charge = || booked.iter().filter(|booked| booked.bewegung.charge_id == Some(charge.id));
-        let sum = |ist_eingang: bool| {
-            let parts = of_charge().filter(|b| b.ist_eingang == ist_eingang).map(|b| b.bewegung.menge);
+        let sum = |counts: &dyn Fn(&Gebucht) -> bool| {
+            let parts = of_charge().filter(|booked| counts(booked)).map(|booked| booked.bewegung.menge);
             parts.into_iter().try_fold(Quantity::ZERO, Quantity::plus)
         };
-        let (received, sold) = (sum(true)?, sum(false)?);
-        if !received.plus(sold)?.is_negative() {
+        if !sum(&|_| true)?.is_negative() {
             continue;
         }
-        if received.is_negative() && change.withdrawn.is_some() {
+        let may_leave = |booked: &Gebucht| {
+            change.withdrawn.is_none() && booked.bewegung.beleg_id == Some(change.beleg.id)
+        };
+        if sum(&|booked| booked.ist_eingang && !may_leave(booked))?.is_negative() {
             let message = format!(
-                "Charge {}: Bestand {}. Aus dem Eingang wurde schon verkauft; bitte erst diese Belege ändern.",
+                "Charge {}: Bestand {}. Aus dem Eingang wurde schon verkauft; bitte erst diese Belege ändern. War nur \
+                 die Chargennummer falsch, berichtigt PUT /api/v1/chargen/{{id}} die Charge selbst.",
                 charge.charge_nr, charge.bestand
             );
             return Err(Refusal::new(Code::ChargeBereitsVerwendet, message).into());

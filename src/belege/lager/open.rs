@@ -71,9 +71,10 @@ impl Unmet {
     pub fn store(self, tx: &WriteTx<'_>) -> Result<()> {
         let mut last = None;
         for (gruppe, portion) in self.portions {
-            let (_, place) = portion.leading();
+            let (role, place) = portion.leading();
             let nr = match last {
                 Some((before, nr)) if before == place => nr + 1,
+                _ if self.is_met => sql::last_nr(tx, gruppe, role, place)?.map_or(0, |last| last + 1),
                 _ => 0,
             };
             last = Some((place, nr));

@@ -65,13 +65,15 @@ impl Portions<'_, '_> {
             mhd: position.mhd.map(|day| day.0),
             bezug: position.bezug_beleg_id,
         };
-        self.entry_that(role, place(position), &said)
+        let tells_of_batch = position.charge_id.is_some() || position.tells_of_batch();
+        Ok(SentPosition { tells_of_batch, ..self.entry_that(role, place(position), &said)? })
     }
 
+    /// What was said of a position; one that entered before tells of its batch by the goods that it has.
     fn entry_that(&self, role: Role, place: PositionKey, said: &Said) -> Result<SentPosition> {
         let named = said.named(self.booking.tx, self.gruppe)?;
         let bezug = said.bezug.map(|beleg| self.bezug(beleg)).transpose()?;
-        Ok(SentPosition { role, place, named, bezug })
+        Ok(SentPosition { role, place, named, tells_of_batch: false, bezug })
     }
 
     /// What the positions of a document that is named do with goods.
@@ -131,6 +133,10 @@ impl Store for Portions<'_, '_> {
         self.entry_that(role, place, &said)
     }
 
+    fn are_purchases(&self) -> bool {
+        self.gruppe.seite == Seite::Einkauf
+    }
+
     /// A position that names nothing where it must is noted as a mistake, and goes nowhere.
     fn batches_for(
         &mut self,
@@ -144,6 +150,10 @@ impl Store for Portions<'_, '_> {
         let position = self.booking.own(entry.place).ok_or_else(|| {
             Failure::Broken(format!("goods were to be placed for the old position {:?}", entry.place))
         })?;
+        // A PUT repeated the batch that the position had: it stays there, unless it says the supplier's number of another.
+        if let (Some(inherited), None) = (position.charge_id, entry.named.number) {
+            return Ok(vec![(Some(inherited), menge)]);
+        }
         let artikel = artikel::must_have(tx, self.gruppe.artikel)?;
         if position.tells_of_batch() {
             return Ok(vec![(Some(batch::charge_for(tx, self.gruppe.kunde, &artikel, position)?), menge)]);

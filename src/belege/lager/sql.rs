@@ -13,7 +13,7 @@ use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::rules::document::Seite;
 use crate::rules::fixed::Quantity;
-use crate::rules::pairing::{Portion, PortionKind, PositionKey, Role, Search};
+use crate::rules::pairing::{Portion, PortionKind, PositionKey, Role, Search, SentPosition};
 
 /// The role as the columns of these tables name it.
 fn column(role: Role) -> &'static str {
@@ -268,6 +268,26 @@ pub fn batches_of(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -
     of_position(tx, gruppe, role, place, "charge_id")
 }
 
+/// Whether something of a position is open, or a credit that has moved nothing.
+pub fn is_left(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -> Result<bool> {
+    let statement =
+        "select 1 from lager_offen where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ
+           and artikel_id = :artikel and ist_genannt in (0, 1) and beleg_id = :beleg and position = :position
+         union all
+         select 1 from lager_paar where tenant_id = :tenant and gutschrift_id = :beleg
+           and gutschrift_position = :position and art = 'gutschrift' and zurueck_von is null";
+    tx.exists(
+        statement,
+        named_params! {
+            ":kunde": gruppe.kunde,
+            ":typ": gruppe.typ(role),
+            ":artikel": gruppe.artikel,
+            ":beleg": place.beleg,
+            ":position": place.position,
+        },
+    )
+}
+
 /// The highest number of the goods of a position.
 pub fn last_nr(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -> Result<Option<i64>> {
     Ok(of_position(tx, gruppe, role, place, "nr")?.into_iter().max())
@@ -368,3 +388,52 @@ fn add_open(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion, nr: i64) -> Res
         _ => Err(Failure::Broken(format!("goods of {place:?} in two batches have the number {nr}"))),
     }
 }
+
+/// Goods that are looked at for one position at most, where others name another batch.
+const LOOKED_AT_MAX: i64 = 100;
+
+/// The documents that a position could have met if it named no batch, the oldest first; only the one that it is bound
+/// to, if it is.
+pub fn in_other_batches(tx: &Tx<'_>, gruppe: Gruppe, entry: &SentPosition) -> Result<Vec<Uuid>> {
+    let counterpart = if entry.role == Role::Invoice { Role::Delivery } else { Role::Invoice };
+    let bezug = entry.bezug.filter(|bezug| bezug.roles.contains(&Some(counterpart)));
+    let bezug = bezug.map(|bezug| bezug.beleg);
+    let (typ, einkauf) = (gruppe.typ(counterpart), gruppe.seite == Seite::Einkauf);
+    let params = named_params! {
+        ":kunde": gruppe.kunde,
+        ":artikel": gruppe.artikel,
+        ":charge": entry.named.charge,
+        ":bezug": bezug,
+        ":most": LOOKED_AT_MAX,
+    };
+    let all = |statement: &str, own: &[(&str, &dyn ToSql)]| {
+        tx.all(statement, &[params, own].concat(), |row| row.get::<_, Uuid>(0))
+    };
+    if entry.role != Role::Credit {
+        let own = named_params! {":typ": typ, ":number": entry.named.number};
+        let found: BTreeSet<_> = all(NAMED_OTHERWISE, own)?.into_iter().collect();
+        return Ok(found.into_iter().collect());
+    }
+    // What takes back looks for goods, wherever they lie and whether somebody named that or not.
+    let mut found = BTreeSet::new();
+    for is_named in [false, true] {
+        found.extend(all(MOVED_OTHERWISE, named_params! {":typ": typ, ":is_named": is_named})?);
+        found.extend(all(MET_OTHERWISE, named_params! {":einkauf": einkauf, ":is_named": is_named})?);
+    }
+    Ok(found.into_iter().collect())
+}
+
+const NAMED_OTHERWISE: &str = "select beleg_id from lager_offen
+    where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ and artikel_id = :artikel and ist_genannt = 1
+      and genannt_id is not :charge and genannt_id is not :number and (:bezug is null or beleg_id = :bezug)
+    order by beleg_id limit :most";
+
+const MOVED_OTHERWISE: &str = "select beleg_id from lager_offen
+    where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ and artikel_id = :artikel
+      and ist_genannt = :is_named and charge_id is not :charge and (:bezug is null or beleg_id = :bezug)
+    order by beleg_id limit :most";
+
+const MET_OTHERWISE: &str = "select rechnung_id from lager_paar
+    where tenant_id = :tenant and kunde_id = :kunde and einkauf = :einkauf and artikel_id = :artikel and art = 'paar'
+      and (genannt_id is not null) = :is_named and charge_id is not :charge and (:bezug is null or rechnung_id = :bezug)
+    order by rechnung_id limit :most";

@@ -8,6 +8,7 @@ mod portion;
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
@@ -22,6 +23,8 @@ pub struct SentPosition {
     pub role: Role,
     pub place: PositionKey,
     pub named: Named,
+    /// A delivery of a supplier that says something of its batch, be it a best-before date alone.
+    pub tells_of_batch: bool,
     pub bezug: Option<Bezug>,
 }
 
@@ -51,6 +54,8 @@ pub trait Store {
     /// The highest number of the portions of a position that are in the store.
     fn last_nr(&mut self, role: Role, place: PositionKey) -> Result<Option<i64>, Self::Error>;
     fn entry(&mut self, role: Role, place: PositionKey) -> Result<SentPosition, Self::Error>;
+    /// Whether these are purchases, of which each delivery tells of its batch.
+    fn are_purchases(&self) -> bool;
     /// Says which batches a quantity comes from or goes to that a new position moves itself.
     fn batches_for(
         &mut self,
@@ -172,15 +177,21 @@ impl<S: Store> Pairing<S> {
         Ok(Portion { nr: Some(nr), ..alone })
     }
 
-    /// A delivery or an invoice: it meets open counterparts, the oldest first; the rest moves and stays open.
+    /// A delivery or an invoice: it meets open counterparts, the oldest first; the rest moves and stays open. What both
+    /// have met lies in the batch of the one that says more of it.
     fn enter_forward(&mut self, entry: &SentPosition, mut own: Portion) -> Result<(), S::Error> {
         let (kind, counterpart) = match entry.role {
             Role::Delivery => (PortionKind::OpenInvoice, Role::Invoice),
             _ => (PortionKind::OpenDelivery, Role::Delivery),
         };
         let search = Search { bezug: entry.bezug_to(counterpart), ..Search::oldest(kind, entry.named) };
-        while let Some((open, menge)) = self.take(&search, &mut own)? {
-            self.store.add(pair(&own, &open, menge))?;
+        // Where its goods lie or will lie, once that is known.
+        let mut batch = own.moved_by.map(|_| own.charge);
+        while let Some(open) = self.next_open(entry, &search, &own, batch)? {
+            let menge = open.menge.min(own.menge);
+            self.store.take(&open, menge)?;
+            self.meet_open(entry, Portion { menge, ..own.clone() }, &open, &mut batch)?;
+            own.menge = difference(own.menge, menge);
         }
         if own.menge.is_zero() {
             return Ok(());
@@ -188,10 +199,71 @@ impl<S: Store> Pairing<S> {
         if own.moved_by.is_some() {
             return self.store.add(own);
         }
-        for (charge, menge) in self.store.batches_for(entry, own.menge)? {
+        let parts = match batch {
+            Some(charge) => vec![(charge, own.menge)],
+            None => self.store.batches_for(entry, own.menge)?,
+        };
+        for (charge, menge) in parts {
             self.store.add(Portion { menge, ..own.clone() }.moved(entry.role, charge))?;
         }
         Ok(())
+    }
+
+    /// The next open counterpart: the first, but for a delivery what lies in its batch before the rest of an invoice.
+    fn next_open(
+        &mut self,
+        entry: &SentPosition,
+        search: &Search,
+        own: &Portion,
+        batch: Option<Option<Uuid>>,
+    ) -> Result<Option<Portion>, S::Error> {
+        if own.menge.is_zero() {
+            return Ok(None);
+        }
+        let Some(first) = self.store.first(search)? else { return Ok(None) };
+        let batch = batch.or(entry.named.charge.map(Some));
+        if entry.role == Role::Invoice || batch.is_none_or(|batch| batch == first.charge) {
+            return Ok(Some(first));
+        }
+        let invoice = first.leading().1.beleg;
+        let in_its_batch = Search { charge: batch, bezug: Some((Role::Invoice, invoice)), ..*search };
+        Ok(self.store.first(&in_its_batch)?.or(Some(first)))
+    }
+
+    /// Meets as much of `open` as there is of `own`: who says more of the batch keeps the movement.
+    fn meet_open(
+        &mut self,
+        entry: &SentPosition,
+        own: Portion,
+        open: &Portion,
+        batch: &mut Option<Option<Uuid>>,
+    ) -> Result<(), S::Error> {
+        let own_word = self.word_of(&own, own.charge.is_some() || entry.tells_of_batch);
+        let open_word = self.word_of(open, open.charge.is_some());
+        if own_word > open_word && batch.is_none() {
+            let told = self.store.batches_for(entry, own.menge)?;
+            *batch = told.first().map(|(charge, _)| *charge);
+        }
+        let own_keeps = match own_word.cmp(&open_word) {
+            _ if *batch == Some(open.charge) => keeps(&own, open),
+            Ordering::Equal => keeps(&own, open),
+            word => word.is_gt(),
+        };
+        let named = own.named.or(open.named);
+        let own = own.moved(entry.role, batch.flatten());
+        let (kept, other) = if own_keeps { (&own, open) } else { (open, &own) };
+        let pair = Portion { menge: own.menge, named, ..kept.clone() };
+        self.store.add(other.positions().fold(pair, |pair, (role, place)| pair.with(role, Some(place))))
+    }
+
+    /// How much the position of an open portion says of its batch.
+    fn word_of(&self, portion: &Portion, tells_of_batch: bool) -> Word {
+        let is_delivery = portion.leading().0 == Role::Delivery;
+        match portion.named {
+            Some(_) => Word::Named,
+            None if is_delivery && tells_of_batch && self.store.are_purchases() => Word::Told,
+            None => Word::Assumed,
+        }
     }
 
     /// A return, in the five steps of D8. One that took back an invoice only looks for its credit.
@@ -241,9 +313,15 @@ impl<S: Store> Pairing<S> {
         while let Some((waiting, menge)) = self.take(&returns, &mut own)? {
             self.settle(&waiting, &own, menge)?;
         }
-        if !own.has(Role::Invoice) {
-            let invoices =
-                Search { kind: PortionKind::OpenInvoice, newest_first: true, ..bezug(Role::Invoice) };
+        // One that names a batch takes back only what moved in it; no goods are in a batch that is not there.
+        let is_there = entry.named.charge.is_some() || entry.named.number.is_none();
+        if !own.has(Role::Invoice) && is_there {
+            let invoices = Search {
+                kind: PortionKind::OpenInvoice,
+                charge: entry.named.charge.map(Some),
+                newest_first: true,
+                ..bezug(Role::Invoice)
+            };
             while let Some((open, menge)) = self.take(&invoices, &mut own)? {
                 let (charge, named) = (open.charge, own.named.or(open.named));
                 let waiting = Portion { menge, named, ..open }.with(Role::Credit, Some(entry.place));
@@ -302,16 +380,23 @@ impl<S: Store> Pairing<S> {
     }
 }
 
-/// What a delivery and an invoice have met of each other. Where both have moved, the younger one's movement is reversed.
-fn pair(own: &Portion, open: &Portion, menge: Quantity) -> Portion {
-    let own_keeps = match (own.moved_by, open.moved_by) {
+/// How much a position says of the batch of its goods (D8): where a delivery and an invoice meet, the goods lie where
+/// the one says that says more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Word {
+    /// Nothing: fefo chose it, or it followed from what the position met before.
+    Assumed,
+    /// A delivery of a supplier, with a best-before date or an origin alone.
+    Told,
+    Named,
+}
+
+/// Whether the movement of `own` stands, not that of `open`: where both have moved, the younger one's is reversed.
+fn keeps(own: &Portion, open: &Portion) -> bool {
+    match (own.moved_by, open.moved_by) {
         (Some(_), Some(_)) => own.is_older_than(open),
         (own_moved, _) => own_moved.is_some(),
-    };
-    let (kept, other) = if own_keeps { (own, open) } else { (open, own) };
-    let named = own.named.or(open.named);
-    let pair = Portion { menge, named, ..kept.clone() };
-    other.positions().fold(pair, |pair, (role, place)| pair.with(role, Some(place)))
+    }
 }
 
 /// A difference that cannot leave the range, because both are in it and positive.

@@ -45,6 +45,10 @@ impl Store for Shelf {
         Ok(self.entries[&place])
     }
 
+    fn are_purchases(&self) -> bool {
+        false
+    }
+
     fn batches_for(
         &mut self,
         entry: &SentPosition,
@@ -100,7 +104,8 @@ fn tell(story: &str) -> (Pairing<Shelf>, Vec<Uuid>) {
                 (_, false) => Role::Credit,
             };
             let place = PositionKey { beleg, position };
-            let entry = SentPosition { role, place, named: Named::default(), bezug: None };
+            let entry =
+                SentPosition { role, place, named: Named::default(), tells_of_batch: false, bezug: None };
             pairing.store.entries.insert(place, entry);
             pairing.enter(&entry, Quantity::whole(menge.abs())).unwrap();
         }

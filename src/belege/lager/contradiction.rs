@@ -1,0 +1,53 @@
+//! Documents that name different batches do not meet: who says so, and where that is a mistake (D8).
+
+use super::booking::Booking;
+use super::change::Gruppe;
+use super::sql;
+use crate::belege;
+use crate::failure::Result;
+use crate::rules::error::{Code, HintCode, Refusal};
+use crate::rules::pairing::{Role, SentPosition};
+
+impl Booking<'_> {
+    /// Says that something is left of a position because others name, or lie in, another batch than it names. Refused
+    /// where it names one of these documents outright.
+    pub fn check_contradiction(&mut self, gruppe: Gruppe, entry: &SentPosition) -> Result<()> {
+        if entry.named.id().is_none() || self.unmet.meets_nothing || entry.role == Role::Return {
+            return Ok(());
+        }
+        let others = if self.is_left(gruppe, entry)? {
+            sql::in_other_batches(self.tx, gruppe, entry)?
+        } else {
+            Vec::new()
+        };
+        let Some(first) = others.first() else { return Ok(()) };
+        let (nummer, _) = belege::sql::number_and_type(self.tx, *first)?;
+        if !entry.role.takes_back() && entry.bezug.is_some_and(|bezug| bezug.beleg == *first) {
+            let message = format!(
+                "{nummer} nennt eine andere Charge. Bitte charge_id oder fremde_charge_nr angleichen oder bezug_beleg_id \
+                 weglassen."
+            );
+            let refusal = Refusal::field(Code::ChargeWiderspruch, "bezug_beleg_id", message);
+            let path = self.change.source.path(entry.place.position);
+            self.errors.keep::<()>(Err(refusal.below(&path)));
+            return Ok(());
+        }
+        let further = match others.len() - 1 {
+            0 => String::new(),
+            1 => " und ein weiterer Beleg".to_owned(),
+            more => format!(" und {more} weitere Belege"),
+        };
+        let message = format!(
+            "Was von der Position offen ist, könnte zu {nummer}{further} gehören, aber in einer anderen Charge. Bitte \
+             prüfen, welche Charge stimmt."
+        );
+        self.hint(entry, HintCode::ChargeWiderspruch, "charge_id", &message);
+        Ok(())
+    }
+
+    /// Whether something of a position that was entered has met nothing.
+    fn is_left(&self, gruppe: Gruppe, entry: &SentPosition) -> Result<bool> {
+        Ok(!self.unmet.batches_of(entry.place).is_empty()
+            || sql::is_left(self.tx, gruppe, entry.role, entry.place)?)
+    }
+}

@@ -1,0 +1,176 @@
+//! The delivery says which batch (D8): what it says of it stands, and what others had assumed follows.
+
+use serde_json::{Value, json};
+
+use super::{Mill, and, buy, moves, plain, sell};
+use crate::harness::{Answer, Server};
+
+/// The sentences of the hints of a code.
+fn sentences(answer: &Answer, code: &str) -> Vec<String> {
+    let hints = answer.hints(code)["hinweise"].as_array().unwrap();
+    let of_code = hints.iter().filter(|hint| hint["code"] == code);
+    of_code.map(|hint| hint["message"].as_str().unwrap().to_owned()).collect()
+}
+
+fn number(mill: &Mill<'_>, id: &str) -> String {
+    mill.get(id)["beleg_nummer"].as_str().unwrap().to_owned()
+}
+
+/// What is said where 10 kg go from one batch to another.
+fn rebooked(mill: &Mill<'_>, invoice: &str, [from, to]: [&str; 2]) -> [String; 1] {
+    let nummer = |fremde| mill.batch(fremde)["charge_nr"].as_str().unwrap().to_owned();
+    let invoice = number(mill, invoice);
+    [format!("{invoice}: 10.000 kg umgebucht, von Charge {} nach Charge {}.", nummer(from), nummer(to))]
+}
+
+/// Who got how much of a batch.
+fn recipients(mill: &Mill<'_>, fremde: &str) -> Vec<Value> {
+    let id = mill.batch(fremde)["id"].as_str().unwrap().to_owned();
+    let path = format!("/api/v1/chargen/{id}/herkunft?richtung=vorwaerts");
+    let found = mill.client.get(&path).is(200)["empfaenger"].as_array().unwrap().clone();
+    found.into_iter().map(|entry| entry["menge"].clone()).collect()
+}
+
+#[test]
+fn an_invoice_follows_the_batch_of_its_delivery() {
+    for is_final in [false, true] {
+        let server = Server::start();
+        let mill = Mill::of(&server);
+        let [a, b] = ["A", "B"].map(|fremde| mill.receive(fremde, 100));
+        let delivery = mill.post("LS", sell(10, &a)).id();
+        let invoice = mill.post("RE", plain(10)).id();
+        if is_final {
+            mill.finalise(&invoice);
+        }
+        let changed = mill.put(&delivery, sell(10, &b));
+        assert_eq!(sentences(&changed, "CHARGE_UMGEBUCHT"), rebooked(&mill, &invoice, ["A", "B"]));
+        assert_eq!((mill.stock("A"), mill.stock("B")), ("100.000".to_owned(), "90.000".to_owned()));
+        assert_eq!((recipients(&mill, "A"), recipients(&mill, "B")), (vec![], vec![json!("10.000")]));
+        let noted = if is_final { &a } else { &b };
+        assert_eq!(mill.charge_id(&invoice), json!(noted), "a final position never changes");
+
+        mill.storno(&delivery).is(200);
+        let again = mill.post("LS", sell(10, &a));
+        assert_eq!(sentences(&again, "CHARGE_UMGEBUCHT"), rebooked(&mill, &invoice, ["B", "A"]));
+        assert_eq!((recipients(&mill, "A"), recipients(&mill, "B")), (vec![json!("10.000")], vec![]));
+    }
+}
+
+#[test]
+fn what_fefo_chose_gives_way_to_what_was_sent() {
+    let server = Server::start();
+    let mill = Mill::with(&server, "Mühle", &[("charge_automatik", "fefo")]);
+    let [_, b] = ["A", "B"].map(|fremde| mill.receive(fremde, 100));
+    let invoice = mill.post("RE", plain(10)).id();
+    let delivery = mill.post("LS", sell(10, &b));
+    assert_eq!(moves(&delivery), ["10.000", "-10.000"], "of the invoice and of the delivery");
+    assert_eq!(sentences(&delivery, "CHARGE_UMGEBUCHT"), rebooked(&mill, &invoice, ["A", "B"]));
+    assert_eq!(mill.charge_id(&invoice), json!(b));
+
+    let chosen = mill.post("LS", plain(10)).id();
+    let invoice = mill.post("RE", sell(10, &b));
+    assert_eq!(sentences(&invoice, "CHARGE_UMGEBUCHT"), rebooked(&mill, &invoice.id(), ["A", "B"]));
+    assert_eq!((mill.stock("A"), mill.stock("B")), ("100.000".to_owned(), "80.000".to_owned()));
+    assert_eq!(mill.charge_id(&chosen), json!(b), "the delivery lies where its invoice says");
+}
+
+#[test]
+fn a_supplier_delivery_says_its_batch_whatever_it_says_of_it() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let dated = |menge: i64, mhd: &str| json!({"artikelnr": "W", "menge": menge, "mhd": mhd});
+    mill.post("ER", dated(10, "2027-03-31")).is(201);
+    let delivery = mill.post("EL", buy(10, "L-1"));
+    assert_eq!(mill.stock("L-1"), "10.000");
+    assert_eq!(sentences(&delivery, "CHARGE_UMGEBUCHT").len(), 1);
+
+    mill.post("EL", dated(7, "2027-04-30")).is(201);
+    mill.post("ER", buy(7, "L-2")).hints("CHARGE_UMGEBUCHT");
+    assert_eq!(mill.stock("L-2"), "7.000", "a lot names more than a best-before date");
+    let stock: Vec<_> = mill
+        .batches()
+        .into_iter()
+        .filter(|b| b["fremde_charge_nr"].is_null())
+        .map(|b| b["bestand"].clone())
+        .collect();
+    assert_eq!(stock, ["0.000", "0.000"]);
+}
+
+#[test]
+fn facts_that_contradict_each_other_do_not_meet() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let [a, b] = ["A", "B"].map(|fremde| mill.receive(fremde, 100));
+    let first = mill.post("RE", sell(10, &a)).id();
+    let bound = and(sell(10, &b), json!({"bezug_beleg_id": first}));
+    let refused = mill.post("LS", bound);
+    assert_eq!(refused.refused(400, "CHARGE_WIDERSPRUCH")["feld"], "items[0].bezug_beleg_id");
+    mill.post("LS", and(sell(4, &a), json!({"bezug_beleg_id": first}))).is(201);
+
+    let second = mill.post("RE", sell(10, &a)).id();
+    let delivery = mill.post("LS", sell(10, &b));
+    assert_eq!(moves(&delivery), ["-10.000"]);
+    let said = sentences(&delivery, "CHARGE_WIDERSPRUCH");
+    let expected = format!("{} und ein weiterer Beleg", number(&mill, &first));
+    assert!(said[0].contains(&expected), "{said:?}");
+    for invoice in [&first, &second] {
+        mill.storno(invoice).is(200);
+    }
+    let alone = mill.post("LS", sell(10, &a));
+    assert_eq!(alone.hint_codes(), [""; 0]);
+    let met = mill.post("RE", json!([sell(10, &b), sell(10, &a)]));
+    assert_eq!((moves(&met), met.hint_codes()), (vec![], vec![]), "nothing is left that contradicts");
+}
+
+#[test]
+fn what_was_read_and_sent_back_is_inherited() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let [a, b] = ["A", "B"].map(|fremde| mill.receive(fremde, 100));
+    let delivery = mill.post("LS", sell(10, &a)).id();
+    let invoice = mill.post("RE", plain(10)).id();
+    let read = mill.get(&invoice)["positionen"].clone();
+    mill.client.put(&format!("/api/v1/belege/{invoice}"), json!({"items": read})).is(200);
+    mill.put(&delivery, sell(10, &b)).hints("CHARGE_UMGEBUCHT");
+    assert_eq!((mill.stock("A"), mill.stock("B")), ("100.000".to_owned(), "90.000".to_owned()));
+
+    let read = and(mill.get(&invoice)["positionen"][0].clone(), json!({"menge": 12}));
+    assert_eq!(moves(&mill.put(&invoice, read)), ["-2.000"], "what is not covered takes that batch");
+    assert_eq!(mill.stock("B"), "88.000");
+
+    let lot = mill.post("EL", buy(10, "L-1")).id();
+    let read = and(mill.get(&lot)["positionen"][0].clone(), json!({"fremde_charge_nr": "L-2"}));
+    mill.put(&lot, read).is(200);
+    assert_eq!((mill.stock("L-1"), mill.stock("L-2")), ("0.000".to_owned(), "10.000".to_owned()));
+}
+
+#[test]
+fn a_credit_that_names_a_batch_takes_back_what_moved_in_it() {
+    let server = Server::start();
+    let mill = Mill::with(&server, "Mühle", &[("charge_automatik", "fefo")]);
+    let [a, b] = ["A", "B"].map(|fremde| mill.receive(fremde, 100));
+    let invoice = mill.post("RE", plain(10)).id();
+    let credit = mill.post("RE", sell(-10, &b));
+    assert_eq!(moves(&credit), [""; 0]);
+    let said = sentences(&credit, "CHARGE_WIDERSPRUCH");
+    assert!(said[0].contains(&number(&mill, &invoice)), "{said:?}");
+    let credit = mill.post("RE", sell(-4, &a));
+    assert_eq!(
+        (moves(&credit), credit.hint_codes()),
+        (vec!["4.000".to_owned()], vec!["RUECKNAHME_GEBUCHT".to_owned()])
+    );
+}
+
+#[test]
+fn a_receipt_that_is_used_leaves_its_batch_by_no_request() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    mill.post("ER", json!({"artikelnr": "W", "menge": 10, "mhd": "2027-03-31"})).is(201);
+    let batch = mill.batches()[0]["id"].as_str().unwrap().to_owned();
+    mill.post("LS", sell(6, &batch)).is(201);
+    let refused = mill.post("EL", buy(10, "L-1"));
+    let message = refused.refused(400, "CHARGE_BEREITS_VERWENDET")["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("PUT /api/v1/chargen/{id}"), "{message}");
+    // A new return to the supplier is no receipt that leaves.
+    mill.post("EL", json!({"artikelnr": "W", "menge": -10, "charge_id": batch})).hints("BESTAND_NEGATIV");
+}
