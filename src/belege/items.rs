@@ -321,20 +321,32 @@ impl Resolver<'_, '_> {
         Ok(())
     }
 
-    /// A document that an item is bound to is of the same partner and of the other side; what takes goods back may name
-    /// one of its own side, too (D8).
+    /// A document that an item is bound to is a live one of the same partner that the item can take (D8): for goods one
+    /// with the article, of the other side, and for what takes back one whose goods it can take back; for the rest an
+    /// invoice.
     fn check_bezug(&self, position: &BelegPosition) -> Result<()> {
         let Some(id) = position.bezug_beleg_id else { return Ok(()) };
         let unknown = || Refusal::unknown(Code::BelegNichtGefunden, "bezug_beleg_id", "Diesen Beleg");
-        let bezug = sql::find(self.tx, id)?.ok_or_else(unknown)?;
+        let named = sql::named_document(self.tx, id, position.artikel_id)?.ok_or_else(unknown)?;
         let typ = self.typ();
-        let is_counterpart = Some(bezug.beleg_typ) == typ.gegenstueck();
-        let is_taken_back =
-            bezug.beleg_typ == typ && typ.gegenstueck().is_some() && position.menge.is_negative();
-        let message = "Der Bezug muss die Lieferung zur Rechnung (oder umgekehrt) desselben Partners sein, bei \
-                einer Rücknahme auch der Beleg, dessen Ware sie zurücknimmt.";
-        let is_unfit = !(is_counterpart || is_taken_back) || bezug.kunde_id != self.context.kunde.id;
-        refuse_if(is_unfit, Code::BezugPasstNicht, "bezug_beleg_id", message)?;
+        let is_counterpart = Some(named.typ) == typ.gegenstueck();
+        let takes_back = position.menge.is_negative();
+        let can_take = match (typ.lagerrolle(), takes_back) {
+            _ if position.artikel_id.is_none() || position.ep_netto.is_negative() => named.typ.ist_rechnung(),
+            (Lagerrolle::Keine, _) => false,
+            (_, false) => is_counterpart && named.has_artikel,
+            (Lagerrolle::Lieferung, true) => {
+                named.has_artikel && (is_counterpart || named.typ == typ && named.forward)
+            }
+            (Lagerrolle::Rechnung, true) => {
+                named.has_artikel && (named.typ == typ && named.forward || is_counterpart && named.back)
+            }
+        };
+        let message = "Der Bezug passt nicht: Er muss ein nicht stornierter Beleg desselben Partners mit diesem Artikel \
+            sein, zur Rechnung die Lieferung (oder umgekehrt), zur Gutschrift die Rechnung oder Rücklieferung, zur \
+            Rücklieferung die Lieferung, Rechnung oder Gutschrift; ohne Artikel eine Rechnung.";
+        let is_fit = can_take && named.is_live && named.kunde == self.context.kunde.id;
+        refuse_if(!is_fit, Code::BezugPasstNicht, "bezug_beleg_id", message)?;
         Ok(())
     }
 }

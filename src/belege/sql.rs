@@ -96,6 +96,35 @@ pub fn number_and_type(tx: &Tx<'_>, id: Uuid) -> Result<(String, BelegTyp)> {
     tx.one(statement, named_params! {":id": id}, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
+/// A document that an item names.
+pub struct NamedDocument {
+    pub typ: BelegTyp,
+    pub kunde: Uuid,
+    pub is_live: bool,
+    /// It has positions of a positive quantity.
+    pub forward: bool,
+    /// It has positions that take goods back.
+    pub back: bool,
+    pub has_artikel: bool,
+}
+
+pub fn named_document(tx: &Tx<'_>, id: Uuid, artikel: Option<Uuid>) -> Result<Option<NamedDocument>> {
+    let statement = "select b.beleg_typ, b.kunde_id, b.status <> 'storniert',
+          coalesce(max(p.lager_menge) > 0, 0), coalesce(min(p.lager_menge) < 0, 0), coalesce(max(p.artikel_id = :artikel), 0)
+        from beleg b left join beleg_position p on p.tenant_id = b.tenant_id and p.beleg_id = b.id
+        where b.tenant_id = :tenant and b.id = :id group by b.id";
+    tx.optional(statement, named_params! {":id": id, ":artikel": artikel}, |row| {
+        Ok(NamedDocument {
+            typ: row.get(0)?,
+            kunde: row.get(1)?,
+            is_live: row.get(2)?,
+            forward: row.get(3)?,
+            back: row.get(4)?,
+            has_artikel: row.get(5)?,
+        })
+    })
+}
+
 pub fn find_by_number(tx: &Tx<'_>, number: &str) -> Result<Option<Beleg>> {
     tx.find_by(&LIST, "b.beleg_nummer", &number)
 }

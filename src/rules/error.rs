@@ -76,7 +76,8 @@ codes! {
     BelegTypNichtAenderbar = "BELEG_TYP_NICHT_AENDERBAR":
         "Der Typ eines Belegs bleibt, wie er angelegt wurde.";
     BelegNichtGefunden = "BELEG_NICHT_GEFUNDEN": "Den Beleg in bezug_beleg_id gibt es nicht.";
-    BezugPasstNicht = "BEZUG_PASST_NICHT": "Der Beleg in bezug_beleg_id hat einen anderen Typ oder Partner.";
+    BezugPasstNicht = "BEZUG_PASST_NICHT":
+        "Der Beleg in bezug_beleg_id ist storniert, hat einen anderen Typ oder Partner oder nicht diesen Artikel.";
     ZeitraumGesperrt = "ZEITRAUM_GESPERRT": "Der Zeitraum ist für Änderungen gesperrt.";
     PreisFehlt = "PREIS_FEHLT": "Für den Artikel ist kein Preis bekannt.";
     MengeUngueltig = "MENGE_UNGUELTIG": "Die Menge fehlt, ist 0 oder hat das falsche Vorzeichen.";
@@ -155,6 +156,7 @@ choice! {
         Einfuhr = "EINFUHR",
         SteuerAuslandPruefen = "STEUER_AUSLAND_PRUEFEN",
         ChargeAutomatisch = "CHARGE_AUTOMATISCH",
+        BezugOhneMenge = "BEZUG_OHNE_MENGE",
         ChargeUmgebucht = "CHARGE_UMGEBUCHT",
         ChargeWiderspruch = "CHARGE_WIDERSPRUCH",
         RuecknahmeGebucht = "RUECKNAHME_GEBUCHT",

@@ -27,6 +27,8 @@ const DIFFERED: &[&str] = &[
     "21:EL/1 -3#2; 33:ER/1 11%78; put 21: 9#3; put 33: 11@T2/1",
     "122:EL/1 -4#1; 123:EL/1 -10@T1/1; 124:EL/1 -8#2; put 122: 6#1; 265:ER/1 8%799; fefo on; 286:LS/1 -12@T1/1 2",
     "105:RE/1 s7$; partner 105/2; 151:LS/2 8@B1^105; 155:RE/2 2; put 155: 11@B1; partner 155/1",
+    "37:EL/1 -11#3; 71:RE/1 s2; fefo on; put 71: 4 -8@B1; 80:LS/1 1 10^71; 81:LS/1 -12@B1$ 1@B1 -10@T3/1;
+     84:RE/1 8@B0 s-1; put 80: -2@B0$ s-2; partner 81/2",
 ];
 
 /// How often a story that differs is told again to find what of it matters.

@@ -214,6 +214,20 @@ impl Model {
         })
     }
 
+    /// Whether an item can be bound to this document, which is live and of its partner.
+    pub fn can_take(&self, typ: Typ, item: &Item, number: u32) -> bool {
+        let other = &self.documents[&number];
+        let has = |positive: bool| other.items.iter().any(|item| (item.quantity > 0) == positive);
+        let has_article = other.items.iter().any(|of| of.tracked == item.tracked);
+        let same = other.typ == typ;
+        match (item.quantity > 0, typ.delivers()) {
+            _ if item.deduction => !other.typ.delivers(),
+            (true, _) => has_article && !same,
+            (false, true) => has_article && (!same || has(true)),
+            (false, false) => has_article && has(same),
+        }
+    }
+
     /// Carries out an operation that is allowed; a refusal changes nothing.
     pub fn play(&mut self, op: &Op) -> Outcome {
         let before = self.clone();

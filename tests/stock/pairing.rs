@@ -11,13 +11,17 @@ impl Model {
         let document = self.documents[&number].clone();
         let mut positions: Vec<(Pos, Position)> = Vec::new();
         for (index, item) in document.items.iter().enumerate() {
-            if item.deduction || !item.books {
-                continue;
-            }
+            let takes_part = !item.deduction && item.books;
             let takes_by_itself = document.typ.sells() && self.fefo && item.quantity > 0;
             let needs_batch = document.typ.delivers() && item.tracked && item.named == Named::Nothing;
-            if needs_batch && !takes_by_itself {
+            if takes_part && needs_batch && !takes_by_itself {
                 return Err(NO_BATCH);
+            }
+            if item.refers.is_some_and(|number| !self.can_take(document.typ, item, number)) {
+                return Err("BEZUG_PASST_NICHT");
+            }
+            if !takes_part {
+                continue;
             }
             let name = match item.named {
                 _ if !item.tracked => None,
@@ -318,8 +322,8 @@ impl Model {
         }
     }
 
-    /// Whether a position may meet another: the document that it names narrows that to its own positions of the
-    /// kind of which it has any.
+    /// Whether a position may meet another: the document that it names narrows that to its own positions, what takes
+    /// back only among those of the kind of which the document has any.
     fn may(&self, pos: Pos, other: Pos) -> bool {
         let of_kind = |number: u32| {
             let document = &self.documents[&number];
@@ -328,7 +332,7 @@ impl Model {
             same_typ && document.items.iter().any(|item| same_sign(item.quantity))
         };
         let refers = self.positions[&pos].item.refers;
-        refers.is_none_or(|number| number == other.document || !of_kind(number))
+        refers.is_none_or(|number| number == other.document || (!pos.is_positive && !of_kind(number)))
     }
 
     /// Steps 1 and 3 of a return, step 2 of a credit: takes from what is open of deliveries, the oldest first, or of
@@ -433,14 +437,13 @@ impl Model {
     fn join_returns(&mut self, back: &mut Back) {
         let pos = back.credit.unwrap();
         let lot = back.mover.map(|_| back.lot);
-        let name = self.name_of_back(back);
         let waits = |other: &Back, model: &Model| {
             other.credit.is_none()
                 && !matches!(other.hold, Hold::Lowered(..))
                 && lot.is_none_or(|lot| lot == other.lot)
-                && other
-                    .giving
-                    .is_some_and(|giving| model.agrees(giving, pos, name) && model.may(pos, giving))
+                && other.giving.is_some_and(|giving| {
+                    model.agrees(pos, giving, model.name_of_back(other)) && model.may(pos, giving)
+                })
         };
         while back.quantity > 0 {
             let found = self.backs.iter().enumerate().filter(|(_, other)| waits(other, self));

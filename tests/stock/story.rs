@@ -176,7 +176,7 @@ impl Writer {
             contract: typ.sells() && self.dice.once_in(3),
         };
         if self.dice.once_in(5) {
-            item.refers = self.other(typ, partner, item.quantity > 0, own);
+            item.refers = self.other(typ, partner, &item, own);
         }
         item
     }
@@ -197,19 +197,13 @@ impl Writer {
         .for_typ(typ, || Batch::Opening(self.dice.below(OPENING.len()) as u32))
     }
 
-    /// A document that an item of this one may refer to.
-    fn other(&mut self, typ: Typ, partner: u32, is_positive: bool, own: Option<u32>) -> Option<u32> {
+    /// A document that an item of this one may refer to, now and then one that it cannot take.
+    fn other(&mut self, typ: Typ, partner: u32, item: &Item, own: Option<u32>) -> Option<u32> {
+        let any = self.dice.once_in(12);
         let fits = |number: &u32| {
             let document = &self.model.documents[number];
-            let has = |positive: bool| document.items.iter().any(|item| (item.quantity > 0) == positive);
-            let same = document.typ == typ;
-            let kind = match (is_positive, typ.delivers()) {
-                (true, _) => !same && has(true),
-                // A return may name an invoice or a credit, a credit only a return.
-                (false, true) => !same || has(true),
-                (false, false) => has(same),
-            };
-            Some(*number) != own && document.partner == partner && document.typ.sells() == typ.sells() && kind
+            let is_there = document.partner == partner && document.typ.sells() == typ.sells();
+            Some(*number) != own && is_there && (any || self.model.can_take(typ, item, *number))
         };
         let fitting: Vec<u32> = self.live().into_iter().filter(fits).collect();
         self.dice.pick(&fitting)

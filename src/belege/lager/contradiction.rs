@@ -1,4 +1,5 @@
-//! Documents that name different batches do not meet: who says so, and where that is a mistake (D8).
+//! What a position could not meet is said: documents that name another batch, and one that it names but of which nothing
+//! is open (D8).
 
 use super::booking::Booking;
 use super::change::Gruppe;
@@ -42,6 +43,19 @@ impl Booking<'_> {
              prüfen, welche Charge stimmt."
         );
         self.hint(entry, HintCode::ChargeWiderspruch, "charge_id", &message);
+        Ok(())
+    }
+
+    /// Says that a position has met nothing of the document that it names.
+    pub fn hint_unmet_bezug(&mut self, entry: &SentPosition) -> Result<()> {
+        let Some(bezug) = entry.bezug else { return Ok(()) };
+        if !sql::has_met(self.tx, entry, bezug.beleg)? {
+            let (nummer, _) = belege::sql::number_and_type(self.tx, bezug.beleg)?;
+            let message = format!(
+                "Von {nummer} ist für diese Position nichts mehr offen; sie steht für sich. Bitte den Bezug prüfen."
+            );
+            self.hint(entry, HintCode::BezugOhneMenge, "bezug_beleg_id", &message);
+        }
         Ok(())
     }
 

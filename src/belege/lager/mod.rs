@@ -98,6 +98,7 @@ impl Booking<'_> {
                 self.hint_moved_back(&entry);
             }
             self.check_contradiction(gruppe, &entry)?;
+            self.hint_unmet_bezug(&entry)?;
         }
         Ok(())
     }

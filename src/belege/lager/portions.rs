@@ -9,12 +9,13 @@ use super::change::{Gruppe, roles};
 use super::sql;
 use crate::artikel;
 use crate::belege::model::BelegPosition;
+use crate::belege::sql::named_document;
 use crate::chargen;
 use crate::db::record::record;
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::rules::day::Day;
-use crate::rules::document::{BelegTyp, Seite};
+use crate::rules::document::Seite;
 use crate::rules::error::Refusal;
 use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{Bezug, Named, Portion, PositionKey, Role, Search, SentPosition, Store};
@@ -78,16 +79,10 @@ impl Portions<'_, '_> {
 
     /// What the positions of a document that is named do with goods.
     fn bezug(&self, beleg: Uuid) -> Result<Bezug> {
-        let statement = "select b.beleg_typ,
-              exists (select 1 from beleg_position where tenant_id = :tenant and beleg_id = b.id and lager_menge > 0),
-              exists (select 1 from beleg_position where tenant_id = :tenant and beleg_id = b.id and lager_menge < 0)
-            from beleg b where b.tenant_id = :tenant and b.id = :beleg";
-        let (typ, forward, back): (BelegTyp, bool, bool) =
-            self.booking.tx.one(statement, named_params! {":beleg": beleg}, |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-            })?;
-        let [onward, backward] = roles(typ);
-        Ok(Bezug { beleg, roles: [forward.then_some(onward), back.then_some(backward)] })
+        let gone = || Failure::Broken(format!("the document {beleg} that a position names is gone"));
+        let named = named_document(self.booking.tx, beleg, None)?.ok_or_else(gone)?;
+        let [onward, backward] = roles(named.typ);
+        Ok(Bezug { beleg, roles: [named.forward.then_some(onward), named.back.then_some(backward)] })
     }
 }
 

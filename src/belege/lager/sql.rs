@@ -389,6 +389,17 @@ fn add_open(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion, nr: i64) -> Res
     }
 }
 
+/// Whether a position that was just entered has met something of this document.
+pub fn has_met(tx: &Tx<'_>, entry: &SentPosition, beleg: Uuid) -> Result<bool> {
+    let role = column(entry.role);
+    let statement = format!(
+        "select 1 from lager_paar where tenant_id = :tenant and {role}_id = :own and {role}_position = :position
+           and :beleg in (lieferung_id, rechnung_id, rueckgabe_id, gutschrift_id)"
+    );
+    let PositionKey { beleg: own, position } = entry.place;
+    tx.exists(&statement, named_params! {":own": own, ":position": position, ":beleg": beleg})
+}
+
 /// Goods that are looked at for one position at most, where others name another batch.
 const LOOKED_AT_MAX: i64 = 100;
 

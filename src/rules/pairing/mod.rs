@@ -37,7 +37,7 @@ pub struct Bezug {
 }
 
 impl SentPosition {
-    /// The document that narrows what it may meet in this role.
+    /// The document that narrows what it may take back in this role.
     fn bezug_to(&self, role: Role) -> Option<(Role, Uuid)> {
         let bezug = self.bezug.filter(|bezug| bezug.roles.contains(&Some(role)))?;
         Some((role, bezug.beleg))
@@ -184,7 +184,9 @@ impl<S: Store> Pairing<S> {
             Role::Delivery => (PortionKind::OpenInvoice, Role::Invoice),
             _ => (PortionKind::OpenDelivery, Role::Delivery),
         };
-        let search = Search { bezug: entry.bezug_to(counterpart), ..Search::oldest(kind, entry.named) };
+        // It meets nothing of a document that takes goods back alone.
+        let bezug = entry.bezug.map(|bezug| (counterpart, bezug.beleg));
+        let search = Search { bezug, ..Search::oldest(kind, entry.named) };
         // Where its goods lie or will lie, once that is known.
         let mut batch = own.moved_by.map(|_| own.charge);
         while let Some(open) = self.next_open(entry, &search, &own, batch)? {

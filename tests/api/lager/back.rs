@@ -142,13 +142,51 @@ fn a_cancelled_document_is_met_by_nothing() {
     let invoice = mill.post("RE", sell(10, &charge)).id();
     mill.finalise(&invoice);
     let counter = mill.storno(&invoice).is(200)["storno_beleg_id"].as_str().unwrap().to_owned();
-    for document in [&invoice, &counter] {
-        let delivery = mill.post("LS", bound(sell(10, &charge), document));
-        assert_eq!(moves(&delivery), ["-10.000"]);
-        let back = mill.post("LS", bound(sell(-10, &charge), document));
-        assert_eq!(moves(&back), ["10.000"]);
-        mill.storno(&delivery.id()).is(200);
-        mill.storno(&back.id()).is(200);
+    for menge in [10, -10] {
+        mill.post("LS", bound(sell(menge, &charge), &invoice)).refused(400, "BEZUG_PASST_NICHT");
+        let alone = mill.post("LS", bound(sell(menge, &charge), &counter));
+        assert_eq!(moves(&alone), [format!("{}.000", -menge)]);
+        alone.hints("BEZUG_OHNE_MENGE");
+        mill.storno(&alone.id()).is(200);
     }
     assert_eq!(mill.stock("C1"), "100.000");
+}
+
+#[test]
+fn a_bezug_is_never_ignored() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let charge = mill.receive("C1", 100);
+    let invoice = mill.post("RE", sell(10, &charge)).id();
+    let other_goods = json!({"artikelnr": "S", "menge": 1});
+    mill.post("LS", bound(other_goods.clone(), &invoice)).refused(400, "BEZUG_PASST_NICHT");
+    mill.post("AU", bound(sell(10, &charge), &invoice)).refused(400, "BEZUG_PASST_NICHT");
+
+    let met = mill.post("LS", bound(sell(12, &charge), &invoice));
+    assert_eq!((moves(&met), met.hint_codes()), (vec!["-2.000".to_owned()], vec![]));
+    let late = mill.post("LS", bound(sell(5, &charge), &invoice));
+    assert_eq!(moves(&late), ["-5.000"]);
+    let hint = &late.hints("BEZUG_OHNE_MENGE")["hinweise"][0];
+    let nummer = mill.get(&invoice)["beleg_nummer"].as_str().unwrap().to_owned();
+    assert!(
+        hint["message"].as_str().unwrap().contains(&nummer) && hint["feld"] == "items[0].bezug_beleg_id",
+        "{hint}"
+    );
+
+    // A refund without goods has nothing that a delivery could meet.
+    let refund = mill.post("RE", and(sell(-1, &charge), json!({"lager_buchen": false}))).id();
+    let free = mill.post("RE", sell(10, &charge)).id();
+    assert_eq!(moves(&mill.post("LS", bound(sell(5, &charge), &refund))), ["-5.000"], "{free} is not met");
+    // A credit names what it credits, or a return, never a delivery.
+    mill.post("RE", bound(sell(-1, &charge), &met.id())).refused(400, "BEZUG_PASST_NICHT");
+    mill.post("RE", bound(sell(-1, &charge), &refund)).refused(400, "BEZUG_PASST_NICHT");
+
+    // What has no article, or a negative price, names an invoice.
+    let freight = json!({"bezeichnung": "Fracht", "menge": 1, "ep_netto": 50, "mwst_satz": 19});
+    let deduction = and(sell(1, &charge), json!({"ep_netto": -3}));
+    for item in [freight, deduction] {
+        let fits = mill.post("RE", bound(item.clone(), &invoice));
+        assert!(!fits.is(201)["hinweise"].to_string().contains("BEZUG_OHNE_MENGE"), "{}", fits.body);
+        mill.post("RE", bound(item, &met.id())).refused(400, "BEZUG_PASST_NICHT");
+    }
 }
