@@ -1351,7 +1351,8 @@ create table beleg_verlauf (
   am         integer not null,
   key_id     text,                             -- null: the command line
   aktion     text not null
-    check (aktion = 'aendern' or aktion = 'abschliessen' or aktion = 'storno' or aktion = 'erledigen'),
+    check (aktion = 'aendern' or aktion = 'abschliessen' or aktion = 'storno' or aktion = 'erledigen'
+      or aktion = 'folgen'),
   beleg      text not null,                    -- JSON of the document as it was
   primary key (tenant_id, beleg_id, version),
   foreign key (tenant_id, beleg_id) references beleg (tenant_id, id)

@@ -1,7 +1,8 @@
 //! A change of a document while it is open (specification, PUT /belege/{id}; D4).
 
 use super::create::{
-    check_date, confirmation, create_ordered_batches, hint_doubled_fremdbeleg, hint_overdelivered, with_sums,
+    check_date, confirmation, create_ordered_batches, hint_doubled_fremdbeleg, hint_overdelivered,
+    with_gegenbelege, with_sums,
 };
 use super::eingabe::{BelegChange, NewItem};
 use super::header::{Context, header, hint_not_agreed};
@@ -46,6 +47,7 @@ pub fn change(
     hint_doubled_fremdbeleg(tx, &new, &mut hints)?;
     hint_not_agreed(&new, &kunde, &mut hints);
     if !enters_again {
+        let new = with_gegenbelege(tx, new, positions, true)?;
         return Ok(confirmation(new, Vec::new(), hints));
     }
     let rebooking = lager::Rebooking {
@@ -55,9 +57,9 @@ pub fn change(
         source: Source::Items,
         einstellungen,
     };
-    let bewegungen = lager::rebook(tx, rebooking, &mut hints)?;
+    let lager::Rebooked { bewegungen, has_met } = lager::rebook(tx, rebooking, &mut hints)?;
     hint_overdelivered(tx, new.beleg_typ, &positions, Source::Items, &mut hints)?;
-    Ok(confirmation(new, bewegungen, hints))
+    Ok(confirmation(with_gegenbelege(tx, new, positions, has_met)?, bewegungen, hints))
 }
 
 /// Keeps the document as it was, and remembers whom this version names.

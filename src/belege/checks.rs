@@ -40,7 +40,7 @@ pub const CHECKS: &[Check] = &[
         rule: "the state of each final document follows from its history",
         violations: "select count(*) from beleg b where b.ereignis_am is not null and b.status <> coalesce(
            (select case v.aktion when 'storno' then 'storniert' when 'erledigen' then 'erledigt' end
-            from beleg_verlauf v where v.tenant_id = b.tenant_id and v.beleg_id = b.id
+            from beleg_verlauf v where v.tenant_id = b.tenant_id and v.beleg_id = b.id and v.aktion <> 'folgen'
             order by v.version desc limit 1), 'abgeschlossen')",
     },
     Check {

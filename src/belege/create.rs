@@ -8,7 +8,10 @@ use uuid::Uuid;
 use super::eingabe::{BelegChange, NewBeleg};
 use super::header::{Context, header, hint_not_agreed};
 use super::lager::{self, Rebooking};
-use super::model::{Angelegt, Beleg, BelegBestaetigung, BelegPosition, Source, Wiederholt, ist_gutschrift};
+use super::model::{
+    Angelegt, Beleg, BelegBestaetigung, BelegPosition, PositionBestaetigung, Source, Wiederholt,
+    ist_gutschrift,
+};
 use super::{items, lifecycle, partner, sql};
 use crate::chargen::Bewegung;
 use crate::db::numbers;
@@ -69,12 +72,12 @@ pub fn add(
         source,
         einstellungen: &einstellungen,
     };
-    let bewegungen = lager::rebook(tx, rebooking, hints)?;
+    let lager::Rebooked { bewegungen, has_met } = lager::rebook(tx, rebooking, hints)?;
     hint_overdelivered(tx, typ, &positions, source, hints)?;
     if new.abschliessen == Some(true) || einstellungen.abschluss_bei_anlage.contains(&typ) {
         beleg = lifecycle::finalise(tx, beleg, hints)?;
     }
-    Ok((beleg, bewegungen))
+    Ok((with_gegenbelege(tx, beleg, positions, has_met)?, bewegungen))
 }
 
 pub struct Prepared {
@@ -112,6 +115,19 @@ fn partner_of(tx: &Tx<'_>, new: &NewBeleg) -> Result<Option<Kunde>> {
     kunden::named(tx, new.kunden_id.as_ref(), new.kundennummer.as_deref())
 }
 
+/// The document with its positions, which say what they have met.
+pub fn with_gegenbelege(
+    tx: &Tx<'_>,
+    beleg: Beleg,
+    mut positions: Vec<BelegPosition>,
+    has_met: bool,
+) -> Result<Beleg> {
+    if has_met {
+        sql::add_gegenbelege(tx, &beleg, &mut positions)?;
+    }
+    Ok(Beleg { positionen: Some(positions), ..beleg })
+}
+
 pub fn confirmation(beleg: Beleg, lagerbewegungen: Vec<Bewegung>, hinweise: Hints) -> BelegBestaetigung {
     BelegBestaetigung {
         id: beleg.id,
@@ -121,6 +137,7 @@ pub fn confirmation(beleg: Beleg, lagerbewegungen: Vec<Bewegung>, hinweise: Hint
         summe_netto: beleg.summe_netto,
         summe_mwst: beleg.summe_mwst,
         summe_brutto: beleg.summe_brutto,
+        positionen: beleg.positionen.into_iter().flatten().map(PositionBestaetigung::from).collect(),
         lagerbewegungen,
         hinweise,
     }

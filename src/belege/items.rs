@@ -141,6 +141,7 @@ impl Resolver<'_, '_> {
             artikel_name: artikel.map(|artikel| artikel.bezeichnung.clone()),
             satz_gesendet: item.mwst_satz.is_some(),
             lager_menge: amounts.lager_menge,
+            gegenbelege: None,
         }
     }
 

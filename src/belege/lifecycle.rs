@@ -107,7 +107,7 @@ pub fn cancel(
         source: Source::Items,
         einstellungen: &einstellungen,
     };
-    let lagerbewegungen = lager::rebook(tx, rebooking, &mut hinweise)?;
+    let lagerbewegungen = lager::rebook(tx, rebooking, &mut hinweise)?.bewegungen;
     let counter =
         if needs_counter { Some(counter_document(tx, &beleg, positions, &mut hinweise)?) } else { None };
     Ok(StornoBestaetigung {

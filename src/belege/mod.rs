@@ -38,7 +38,7 @@ pub use ausfertigung::{Papiere, missing_of_partner, papiere};
 pub use checks::CHECKS;
 pub use eingabe::NewItem;
 pub use handlers::{auswahl, found, with_positions};
-pub use model::{Angelegt, Beleg, BelegPosition, Wiederholt};
+pub use model::{Angelegt, Beleg, BelegPosition, Gegenbeleg, Wiederholt};
 pub use nachweis::{altered_pdf, digest, without_evidence};
 pub use nummer::{erechnung_of_number, finalise_number, missing_of_number, pdf_of_number, settle_number};
 pub use sql::{Auswahl, RETENTION, count, list};

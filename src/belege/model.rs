@@ -159,7 +159,20 @@ record! {
         /// menge in the article's unit.
         #[serde(skip)]
         lager_menge: Option<Quantity> = fixed,
+        /// What it has met, by whomever that was chosen (D8); in the answer about a single document only.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        gegenbelege: Option<Vec<Gegenbeleg>> = { None },
     }
+}
+
+/// A document that a position has met: the invoice of a delivery, the credit of an invoice (D8).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Gegenbeleg {
+    pub beleg_id: Uuid,
+    pub beleg_nummer: String,
+    pub beleg_typ: BelegTyp,
+    /// Positive, in the article's unit.
+    pub menge: Quantity,
 }
 
 impl BelegPosition {
@@ -169,6 +182,13 @@ impl BelegPosition {
             || self.mhd.is_some()
             || self.herkunftsland.is_some()
             || self.biozertifikat_id.is_some()
+    }
+}
+
+impl From<BelegPosition> for PositionBestaetigung {
+    fn from(position: BelegPosition) -> PositionBestaetigung {
+        let BelegPosition { id, position, gegenbelege, .. } = position;
+        PositionBestaetigung { id, position, gegenbelege: gegenbelege.unwrap_or_default() }
     }
 }
 
@@ -200,8 +220,16 @@ pub struct BelegBestaetigung {
     pub summe_netto: Money,
     pub summe_mwst: Money,
     pub summe_brutto: Money,
+    pub positionen: Vec<PositionBestaetigung>,
     pub lagerbewegungen: Vec<Bewegung>,
     pub hinweise: Hints,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PositionBestaetigung {
+    pub id: Uuid,
+    pub position: i64,
+    pub gegenbelege: Vec<Gegenbeleg>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

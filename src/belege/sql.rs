@@ -1,9 +1,11 @@
 //! Statements on documents and their positions.
 
+use std::collections::BTreeMap;
+
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::model::{Beleg, BelegPosition};
+use super::model::{Beleg, BelegPosition, Gegenbeleg};
 use crate::db::list::{Filter, ListSql, Order, Page, names};
 use crate::db::record::Part;
 use crate::db::retention::Retention;
@@ -11,7 +13,7 @@ use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::listing::PageOf;
 use crate::rules::day::{Day, Instant};
-use crate::rules::document::BelegTyp;
+use crate::rules::document::{BelegTyp, Lagerrolle};
 use crate::rules::text::searchable;
 
 const LIST: ListSql<'_> = ListSql {
@@ -144,8 +146,52 @@ pub fn positions(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<BelegPosition>> {
 }
 
 pub fn with_positions(tx: &Tx<'_>, beleg: Beleg) -> Result<Beleg> {
-    let positionen = Some(positions(tx, beleg.id)?);
-    Ok(Beleg { positionen, ..beleg })
+    let mut positionen = positions(tx, beleg.id)?;
+    add_gegenbelege(tx, &beleg, &mut positionen)?;
+    Ok(Beleg { positionen: Some(positionen), ..beleg })
+}
+
+/// Notes on the positions of a document what they have met (D8).
+pub fn add_gegenbelege(tx: &Tx<'_>, beleg: &Beleg, positions: &mut [BelegPosition]) -> Result<()> {
+    let mut met = match beleg.beleg_typ.lagerrolle() {
+        Lagerrolle::Keine => BTreeMap::new(),
+        Lagerrolle::Lieferung => gegenbelege(tx, beleg.id, ["lieferung", "rueckgabe"])?,
+        Lagerrolle::Rechnung => gegenbelege(tx, beleg.id, ["rechnung", "gutschrift"])?,
+    };
+    for position in positions {
+        position.gegenbelege = Some(met.remove(&position.position).unwrap_or_default());
+    }
+    Ok(())
+}
+
+/// What the positions of a document have met in its roles, by their number; the oldest document first.
+fn gegenbelege(tx: &Tx<'_>, beleg: Uuid, own: [&str; 2]) -> Result<BTreeMap<i64, Vec<Gegenbeleg>>> {
+    let others = ["lieferung", "rechnung", "rueckgabe", "gutschrift"];
+    let pairs = own.iter().flat_map(|own| others.iter().map(move |other| (own, other)));
+    let met = pairs.filter(|(own, other)| own != other).map(|(own, other)| {
+        format!(
+            "select {own}_position as position, {other}_id as beleg, menge from lager_paar
+             where tenant_id = :tenant and {own}_id = :beleg and {other}_id is not null"
+        )
+    });
+    let statement = format!(
+        "select l.position, b.id, b.beleg_nummer, b.beleg_typ, sum(l.menge) from ({}) l
+           join beleg b on b.tenant_id = :tenant and b.id = l.beleg
+         group by l.position, b.id order by l.position, b.id",
+        met.collect::<Vec<_>>().join(" union all ")
+    );
+    let mut found: BTreeMap<i64, Vec<Gegenbeleg>> = BTreeMap::new();
+    tx.each(&statement, named_params! {":beleg": beleg}, |row| {
+        let gegenbeleg = Gegenbeleg {
+            beleg_id: row.get(1)?,
+            beleg_nummer: row.get(2)?,
+            beleg_typ: row.get(3)?,
+            menge: row.get(4)?,
+        };
+        found.entry(row.get(0)?).or_default().push(gegenbeleg);
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 pub fn request_digest(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Vec<u8>>> {

@@ -34,8 +34,13 @@ const PAGE_BYTES_MAX: usize = 8 << 20;
 
 /// Keeps a document as it is before a change.
 pub fn write(tx: &WriteTx<'_>, beleg: &Beleg, aktion: BelegAktion) -> Result<()> {
+    write_version(tx, &sql::with_positions(tx, beleg.clone())?, aktion)
+}
+
+/// Keeps a version of a document, whose positions it has.
+pub fn write_version(tx: &WriteTx<'_>, beleg: &Beleg, aktion: BelegAktion) -> Result<()> {
     let head = serde_json::to_string(&Beleg { positionen: None, ..beleg.clone() })?;
-    let positions = serde_json::to_string(&sql::positions(tx, beleg.id)?)?;
+    let positions = serde_json::to_string(beleg.positionen.as_deref().unwrap_or_default())?;
     tx.insert(
         "beleg_verlauf",
         named_params! {

@@ -13,7 +13,7 @@ use super::parts::{
 };
 use super::{anhaenge, frame, storno};
 use crate::anhaenge::Besitzer;
-use crate::belege::{self, Beleg, BelegPosition, Papiere};
+use crate::belege::{self, Beleg, BelegPosition, Gegenbeleg, Papiere};
 use crate::failure::Result;
 use crate::herkunft::{self, Umschlag};
 use crate::http::reply::Reply;
@@ -77,6 +77,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         (missing_of(&beleg, &papiere))
         h2 { "Positionen" }
         (positions(beleg.positionen.as_deref().unwrap_or_default()))
+        (counterparts(ask, &beleg))
         (movements(ask, db, beleg.id)?)
         (anhaenge::original(db, Besitzer::Beleg(beleg.id), &here)?)
         (history(ask, db, beleg.id, &here)?)
@@ -124,6 +125,21 @@ fn positions(positions: &[BelegPosition]) -> Markup {
         .numbers("Steuer (%)", |position| amount(position.mwst_satz))
         .numbers("Gesamt netto", |position| number(position.gesamtpreis))
         .render()
+}
+
+/// What the positions have met (D8).
+fn counterparts(ask: &Ask, beleg: &Beleg) -> Markup {
+    let of_position = |position: &BelegPosition| {
+        let met = position.gegenbelege.iter().flatten().cloned();
+        let name = (position.position, or_blank(&position.bezeichnung));
+        met.map(|met| (name.clone(), met)).collect::<Vec<_>>()
+    };
+    let met: Vec<_> = beleg.positionen.iter().flatten().flat_map(of_position).collect();
+    let to = |(_, met): &(_, Gegenbeleg)| ask.page_of("belege", met.beleg_id);
+    html! { @if !met.is_empty() {
+        h2 { "Gegenbelege" }
+        (linked("Gegenbelege", "", &met, to).text("Nummer", |(_, met)| met.beleg_nummer.clone()).text("Art", |(_, met)| met.beleg_typ.bezeichnung().to_owned()).numbers("Position", |((number, _), _)| number.to_string()).text("Bezeichnung", |((_, name), _)| name.clone()).numbers("Menge", |(_, met)| amount(met.menge)))
+    } }
 }
 
 fn movements(ask: &Ask, db: &Snapshot<'_>, id: Uuid) -> Result<Markup> {

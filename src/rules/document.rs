@@ -158,6 +158,8 @@ choice! {
         Abschliessen = "abschliessen",
         Storno = "storno",
         Erledigen = "erledigen",
+        /// Another document changed which batches its goods lie in, or what they have met.
+        Folgen = "folgen",
     }
 }
 
@@ -168,6 +170,7 @@ impl BelegAktion {
             BelegAktion::Abschliessen => "abgeschlossen",
             BelegAktion::Storno => "storniert",
             BelegAktion::Erledigen => "erledigt",
+            BelegAktion::Folgen => "einem Gegenbeleg gefolgt",
         }
     }
 }

@@ -5,6 +5,7 @@ mod batches;
 mod bestand;
 mod edges;
 mod facts;
+mod gegenbelege;
 mod invariants;
 mod offen;
 mod pairing;

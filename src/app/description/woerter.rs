@@ -274,6 +274,12 @@ const WOERTER: &[(&str, &str)] = &[
     ("kundennr", "Kundennummer, eindeutig in der Firma; ohne Angabe vergibt sie der Dienst."),
     ("kundennummer", "Kundennummer anstelle von kunden_id."),
     ("lager_buchen", "false: die Position bewegt keinen Bestand."),
+    (
+        "gegenbelege",
+        "Was die Position getroffen hat, gleich wer es gewählt hat: zur Lieferung die Rechnung, zur Rechnung die Gutschrift.",
+    ),
+    ("Gegenbeleg.menge", "In der Einheit des Artikels."),
+    ("BelegBestaetigung.positionen", "Die Positionen und was sie getroffen haben."),
     ("lagerbewegungen", "Welche Bestände die Anfrage bewegt hat, auch die anderer Belege."),
     ("lagerhalle_id", "Kennung der Lagerhalle."),
     ("land", "Anderer Name von staat."),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use uuid::Uuid;
 
-use super::change::{Movements, Rebatched, Rebooking, roles};
+use super::change::{Fact, Followed, Movements, Rebooking, roles};
 use super::fefo::Fefo;
 use super::open::Unmet;
 use crate::belege::model::{Beleg, BelegPosition};
@@ -24,7 +24,9 @@ pub struct Booking<'r> {
     pub touched: BTreeSet<(Role, PositionKey)>,
     /// Open portions of a new document.
     pub unmet: Unmet,
-    pub rebatched: Rebatched,
+    pub followed: Followed,
+    /// A position of the document has met something.
+    pub has_met: bool,
     pub errors: PositionErrors,
     pub hints: &'r mut Hints,
 }
@@ -45,13 +47,26 @@ impl<'r> Booking<'r> {
             let moved = self.movements.entry((place.beleg, artikel, portion.charge)).or_default();
             *moved = moved.plus(menge)?;
         }
-        let forward = portion.positions().filter(|(role, _)| !role.takes_back());
-        for (_, place) in forward.filter(|(_, place)| place.beleg != self.change.beleg.id) {
-            let batches = self.rebatched.entry((place.beleg, artikel)).or_default();
-            let more = batches.entry(portion.charge).or_default();
-            *more = if went { more.minus(portion.menge)? } else { more.plus(portion.menge)? };
-        }
         self.touched.extend(portion.positions());
+        self.count_facts(artikel, portion, went)
+    }
+
+    /// Counts what a portion that came, or `went`, says of the positions that share it.
+    fn count_facts(&mut self, artikel: Uuid, portion: &Portion, went: bool) -> Result<()> {
+        for (role, place) in portion.positions() {
+            let others = portion.positions().filter(|(other, _)| *other != role);
+            let met: Vec<_> = others.map(|(_, other)| Fact::Met(other.beleg)).collect();
+            if place.beleg == self.change.beleg.id {
+                self.has_met |= !met.is_empty();
+                continue;
+            }
+            let followed = self.followed.entry(place.beleg).or_default();
+            let facts = followed.entry((role, place.position, artikel)).or_default();
+            for fact in met.into_iter().chain([Fact::Batch(portion.charge)]) {
+                let more = facts.entry(fact).or_default();
+                *more = if went { more.minus(portion.menge)? } else { more.plus(portion.menge)? };
+            }
+        }
         Ok(())
     }
 

@@ -22,8 +22,18 @@ pub struct Gruppe {
 /// What has moved: the quantity of each document, article and batch, with its sign in the stock.
 pub type Movements = BTreeMap<(Uuid, Uuid, Option<Uuid>), Quantity>;
 
-/// How much more of the goods of a document and article lies in a batch after the request.
-pub type Rebatched = BTreeMap<(Uuid, Uuid), BTreeMap<Option<Uuid>, Quantity>>;
+/// What is said of goods of a position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fact {
+    /// They lie in this batch.
+    Batch(Option<Uuid>),
+    /// They have met this document.
+    Met(Uuid),
+}
+
+/// Of how much more of its goods each fact holds after the request, for the positions of each other document that is
+/// touched; a position stands with its article.
+pub type Followed = BTreeMap<Uuid, BTreeMap<(Role, i64, Uuid), BTreeMap<Fact, Quantity>>>;
 
 /// A document whose movements are booked anew.
 #[derive(Clone, Copy)]

@@ -9,10 +9,10 @@ mod booking;
 mod change;
 mod contradiction;
 mod fefo;
+mod follow;
 mod note;
 mod open;
 mod portions;
-mod rebatched;
 mod receipt;
 mod sql;
 
@@ -32,12 +32,20 @@ use crate::rules::error::{Code, Hints, PositionErrors, Refusal};
 use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{Pairing, created};
 use booking::{Booking, moving, place, role};
-use change::{Gruppe, Movements, Rebatched};
+use change::{Followed, Gruppe, Movements};
 use fefo::Fefo;
 use portions::Portions;
 
-/// Withdraws what a document had, enters what it has and books what follows; the movements, for the confirmation.
-pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Result<Vec<Bewegung>> {
+/// What a request did to the stock, for the confirmation.
+#[derive(Default)]
+pub struct Rebooked {
+    pub bewegungen: Vec<Bewegung>,
+    /// A position of the document may have met something.
+    pub has_met: bool,
+}
+
+/// Withdraws what a document had, enters what it has and books what follows.
+pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Result<Rebooked> {
     let mut booking = Booking {
         tx,
         change,
@@ -45,7 +53,8 @@ pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Res
         movements: Movements::new(),
         touched: BTreeSet::new(),
         unmet: open::Unmet::default(),
-        rebatched: Rebatched::new(),
+        followed: Followed::new(),
+        has_met: false,
         errors: PositionErrors::default(),
         hints,
     };
@@ -104,8 +113,9 @@ impl Booking<'_> {
     }
 
     /// Stores what is open, notes the batches, books the movements.
-    fn book(mut self) -> Result<Vec<Bewegung>> {
+    fn book(mut self) -> Result<Rebooked> {
         std::mem::take(&mut self.errors).into_result()?;
+        self.keep_followers()?;
         let received = self.note_batches()?;
         self.hint_rebatched()?;
         std::mem::take(&mut self.unmet).store(self.tx)?;
@@ -118,7 +128,7 @@ impl Booking<'_> {
         let bewegungen: Vec<_> = booked.into_iter().map(|booked| booked.bewegung).collect();
         let einstellungen = self.change.einstellungen;
         chargen::check_articles_not_negative(self.tx, &knapp, &bewegungen, einstellungen, self.hints)?;
-        Ok(bewegungen)
+        Ok(Rebooked { bewegungen, has_met: self.has_met })
     }
 
     /// The movements that were booked, and the articles whose stock may be below 0 now.
