@@ -6,19 +6,22 @@ use super::create::{
 };
 use super::eingabe::{BelegChange, NewItem};
 use super::header::{Context, header, hint_not_agreed};
-use super::lifecycle::check_locked;
+use super::lifecycle::{self, check_locked};
 use super::model::{Beleg, BelegBestaetigung, BelegPosition, Source};
 use super::verlauf;
 use super::{chargenpflicht, items, lager, partner, sql};
-use crate::db::tx::WriteTx;
+use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
+use crate::kontrakte::KontraktBezug;
 use crate::kunden::{self, Kunde};
 use crate::rules::change::Change;
 use crate::rules::day::{Day, DayTime};
-use crate::rules::document::{BelegAktion, BelegStatus};
+use crate::rules::document::{BelegAktion, BelegStatus, Lagerrolle};
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
+use crate::rules::fixed::sums;
 use crate::steuersaetze;
 use crate::tenants::{self, Einstellungen};
+use crate::waage;
 
 /// PUT /belege/{id}: what is absent stays, null clears, items replace all positions.
 pub fn change(
@@ -36,7 +39,9 @@ pub fn change(
     let said = Said::of(&mut change, &old_positions);
     let kunde = partner_of(tx, &old, &change, &mut hints)?;
     let beleg_datum = new_date(tx, &old, change.beleg_datum.get().copied(), einstellungen)?;
-    let new = header(tx, Beleg { beleg_datum, ..old.clone() }, &kunde, change, &mut hints)?;
+    let before = Beleg { beleg_datum, ..old.clone() };
+    let before = if kunde.id == old.kunde_id { before } else { partner::with_terms(before, &kunde) };
+    let new = header(tx, before, &kunde, change, &mut hints)?;
     keep_version(tx, &old, &new)?;
     let enters_again = said.is_some() || new.kunde_id != old.kunde_id;
     let (new, positions) = match said {
@@ -44,6 +49,9 @@ pub fn change(
         None => with_kept_positions(tx, &old, new, old_positions.clone(), einstellungen, &mut hints)?,
     };
     sql::update(tx, &new)?;
+    if enters_again || (old.beleg_datum, old.lieferdatum) != (new.beleg_datum, new.lieferdatum) {
+        lifecycle::hint_named_by_final(tx, &old, &mut hints)?;
+    }
     hint_doubled_fremdbeleg(tx, &new, &mut hints)?;
     hint_not_agreed(&new, &kunde, &mut hints);
     if !enters_again {
@@ -57,7 +65,9 @@ pub fn change(
         source: Source::Items,
         einstellungen,
     };
-    let lager::Rebooked { bewegungen, has_met } = lager::rebook(tx, rebooking, &mut hints)?;
+    let lager::Rebooked { bewegungen, has_met, moves_on } = lager::rebook(tx, rebooking, &mut hints)?;
+    let has_more = moves_on || orders_more(&new, &old_positions, &positions)?;
+    partner::check_goods(&new, &kunde, has_more)?;
     hint_overdelivered(tx, new.beleg_typ, &positions, Source::Items, &mut hints)?;
     Ok(confirmation(with_gegenbelege(tx, new, positions, has_met)?, bewegungen, hints))
 }
@@ -114,7 +124,7 @@ fn partner_of(tx: &WriteTx<'_>, old: &Beleg, change: &BelegChange, hints: &mut H
     };
     let kunde = kunde.ok_or_else(kunden::missing)?;
     if kunde.id != old.kunde_id {
-        partner::check_status(old.beleg_typ, old.is_written_for_supplier(), &kunde, hints)?;
+        partner::check_status(old.beleg_typ, &kunde, hints)?;
     }
     Ok(kunde)
 }
@@ -189,14 +199,51 @@ fn with_kept_positions(
 ) -> Result<(Beleg, Vec<BelegPosition>)> {
     hint_kept_rates(old, &new, hints);
     if new.kunde_id != old.kunde_id {
-        for position in positions.iter_mut().filter(|position| !position.charge_gesendet) {
-            position.charge_id = None;
+        for position in &mut positions {
+            position.charge_id = position.charge_id.filter(|_| position.charge_gesendet);
+            let mut own = Hints::default();
+            hand_over(tx, &new, position, &mut own)?;
+            hints.extend(own.below(&Source::Items.path(position.position)));
         }
         chargenpflicht::check_batches(tx, new.beleg_typ, einstellungen, &positions)?;
         create_ordered_batches(tx, new.beleg_typ, new.kunde_id, &mut positions, hints)?;
         sql::replace_positions(tx, new.id, &positions)?;
     }
     Ok((new, positions))
+}
+
+/// What a kept position names is asked again for another partner, as of a new document; what it is bound to was a
+/// document of the old one (D18).
+fn hand_over(tx: &Tx<'_>, new: &Beleg, position: &mut BelegPosition, hints: &mut Hints) -> Result<()> {
+    let BelegPosition { artikel_id, kontrakt_id, kontrakt_position_id, wiegung_id, .. } = *position;
+    let kontrakt = KontraktBezug { kontrakt_id, kontrakt_position_id }.checked(tx)?;
+    kontrakt.hints(tx, new.kunde_id, artikel_id, new.beleg_typ.seite(), hints)?;
+    if let Some(wiegung) = wiegung_id {
+        waage::finished(tx, wiegung, artikel_id)?.hint_other_partner(new.kunde_id, hints);
+    }
+    if position.bezug_beleg_id.take().is_some() {
+        let message = "Der Bezug war ein Beleg des bisherigen Partners; er ist entfernt.";
+        hints.add_field(HintCode::FeldIgnoriert, "bezug_beleg_id", message);
+    }
+    Ok(())
+}
+
+/// Whether a quote or an order asks for more of an article than before.
+fn orders_more(beleg: &Beleg, before: &[BelegPosition], after: &[BelegPosition]) -> Result<bool> {
+    if beleg.beleg_typ.lagerrolle() != Lagerrolle::Keine {
+        return Ok(false);
+    }
+    let ordered = |positions: &[BelegPosition]| {
+        sums(
+            positions
+                .iter()
+                .map(|position| (position.artikel_id, position.lager_menge.unwrap_or(position.menge))),
+        )
+    };
+    let before = ordered(before)?;
+    Ok(ordered(after)?
+        .into_iter()
+        .any(|(artikel, menge)| menge > before.get(&artikel).copied().unwrap_or_default()))
 }
 
 /// Without items prices and rates stay, even if the partner or the day of the rates changed (D4).

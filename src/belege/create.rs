@@ -72,7 +72,8 @@ pub fn add(
         source,
         einstellungen: &einstellungen,
     };
-    let lager::Rebooked { bewegungen, has_met } = lager::rebook(tx, rebooking, hints)?;
+    let lager::Rebooked { bewegungen, has_met, moves_on } = lager::rebook(tx, rebooking, hints)?;
+    partner::check_goods(&beleg, &kunde, moves_on)?;
     hint_overdelivered(tx, typ, &positions, source, hints)?;
     if new.abschliessen == Some(true) || einstellungen.abschluss_bei_anlage.contains(&typ) {
         beleg = lifecycle::finalise(tx, beleg, hints)?;
@@ -94,7 +95,7 @@ pub fn prepare(tx: &WriteTx<'_>, new: &NewBeleg, source: Source, hints: &mut Hin
     let items = std::mem::take(&mut said.items).value();
     let items = required(items.filter(|items| !items.is_empty()), "items")?;
     let kunde = partner_of(tx, new)?.ok_or_else(kunden::missing)?;
-    partner::check_status(typ, new.gutschrift == Some(true), &kunde, hints)?;
+    partner::check_status(typ, &kunde, hints)?;
     let einstellungen = tenants::load(tx)?;
     let datum = new.beleg_datum.unwrap_or_else(|| tx.today());
     check_date(tx, &einstellungen, datum)?;
@@ -216,17 +217,15 @@ pub fn hint_doubled_fremdbeleg(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) ->
 
 /// A document of which nothing is said yet: dated, with the partner's terms of payment.
 fn blank(tx: &WriteTx<'_>, typ: BelegTyp, datum: Day, kunde: &Kunde) -> Beleg {
-    Beleg {
+    let blank = Beleg {
         id: tx.new_id(),
         beleg_typ: typ,
         status: BelegStatus::Offen,
         beleg_datum: DayTime(datum),
-        zahlungsziel_tage: kunde.zahlungsziel_tage,
-        skonto_tage: kunde.skonto_tage,
-        skonto_prozent: kunde.skonto_prozent,
         created_at: tx.now(),
         ..Beleg::default()
-    }
+    };
+    partner::with_terms(blank, kunde)
 }
 
 fn repeated(tx: &Tx<'_>, existing: Beleg, new: &NewBeleg, mut hinweise: Hints) -> Result<Wiederholt<Beleg>> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
+use super::anteile::{Anteile, USED_UP, takes_share};
 use super::chargenpflicht::must_tell;
 use super::eingabe::NewItem;
 use super::header::Context;
@@ -35,10 +36,20 @@ pub fn resolve(
 ) -> Result<Vec<BelegPosition>> {
     let mut errors = PositionErrors::default();
     let mut positions = Vec::with_capacity(items.len());
-    for (number, item) in (1..).zip(items) {
+    let mut anteile = Anteile::of(&items);
+    let mut resolved = Vec::with_capacity(items.len());
+    let mut items: Vec<_> = (1..).zip(items).collect();
+    // An item without a quantity takes what the others leave of a weighing.
+    items.sort_by_key(|(_, item)| item.menge.is_none());
+    for (number, item) in items {
+        let mut hints = Hints::default();
+        let anteile = &mut anteile;
+        let position = Resolver { tx, context, anteile, hints: &mut hints }.resolve(item);
+        resolved.push((number, position, hints));
+    }
+    resolved.sort_by_key(|(number, ..)| *number);
+    for (number, resolved, item_hints) in resolved {
         let path = context.source.path(number);
-        let mut item_hints = Hints::default();
-        let resolved = Resolver { tx, context, hints: &mut item_hints }.resolve(item);
         let position = keep_refused(&mut errors, resolved, &path)?;
         hints.extend(item_hints.below(&path));
         positions.extend(position.map(|p| BelegPosition { id: tx.new_id(), position: number, ..p }));
@@ -60,6 +71,7 @@ struct Amounts {
 struct Resolver<'r, 'c> {
     tx: &'r Tx<'r>,
     context: &'r Context<'c>,
+    anteile: &'r mut Anteile,
     hints: &'r mut Hints,
 }
 
@@ -99,6 +111,9 @@ impl Resolver<'_, '_> {
         let conversion = artikel.map(conversion).transpose()?;
         let menge = self.menge(item, artikel, wiegung)?;
         let lager_menge = conversion.map(|conversion| conversion.quantity(menge)).transpose()?;
+        if let Some(wiegung) = wiegung.filter(|_| takes_share(item)) {
+            self.anteile.take(wiegung, menge, item.einheit.as_deref(), artikel.zip(lager_menge))?;
+        }
         let ep_netto = self.preis(item, artikel, lager_menge, conversion)?;
         let rabatt_prozent = item.rabatt_prozent.unwrap_or_default();
         let gesamtpreis = line_total(menge, ep_netto, rabatt_prozent)?;
@@ -165,10 +180,17 @@ impl Resolver<'_, '_> {
         wiegung: Option<&FertigeWiegung>,
     ) -> Result<Quantity> {
         let einheit = item.einheit.as_deref();
+        let left = match wiegung {
+            Some(wiegung) if takes_share(item) => self.anteile.left(self.tx, self.context, wiegung)?,
+            Some(wiegung) => wiegung.netto,
+            None => Quantity::ZERO,
+        };
         let menge = match (item.menge, wiegung) {
-            (None, Some(wiegung)) => {
+            (None, Some(_)) => {
+                let is_used_up = left.is_zero() || left.is_negative();
+                refuse_if(is_used_up, Code::WiegungBereitsVerwendet, "wiegung_id", USED_UP)?;
                 let einheit = einheit.unwrap_or("kg");
-                Some(weight_in(einheit, wiegung)?.ok_or_else(|| Conversion::missing("kg", einheit))?)
+                Some(weight_in(einheit, left)?.ok_or_else(|| Conversion::missing("kg", einheit))?)
             }
             (sent, _) => sent,
         };
@@ -190,8 +212,9 @@ impl Resolver<'_, '_> {
         wiegung: &FertigeWiegung,
     ) -> Result<()> {
         if let Some(einheit) = einheit
-            && let Some(weighed) = weight_in(einheit, wiegung)?
+            && let Some(weighed) = weight_in(einheit, wiegung.netto)?
             && menge.abs() != weighed
+            && !self.anteile.is_shared(wiegung)
         {
             let message = format!("Gewogen wurden {weighed} {einheit}; die gesendete Menge gilt.");
             self.hints.add_field(HintCode::GewichtWiderspruch, "menge", message);
@@ -206,9 +229,6 @@ impl Resolver<'_, '_> {
     fn wiegung(&mut self, item: &NewItem, artikel: Option<&Artikel>) -> Result<Option<FertigeWiegung>> {
         let Some(id) = item.wiegung_id else { return Ok(None) };
         let wiegung = waage::finished(self.tx, id, artikel.map(|artikel| artikel.id))?;
-        let message = "Die Wiegung steht schon in einem anderen Beleg dieser Art.";
-        let is_used = sql::weighing_is_used(self.tx, id, self.typ(), Some(self.context.beleg.id))?;
-        refuse_if(is_used, Code::WiegungBereitsVerwendet, "wiegung_id", message)?;
         wiegung.hint_other_partner(self.context.kunde.id, self.hints);
         Ok(Some(wiegung))
     }
@@ -367,8 +387,8 @@ impl NewItem {
     }
 }
 
-/// The net weight in a unit; none where it is no unit of mass.
-fn weight_in(einheit: &str, wiegung: &FertigeWiegung) -> Result<Option<Quantity>> {
+/// A weight in kg in a unit; none where that is no unit of mass.
+fn weight_in(einheit: &str, weight: Quantity) -> Result<Option<Quantity>> {
     let conversion = Conversion::between("kg", einheit);
-    Ok(conversion.map(|conversion| conversion.quantity(wiegung.netto)).transpose()?)
+    Ok(conversion.map(|conversion| conversion.quantity(weight)).transpose()?)
 }

@@ -6,11 +6,11 @@ use super::verlauf;
 use super::{ausfertigung, lieferanten_nr, nachweis, sql};
 use crate::db::evidence::Subject;
 use crate::db::numbers;
-use crate::db::tx::WriteTx;
+use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::document::{BelegAktion, BelegStatus};
-use crate::rules::error::{Code, Hints, Refusal};
+use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::number::Reihe;
 use crate::tenants::{self, Einstellungen};
 
@@ -99,6 +99,7 @@ pub fn cancel(
         check_locked(&einstellungen, old.datum())?;
     }
     let positions = sql::positions(tx, old.id)?;
+    hint_named_by_final(tx, &old, &mut hinweise)?;
     let beleg = move_to(tx, old.clone(), BelegStatus::Storniert, BelegAktion::Storno, Some(grund))?;
     let rebooking = Rebooking {
         withdrawn: Some((&old, &positions)),
@@ -119,6 +120,16 @@ pub fn cancel(
         lagerbewegungen,
         hinweise,
     })
+}
+
+/// Says which final documents go on naming a delivery as it was (D8).
+pub fn hint_named_by_final(tx: &Tx<'_>, old: &Beleg, hints: &mut Hints) -> Result<()> {
+    for nummer in sql::finals_that_name(tx, old)? {
+        let message =
+            format!("{nummer} ist abgeschlossen und nennt {}, wie er war. Bitte prüfen.", old.beleg_nummer);
+        hints.add(HintCode::BelegNenntAltes, message);
+    }
+    Ok(())
 }
 
 /// The counter document of an invoice: same type, today's date and number, quantities negated,

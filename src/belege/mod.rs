@@ -8,6 +8,7 @@
 //! `einlesen` makes a proposal or an ER of a supplier's e-invoice; `lieferanten_nr` learns his article numbers from it.
 //! `wareneingang` is how a goods-receipt note makes a document.
 
+mod anteile;
 mod ausfertigung;
 mod change;
 mod chargenpflicht;

@@ -2,29 +2,60 @@
 
 use uuid::Uuid;
 
+use super::model::Beleg;
 use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::kunden::{self, Kunde};
 use crate::laender;
-use crate::rules::document::BelegTyp;
-use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::document::{BelegTyp, Lagerrolle};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
 use crate::rules::plausible::country_of_eu_ust_id;
 use crate::rules::stammdaten::KundeStatus;
 use crate::rules::tax::{Gebiet, Steuerpartner};
 use crate::rules::verweis::Verweis;
 
-/// A locked partner gets no new documents, except the invoices he sends (D3); a Gutschrift is one that he gets.
-pub fn check_status(typ: BelegTyp, gutschrift: bool, kunde: &Kunde, hints: &mut Hints) -> Result<()> {
+/// A locked partner gets no quotes and orders; what else is written for him is a note as long as it moves no goods (D3).
+pub fn check_status(typ: BelegTyp, kunde: &Kunde, hints: &mut Hints) -> Checked<()> {
     match kunde.status {
-        KundeStatus::Gesperrt if gutschrift || !typ.ist_fremdrechnung() => {
-            let message = format!("{} ist gesperrt. Bitte den Status des Kunden prüfen.", kunde.name);
-            Err(Refusal::field(Code::KundeGesperrt, "kunden_id", message).into())
+        KundeStatus::Gesperrt if typ.lagerrolle() == Lagerrolle::Keine => return Err(locked(kunde)),
+        KundeStatus::Gesperrt => {
+            hints.add_field(HintCode::KundeGesperrt, "kunden_id", format!("{} ist gesperrt.", kunde.name));
         }
         KundeStatus::Inaktiv => {
             hints.add(HintCode::KundeInaktiv, format!("{} ist inaktiv.", kunde.name));
-            Ok(())
         }
+        KundeStatus::Aktiv => {}
+    }
+    Ok(())
+}
+
+/// Refuses a document that moves more goods to or from a locked partner, or orders more, than before: all but invoices
+/// that he sends (D3).
+pub fn check_goods(beleg: &Beleg, kunde: &Kunde, has_more: bool) -> Checked<()> {
+    let is_his_invoice = beleg.beleg_typ.ist_fremdrechnung() && !beleg.is_written_for_supplier();
+    match kunde.status {
+        KundeStatus::Gesperrt if has_more && !is_his_invoice => Err(locked(kunde)),
         _ => Ok(()),
+    }
+}
+
+fn locked(kunde: &Kunde) -> Box<Refusal> {
+    let message = format!(
+        "{} ist gesperrt: keine neuen Aufträge und keine Ware. Was schon geliefert ist, lässt sich berechnen. Bitte den \
+         Status des Kunden prüfen.",
+        kunde.name
+    );
+    Refusal::field(Code::KundeGesperrt, "kunden_id", message)
+}
+
+/// A document with the partner's terms of payment, whatever it had.
+pub fn with_terms(beleg: Beleg, kunde: &Kunde) -> Beleg {
+    Beleg {
+        zahlungsziel_tage: kunde.zahlungsziel_tage,
+        zahlungsbedingung: None,
+        skonto_tage: kunde.skonto_tage,
+        skonto_prozent: kunde.skonto_prozent,
+        ..beleg
     }
 }
 

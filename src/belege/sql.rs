@@ -14,6 +14,7 @@ use crate::failure::{Failure, Result};
 use crate::listing::PageOf;
 use crate::rules::day::{Day, Instant};
 use crate::rules::document::{BelegTyp, Lagerrolle};
+use crate::rules::fixed::Quantity;
 use crate::rules::text::searchable;
 
 const LIST: ListSql<'_> = ListSql {
@@ -213,14 +214,46 @@ pub fn has_fremdbeleg(tx: &Tx<'_>, beleg: &Beleg) -> Result<bool> {
     )
 }
 
-/// Whether another live document of this type uses a weighing.
-pub fn weighing_is_used(tx: &Tx<'_>, wiegung: Uuid, typ: BelegTyp, own: Option<Uuid>) -> Result<bool> {
-    tx.exists(
-        "select 1 from beleg_position p join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
-         where p.tenant_id = :tenant and p.wiegung_id = :wiegung and b.beleg_typ = :typ
-           and b.status <> 'storniert' and b.id is not :own",
-        named_params! {":wiegung": wiegung, ":typ": typ, ":own": own},
-    )
+/// Numbers of the final invoices and credits that have met a delivery.
+pub fn finals_that_name(tx: &Tx<'_>, delivery: &Beleg) -> Result<Vec<String>> {
+    if delivery.beleg_typ.lagerrolle() != Lagerrolle::Lieferung {
+        return Ok(Vec::new());
+    }
+    let statement = "select b.beleg_nummer from beleg b
+        where b.tenant_id = :tenant and b.status in ('abgeschlossen', 'erledigt') and b.id in (
+          select rechnung_id from lager_paar where tenant_id = :tenant and lieferung_id = :delivery
+          union select gutschrift_id from lager_paar where tenant_id = :tenant and rueckgabe_id = :delivery)
+        order by b.id";
+    tx.all(statement, named_params! {":delivery": delivery.id}, |row| row.get(0))
+}
+
+/// What a position takes of a weighing that it names, as far as units can be compared.
+pub struct WeighedPosition {
+    pub menge: Quantity,
+    pub einheit: Option<String>,
+    /// In the unit of the article, where there is one.
+    pub lager_menge: Option<Quantity>,
+    pub artikel_einheit: Option<String>,
+}
+
+/// Positions of other live documents of this type that share a weighing (D12); where the company's invoices move no
+/// goods, all of them.
+pub fn sharing(tx: &Tx<'_>, wiegung: Uuid, own: &Beleg, all: bool) -> Result<Vec<WeighedPosition>> {
+    let statement = "select p.menge, p.einheit, p.lager_menge, a.einheit
+        from beleg_position p join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
+          join belegtyp t on t.typ = b.beleg_typ
+          left join artikel a on a.tenant_id = p.tenant_id and a.id = p.artikel_id
+        where p.tenant_id = :tenant and p.wiegung_id = :wiegung and b.beleg_typ = :typ and b.status <> 'storniert'
+          and b.id <> :own and p.menge > 0 and p.ep_netto >= 0 and (p.lager_buchen = 1 or t.lagerrolle is null or :all)";
+    let params = named_params! {":wiegung": wiegung, ":typ": own.beleg_typ, ":own": own.id, ":all": all};
+    tx.all(statement, params, |row| {
+        Ok(WeighedPosition {
+            menge: row.get(0)?,
+            einheit: row.get(1)?,
+            lager_menge: row.get(2)?,
+            artikel_einheit: row.get(3)?,
+        })
+    })
 }
 
 /// The next instant of an event: it grows strictly (D11).

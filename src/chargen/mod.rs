@@ -20,8 +20,8 @@ pub use sql::{
     last_without_stock, list, update_master_data, with_stock,
 };
 pub use stock::{
-    Bewegung, Buchung, Gebucht, Ursache, book, check_articles_not_negative, check_charge_nr, check_named,
-    check_not_negative, create, set_receipt,
+    Bewegung, Buchung, Gebucht, Ursache, book, check_charge_nr, check_named, check_not_negative, create,
+    set_receipt,
 };
 pub use verlauf::{Berichtigt, corrections};
 

@@ -1,7 +1,5 @@
 //! Creating batches and booking movements.
 
-use std::collections::BTreeSet;
-
 use rusqlite::named_params;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -138,8 +136,7 @@ pub struct Gebucht {
     pub charge: Option<Charge>,
 }
 
-/// Books movements; also the articles whose stock may be below 0 now.
-pub fn book(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<(Vec<Gebucht>, BTreeSet<Uuid>)> {
+pub fn book(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<Vec<Gebucht>> {
     tx.insert_all("lagerbewegung", buchungen, |buchung, store| {
         let (beleg_id, pa_id) = buchung.ursache.ids();
         store(named_params! {
@@ -152,9 +149,8 @@ pub fn book(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<(Vec<Gebucht>, BT
             ":am": tx.now(),
         })
     })?;
-    let knapp = keep_article_stock(tx, buchungen)?;
-    let gebucht = buchungen.iter().map(|buchung| booked(tx, buchung)).collect::<Result<_>>()?;
-    Ok((gebucht, knapp))
+    keep_article_stock(tx, buchungen)?;
+    buchungen.iter().map(|buchung| booked(tx, buchung)).collect()
 }
 
 fn booked(tx: &WriteTx<'_>, buchung: &Buchung) -> Result<Gebucht> {
@@ -171,49 +167,17 @@ fn booked(tx: &WriteTx<'_>, buchung: &Buchung) -> Result<Gebucht> {
     Ok(Gebucht { bewegung, ist_eingang: buchung.ist_eingang, charge })
 }
 
-/// Adds movements to the stock of their articles; those of which it may be below 0 now.
-fn keep_article_stock(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<BTreeSet<Uuid>> {
-    let mut knapp = BTreeSet::new();
+/// Adds movements to the stock of their articles.
+fn keep_article_stock(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<()> {
+    let statement =
+        "insert into artikel_bestand (tenant_id, artikel_id, bestand) values (:tenant, :artikel, :menge)
+        on conflict (tenant_id, artikel_id) do update set bestand = bestand + excluded.bestand
+          where abs(bestand + excluded.bestand) < :grenze";
     for (artikel, menge) in sums(buchungen.iter().map(|buchung| (buchung.artikel_id, buchung.menge)))? {
-        let params = named_params! {
-            ":artikel": artikel,
-            ":menge": menge,
-            ":grenze": LIMIT * Quantity::UNIT,
-        };
-        // As a rule there is enough, and the stock need not be read.
-        let enough = "update artikel_bestand set bestand = bestand + :menge
-            where tenant_id = :tenant and artikel_id = :artikel
-              and bestand + :menge >= 0 and bestand + :menge < :grenze";
-        if tx.execute(enough, params)? > 0 {
-            continue;
-        }
-        let any = "insert into artikel_bestand (tenant_id, artikel_id, bestand)
-            values (:tenant, :artikel, :menge)
-            on conflict (tenant_id, artikel_id) do update set bestand = bestand + excluded.bestand
-              where abs(bestand + excluded.bestand) < :grenze";
-        if tx.execute(any, params)? == 0 {
+        let params = named_params! {":artikel": artikel, ":menge": menge, ":grenze": LIMIT * Quantity::UNIT};
+        if tx.execute(statement, params)? == 0 {
             return Err(Box::<Refusal>::from(TooLarge).into());
         }
-        knapp.insert(artikel);
-    }
-    Ok(knapp)
-}
-
-/// More was taken of articles without batches than there was: a note, or a refusal where the company asks for it
-/// (D8). Only those that may be `knapp` are looked at; the stock counts as it is after the whole request.
-pub fn check_articles_not_negative(
-    tx: &Tx<'_>,
-    knapp: &BTreeSet<Uuid>,
-    bewegungen: &[Bewegung],
-    einstellungen: &Einstellungen,
-    hints: &mut Hints,
-) -> Result<()> {
-    let without_batch = bewegungen.iter().filter(|bewegung| bewegung.charge_id.is_none());
-    let sums = sums(without_batch.map(|bewegung| (bewegung.artikel_id, bewegung.menge)))?;
-    for (id, _) in sums.into_iter().filter(|(id, sum)| sum.is_negative() && knapp.contains(id)) {
-        let artikel = artikel::must_have(tx, id)?;
-        let what = format!("Artikel {}", artikel.artikelnummer);
-        not_negative(&what, artikel::stock(tx, id)?, einstellungen, hints)?;
     }
     Ok(())
 }

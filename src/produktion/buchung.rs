@@ -1,7 +1,7 @@
 //! An order is done: what went in leaves the stock, what came out enters it in batches of its own
 //! (D13).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
@@ -37,8 +37,7 @@ pub fn complete(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hint
             hints.add_field(HintCode::FeldIgnoriert, format!("outputs[{index}].{feld}"), message);
         }
     }
-    let (bewegungen, knapp) = (Vec::new(), BTreeSet::new());
-    let mut booking = Booking { tx, auftrag, bewegungen, chargen: BTreeMap::new(), knapp };
+    let mut booking = Booking { tx, auftrag, bewegungen: Vec::new(), chargen: BTreeMap::new() };
     for line in &inputs {
         booking.input(line)?;
     }
@@ -49,7 +48,6 @@ pub fn complete(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hint
     for charge in booking.chargen.values() {
         chargen::check_not_negative(charge, &einstellungen, hints)?;
     }
-    chargen::check_articles_not_negative(tx, &booking.knapp, &booking.bewegungen, &einstellungen, hints)?;
     Ok(booking.bewegungen)
 }
 
@@ -72,8 +70,6 @@ struct Booking<'b> {
     bewegungen: Vec<Bewegung>,
     /// The batches that were moved, as they are afterwards.
     chargen: BTreeMap<Uuid, Charge>,
-    /// Articles whose stock may be below 0 now.
-    knapp: BTreeSet<Uuid>,
 }
 
 impl Booking<'_> {
@@ -117,8 +113,7 @@ impl Booking<'_> {
         }
         let ursache = Ursache::Produktion(self.auftrag.id);
         let buchung = Buchung { artikel_id: artikel.id, charge_id, ursache, menge, ist_eingang: false };
-        let (booked, knapp) = chargen::book(self.tx, &[buchung])?;
-        self.knapp.extend(knapp);
+        let booked = chargen::book(self.tx, &[buchung])?;
         for Gebucht { bewegung, charge, .. } in booked {
             self.bewegungen.push(bewegung);
             self.chargen.extend(charge.map(|charge| (charge.id, charge)));

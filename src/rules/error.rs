@@ -103,7 +103,7 @@ codes! {
     WiegungNichtOffen = "WIEGUNG_NICHT_OFFEN": "Die Wiegung ist nicht offen.";
     WiegungNichtFertig = "WIEGUNG_NICHT_FERTIG": "Die Wiegung hat noch kein Nettogewicht.";
     WiegungPasstNicht = "WIEGUNG_PASST_NICHT": "Die Wiegung gehört zu einem anderen Artikel.";
-    WiegungBereitsVerwendet = "WIEGUNG_BEREITS_VERWENDET": "Ein anderer Beleg verwendet die Wiegung schon.";
+    WiegungBereitsVerwendet = "WIEGUNG_BEREITS_VERWENDET": "Andere Positionen verwenden die Wiegung schon ganz.";
     WiegungNichtStornierbar = "WIEGUNG_NICHT_STORNIERBAR": "Die Wiegung ist schon storniert.";
     WiegungAbgerechnet = "WIEGUNG_ABGERECHNET": "Ein Beleg oder Annahmeschein verwendet die Wiegung.";
     NettoNull = "NETTO_NULL": "Beide Gewichte sind gleich.";
@@ -146,6 +146,8 @@ choice! {
         FeldIgnoriert = "FELD_IGNORIERT",
         Gerundet = "GERUNDET",
         KundeInaktiv = "KUNDE_INAKTIV",
+        KundeGesperrt = "KUNDE_GESPERRT",
+        BelegNenntAltes = "BELEG_NENNT_ALTES",
         VertrieblerUnbekannt = "VERTRIEBLER_UNBEKANNT",
         FremdbelegDoppelt = "FREMDBELEG_DOPPELT",
         PreisFehlt = "PREIS_FEHLT",

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, Server};
 use crate::lager::{Mill, and, buy, moves, plain, sell};
+use crate::waage::weigh;
 
 fn change(mill: &Mill<'_>, id: &str, body: Value) -> Answer {
     mill.client.put(&format!("/api/v1/belege/{id}"), body)
@@ -275,6 +276,70 @@ fn documents_of_a_locked_period_do_not_change() {
 }
 
 #[test]
+fn a_locked_partner_gets_no_goods_but_what_was_delivered_is_invoiced() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    mill.post("EL", sacks(100)).is(201);
+    let delivery = mill.post("LS", sacks(10)).id();
+    let free = create(&mill, "RE", json!([sacks(1)]), json!({"kundennummer": "Kd2"}));
+    for partner in ["Kd", "Hof"] {
+        let path = format!("/api/v1/kunden/{}", mill.partner_id(partner));
+        mill.client.put(&path, json!({"status": "gesperrt"})).is(200);
+    }
+    mill.post("LS", sacks(1)).refused(400, "KUNDE_GESPERRT");
+    mill.post("RE", sacks(11)).refused(400, "KUNDE_GESPERRT");
+    mill.post("EL", sacks(1)).refused(400, "KUNDE_GESPERRT");
+    let invoice = mill.post("RE", sacks(10));
+    invoice.hints("KUNDE_GESPERRT");
+    let invoice = invoice.id();
+    mill.put(&invoice, sacks(11)).refused(400, "KUNDE_GESPERRT");
+    mill.put(&invoice, sacks(10)).is(200);
+    mill.put(&delivery, sacks(11)).refused(400, "KUNDE_GESPERRT");
+    mill.put(&invoice, sacks(9)).is(200);
+    mill.put(&delivery, sacks(9)).is(200);
+    change(&mill, &free, json!({"kundennummer": "Kd"})).refused(400, "KUNDE_GESPERRT");
+    for (typ, menge) in [("RE", -1), ("LS", -1), ("ER", 5), ("ER", -1), ("EL", -1)] {
+        mill.post(typ, sacks(menge)).hints("KUNDE_GESPERRT");
+    }
+    let gutschrift = json!({"gutschrift": true, "kundennummer": "Hof"});
+    let body = and(json!({"beleg_typ": "ER", "items": [sacks(200)]}), gutschrift);
+    mill.client.post("/api/v1/belege", body).refused(400, "KUNDE_GESPERRT");
+    mill.storno(&invoice).is(200);
+    mill.storno(&delivery).is(200);
+}
+
+#[test]
+fn a_document_of_another_partner_takes_his_terms_and_is_bound_to_nothing_of_the_old_one() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let of = |partner: &str| format!("/api/v1/kunden/{}", mill.partner_id(partner));
+    mill.client
+        .put(&of("Kd"), json!({"zahlungsziel_tage": 10, "skonto_tage": 3, "skonto_prozent": 2}))
+        .is(200);
+    mill.client.put(&of("Kd2"), json!({"zahlungsziel_tage": 30})).is(200);
+    mill.post("EL", sacks(100)).is(201);
+    let delivery = mill.post("LS", sacks(5)).id();
+    let wiegung = weigh(&mill, 100, 40, json!({"partner_id": mill.partner_id("Kd")}));
+    let bound = and(sacks(5), json!({"bezug_beleg_id": delivery}));
+    let weighed = json!({"artikelnr": "R", "lager_buchen": false, "wiegung_id": wiegung});
+    let header = json!({"zahlungsbedingung": "nach Vereinbarung"});
+    let id = create(&mill, "RE", json!([bound, weighed]), header);
+    let terms = ["zahlungsziel_tage", "skonto_tage", "skonto_prozent", "zahlungsbedingung"];
+    let shown = |id: &str| terms.map(|field| mill.get(id)[field].clone());
+    assert_eq!(shown(&id), [json!(10), json!(3), json!("2.00"), json!("nach Vereinbarung")]);
+
+    let changed = change(&mill, &id, json!({"kundennummer": "Kd2", "skonto_tage": 5}));
+    changed.hints("WIEGUNG_ANDERER_PARTNER");
+    let hints = changed.body["hinweise"].as_array().unwrap();
+    assert!(hints.iter().any(|hint| hint["feld"] == "items[0].bezug_beleg_id"), "{hints:?}");
+    assert_eq!(shown(&id), [json!(30), json!(5), Value::Null, Value::Null]);
+    let position = mill.get(&id)["positionen"][0].clone();
+    assert_eq!((&position["bezug_beleg_id"], &position["gegenbelege"]), (&Value::Null, &json!([])));
+    change(&mill, &id, json!({"kundennummer": "Kd2", "zahlungsziel_tage": 7})).is(200);
+    assert_eq!(shown(&id), [json!(7), json!(5), Value::Null, Value::Null], "the same partner keeps them");
+}
+
+#[test]
 fn a_document_does_not_move_to_a_locked_partner_but_stays_correctable_with_its_own() {
     let server = Server::start();
     let mill = Mill::of(&server);
@@ -284,7 +349,8 @@ fn a_document_does_not_move_to_a_locked_partner_but_stays_correctable_with_its_o
     mill.client.put(&locked, json!({"status": "gesperrt"})).is(200);
     change(&mill, &id, json!({"kundennummer": "Kd2"})).refused(400, "KUNDE_GESPERRT");
     assert_eq!(mill.get(&id)["kunde_id"], mill.partner_id("Kd"));
-    change(&mill, &own, json!({"notizen": "x", "items": [sacks(2)]})).is(200);
+    change(&mill, &own, json!({"notizen": "x", "items": [sacks(1)]})).is(200);
+    change(&mill, &own, json!({"items": [sacks(2)]})).refused(400, "KUNDE_GESPERRT");
 }
 
 #[test]

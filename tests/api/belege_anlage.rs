@@ -117,17 +117,19 @@ fn the_partner_is_named_by_integer_uuid_or_number() {
 }
 
 #[test]
-fn a_locked_partner_gets_no_documents_and_an_inactive_one_a_hint() {
+fn a_locked_partner_gets_no_orders_and_an_inactive_one_a_hint() {
     let server = Server::start();
     let mill = server.company("Mühle");
     kunde(&mill, "G", json!({"status": "gesperrt"}));
     kunde(&mill, "I", json!({"status": "inaktiv"}));
-    for typ in ["AN", "AU", "LS", "RE", "BS", "EL"] {
-        post(&mill, typ, json!({"kundennummer": "G"})).refused(400, "KUNDE_GESPERRT");
+    for typ in ["AN", "AU", "BS", "LS", "RE", "EL", "ER"] {
+        let locked = post(&mill, typ, json!({"kundennummer": "G"}));
+        match ["AN", "AU", "BS"].contains(&typ) {
+            true => drop(locked.refused(400, "KUNDE_GESPERRT")),
+            false => drop(locked.hints("KUNDE_GESPERRT")),
+        }
         post(&mill, typ, json!({"kundennummer": "I"})).hints("KUNDE_INAKTIV");
     }
-    let purchase = post(&mill, "ER", json!({"kundennummer": "G"}));
-    assert_eq!(purchase.is(201)["beleg_nummer"], "ER-2026-00001");
 }
 
 fn import_articles(server: &Server, mill: &Client) {

@@ -26,7 +26,7 @@ fn second(mill: &Mill<'_>, id: &str, zweit: impl Into<Value>, more: Value) -> An
 }
 
 /// A finished weighing.
-fn weigh(mill: &Mill<'_>, erst: i64, zweit: i64, more: Value) -> String {
+pub fn weigh(mill: &Mill<'_>, erst: i64, zweit: i64, more: Value) -> String {
     let id = first(mill, erst, more).id();
     second(mill, &id, zweit, json!({})).is(200);
     id

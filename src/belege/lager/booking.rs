@@ -20,6 +20,8 @@ pub struct Booking<'r> {
     pub change: Rebooking<'r>,
     pub fefo: Fefo<'r>,
     pub movements: Movements,
+    /// What the document of another partner had moved, of which the movements take it back.
+    pub withdrawn: Movements,
     /// Positions of which portions came or went.
     pub touched: BTreeSet<(Role, PositionKey)>,
     /// Open portions of a new document.

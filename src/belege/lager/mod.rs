@@ -29,7 +29,7 @@ use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::rules::document::Seite;
 use crate::rules::error::{Code, Hints, PositionErrors, Refusal};
-use crate::rules::fixed::Quantity;
+use crate::rules::fixed::{Quantity, sums};
 use crate::rules::pairing::{Pairing, created};
 use booking::{Booking, moving, place, role};
 use change::{Followed, Gruppe, Movements};
@@ -42,6 +42,8 @@ pub struct Rebooked {
     pub bewegungen: Vec<Bewegung>,
     /// A position of the document may have met something.
     pub has_met: bool,
+    /// More goods of an article move to the customer, or come from the supplier, than before.
+    pub moves_on: bool,
 }
 
 /// Withdraws what a document had, enters what it has and books what follows.
@@ -53,6 +55,7 @@ pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Res
         movements: Movements::new(),
         touched: BTreeSet::new(),
         unmet: open::Unmet::default(),
+        withdrawn: Movements::new(),
         followed: Followed::new(),
         has_met: false,
         errors: PositionErrors::default(),
@@ -60,6 +63,9 @@ pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Res
     };
     if let Some((old, positions)) = change.withdrawn {
         booking.withdraw(old, positions)?;
+        if old.kunde_id != change.beleg.kunde_id {
+            booking.withdrawn = booking.movements.clone();
+        }
     }
     booking.fefo.begin(&booking.movements)?;
     booking.enter()?;
@@ -119,20 +125,34 @@ impl Booking<'_> {
         let received = self.note_batches()?;
         self.hint_rebatched()?;
         std::mem::take(&mut self.unmet).store(self.tx)?;
-        let (booked, knapp) = self.book_movements()?;
+        let booked = self.book_movements()?;
         for received in received {
             let moved = self.movements.keys().filter(|(_, _, charge)| *charge == Some(received));
             receipt::update(self.tx, received, moved.map(|(beleg, ..)| *beleg))?;
         }
         check_stock(&booked, self.change, self.hints)?;
-        let bewegungen: Vec<_> = booked.into_iter().map(|booked| booked.bewegung).collect();
-        let einstellungen = self.change.einstellungen;
-        chargen::check_articles_not_negative(self.tx, &knapp, &bewegungen, einstellungen, self.hints)?;
-        Ok(Rebooked { bewegungen, has_met: self.has_met })
+        let moves_on = self.moves_on()?;
+        let bewegungen = booked.into_iter().map(|booked| booked.bewegung).collect();
+        Ok(Rebooked { bewegungen, has_met: self.has_met, moves_on })
     }
 
-    /// The movements that were booked, and the articles whose stock may be below 0 now.
-    fn book_movements(&self) -> Result<(Vec<Gebucht>, BTreeSet<Uuid>)> {
+    /// Whether more goods of an article go to the customer, or come from the supplier, than before the request; all of
+    /// them, where the document had another partner.
+    fn moves_on(&self) -> Result<bool> {
+        let of_articles =
+            |movements: &Movements| sums(movements.iter().map(|((_, artikel, _), menge)| (*artikel, *menge)));
+        let before = of_articles(&self.withdrawn)?;
+        for (artikel, menge) in of_articles(&self.movements)? {
+            let more = menge.minus(before.get(&artikel).copied().unwrap_or_default())?;
+            let is_sale = self.change.beleg.beleg_typ.seite() == Seite::Verkauf;
+            if !more.is_zero() && more.is_negative() == is_sale {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn book_movements(&self) -> Result<Vec<Gebucht>> {
         let own = self.change.beleg;
         let mut belege = BTreeMap::from([(own.id, (own.beleg_nummer.clone(), own.beleg_typ))]);
         let mut buchungen = Vec::new();
@@ -151,12 +171,12 @@ impl Booking<'_> {
                 ist_eingang: belege[beleg].1.seite() == Seite::Einkauf,
             });
         }
-        let (mut booked, knapp) = chargen::book(self.tx, &buchungen)?;
+        let mut booked = chargen::book(self.tx, &buchungen)?;
         for Gebucht { bewegung, .. } in &mut booked {
             let beleg = bewegung.beleg_id.and_then(|id| belege.get(&id));
             bewegung.beleg_nummer = beleg.map(|(number, _)| number.clone());
         }
-        Ok((booked, knapp))
+        Ok(booked)
     }
 }
 

@@ -74,14 +74,24 @@ fn has_received(tx: &Tx<'_>, beleg: Uuid, charge: Uuid) -> Result<bool> {
         .unwrap_or(false))
 }
 
+/// Whether goods of the position lie in the batch.
+const IS_IN: &str =
+    "exists (select 1 from lager_offen o where o.tenant_id = p.tenant_id and o.kunde_id = b.kunde_id
+      and o.beleg_typ = b.beleg_typ and o.artikel_id = p.artikel_id and o.ist_genannt in (0, 1)
+      and o.beleg_id = p.beleg_id and o.position = p.position and o.charge_id is :charge)
+    or exists (select 1 from lager_paar l where l.tenant_id = p.tenant_id and l.lieferung_id = p.beleg_id
+      and l.lieferung_position = p.position and l.charge_id is :charge)
+    or exists (select 1 from lager_paar l where l.tenant_id = p.tenant_id and l.rechnung_id = p.beleg_id
+      and l.rechnung_position = p.position and l.charge_id is :charge and l.bewegt_von = 'rechnung')";
+
 /// Net price per unit of the article of what a receipt brought into a batch; that of the invoice which met it where it
 /// had none.
 fn price(tx: &Tx<'_>, beleg: Uuid, charge: Uuid, artikel: Uuid) -> Result<Option<Price>> {
     let own = format!(
-        "select {}, p.position from beleg_position p
+        "select {}, p.position from beleg_position p join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
          where p.tenant_id = :tenant and p.beleg_id = :beleg and p.artikel_id = :artikel and p.lager_buchen = 1
            and p.lager_menge > 0
-         order by p.charge_id is :charge desc, p.position limit 1",
+         order by ({IS_IN}) desc, p.charge_id is :charge desc, p.position limit 1",
         PriceOfPosition::COLUMNS
     );
     let params = named_params! {":beleg": beleg, ":artikel": artikel, ":charge": charge};

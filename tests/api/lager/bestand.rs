@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Mill, buy, sell};
-use crate::harness::{Answer, Server};
+use crate::harness::Server;
 
 fn sacks(menge: i64) -> Value {
     json!({"artikelnr": "S", "menge": menge})
@@ -59,53 +59,26 @@ fn a_stock_that_no_number_holds_is_refused() {
 }
 
 #[test]
-fn more_than_the_stock_of_an_article_without_batches_is_sold_with_a_hint_or_refused_by_setting() {
+fn the_stock_of_articles_without_batches_is_no_matter_of_negativbestand() {
     let server = Server::start();
     let mill = Mill::of(&server);
     let receipt = mill.post("EL", sacks(10)).id();
-    assert_eq!(mill.post("LS", sacks(10)).hint_codes(), [""; 0], "down to 0 is no overdraft");
-    let negative = |answer: &Answer, bestand: &str| {
-        let hints = answer.body["hinweise"].as_array().unwrap();
-        assert_eq!(answer.hint_codes(), ["BESTAND_NEGATIV"], "{}", answer.body);
-        assert_eq!(hints[0]["message"], format!("Artikel S: Bestand {bestand}."));
-    };
-    let sale = mill.post_for("Kd2", "RE", sacks(3));
-    negative(&sale, "-3.000");
-    // What does not take from it says nothing, what a receipt withdraws does.
-    assert_eq!(mill.post("EL", sacks(1)).hint_codes(), [""; 0]);
-    assert_eq!(mill.put(&sale.id(), sacks(2)).hint_codes(), [""; 0]);
-    negative(&mill.put(&receipt, sacks(9)), "-2.000");
-    // Several items count together.
-    server.set(&mill.client, &[("negativbestand", "ablehnen")]);
-    mill.post("EL", sacks(12)).is(201);
-    mill.post("LS", json!([sacks(6), sacks(5)])).refused(400, "BESTAND_NICHT_AUSREICHEND");
-    mill.storno(&receipt).is(200);
-    assert_eq!(stock(&mill, "S"), "1.000");
-    let last = mill.post("EL", sacks(2)).id();
-    mill.post("LS", sacks(3)).is(201);
-    mill.storno(&last).refused(400, "BESTAND_NICHT_AUSREICHEND");
-    assert_eq!(stock(&mill, "S"), "0.000");
-}
-
-#[test]
-fn production_takes_no_more_of_an_article_than_there_is() {
-    let server = Server::start();
-    let mill = Mill::of(&server);
+    for setting in ["hinweis", "ablehnen"] {
+        server.set(&mill.client, &[("negativbestand", setting)]);
+        assert_eq!(mill.post_for("Kd2", "RE", sacks(13)).hint_codes(), [""; 0], "{setting}");
+    }
+    assert_eq!(mill.put(&receipt, sacks(9)).hint_codes(), [""; 0]);
+    assert_eq!(stock(&mill, "S"), "-17.000");
     let recipe = r#"[{"id": 1, "bezeichnung": "Paletten", "version": 1, "inputs": [{"artikelnummer": "S", "menge": 10}],
         "outputs": [{"artikelnummer": "R", "menge": 1}]}]"#;
     server.import(&mill.client, "rezepturen", recipe);
-    let done = |count: i64| {
-        let path = "/api/v1/produktionsauftraege";
-        let id = mill.client.post(path, json!({"rezeptur_id": 1})).id();
-        let lines = mill.client.get(&format!("{path}/{id}")).is(200).clone();
-        let body = json!({"status": "erledigt", "inputs": [{"id": lines["inputs"][0]["id"], "ist_menge": count}],
-            "outputs": [{"id": lines["outputs"][0]["id"], "ist_menge": 1}]});
-        mill.client.put(&format!("{path}/{id}/status"), body)
-    };
-    done(10).hints("BESTAND_NEGATIV");
-    server.set(&mill.client, &[("negativbestand", "ablehnen")]);
-    done(1).refused(400, "BESTAND_NICHT_AUSREICHEND");
-    assert_eq!(stock(&mill, "S"), "-10.000");
+    let path = "/api/v1/produktionsauftraege";
+    let id = mill.client.post(path, json!({"rezeptur_id": 1})).id();
+    let lines = mill.client.get(&format!("{path}/{id}")).is(200).clone();
+    let body = json!({"status": "erledigt", "inputs": [{"id": lines["inputs"][0]["id"], "ist_menge": 3}],
+        "outputs": [{"id": lines["outputs"][0]["id"], "ist_menge": 1}]});
+    assert_eq!(mill.client.put(&format!("{path}/{id}/status"), body).hint_codes(), [""; 0]);
+    assert_eq!(stock(&mill, "S"), "-20.000");
 }
 
 #[test]

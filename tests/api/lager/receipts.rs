@@ -57,6 +57,18 @@ fn a_receipt_without_a_price_takes_that_of_its_invoice() {
 }
 
 #[test]
+fn the_price_of_a_batch_is_that_of_the_position_that_brought_it() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    mill.post("EL", buy(1, "X")).is(201);
+    let told = json!({"artikelnr": "W", "menge": 10, "ep_netto": "0.03", "mhd": "2027-01-31"});
+    mill.post("ER", json!([priced(5, "Y", "0.04"), told])).is(201);
+    let batches = mill.batches();
+    let made = batches.iter().find(|batch| batch["fremde_charge_nr"].is_null()).unwrap();
+    assert_eq!((&made["bestand"], &made["eingang_ep"]), (&json!("9.000"), &json!("0.0300")));
+}
+
+#[test]
 fn an_invoice_that_takes_goods_over_is_their_receipt() {
     let server = Server::start();
     let mill = Mill::of(&server);

@@ -163,7 +163,6 @@ pub const TABLES: &[Write] = &[
             ("items.einheit", "'t'", "'t'"),
             ("items.einheit", "'t'", "positionen.0.ep_netto='320.0000'"),
             ("items.wiegung_id", "'<WS1>'", "'<WS1>'"),
-            ("items.wiegung_id", "'<WS1>'", "400 WIEGUNG_BEREITS_VERWENDET"),
             ("items.kontrakt_position_id", "'<V-1/1>'", "'<V-1/1>'"),
         ],
     },

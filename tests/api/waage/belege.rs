@@ -76,6 +76,44 @@ fn a_weighing_stands_in_one_live_document_of_each_type() {
 }
 
 #[test]
+fn positions_share_the_weight_of_a_weighing() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let shares = |typ: &str, menge: [Value; 2]| {
+        let wiegung = weigh(&mill, 100, 40, json!({}));
+        let items = menge.map(|menge| item(&wiegung, json!({"menge": menge})));
+        mill.post(typ, json!(items))
+    };
+    let of = |id: &str| [0, 1].map(|at| mill.get(id)["positionen"][at]["menge"].clone());
+    for typ in ["EL", "ER", "BS"] {
+        let both = shares(typ, [json!(40), json!(20)]);
+        assert!(!both.hint_codes().contains(&"GEWICHT_WIDERSPRUCH".to_owned()), "{typ}");
+        shares(typ, [json!(40), json!(21)]).refused(400, "WIEGUNG_BEREITS_VERWENDET");
+        assert_eq!(of(&shares(typ, [Value::Null, json!(20)]).id()), ["40.000", "20.000"], "{typ}");
+        shares(typ, [Value::Null, json!(60)]).refused(400, "WIEGUNG_BEREITS_VERWENDET");
+        shares(typ, [Value::Null, Value::Null]).refused(400, "WIEGUNG_BEREITS_VERWENDET");
+    }
+    let wiegung = weigh(&mill, 100, 40, json!({}));
+    mill.post("EL", item(&wiegung, json!({"menge": 45}))).is(201);
+    let rest = mill.post("EL", item(&wiegung, json!({}))).id();
+    assert_eq!(mill.get(&rest)["positionen"][0]["menge"], "15.000", "of another document, too");
+    mill.post("EL", item(&wiegung, json!({"menge": "0.001"}))).refused(400, "WIEGUNG_BEREITS_VERWENDET");
+    mill.post("ER", item(&wiegung, json!({"menge": "0.05", "einheit": "t"}))).is(201);
+    mill.post("ER", item(&wiegung, json!({"menge": 11}))).refused(400, "WIEGUNG_BEREITS_VERWENDET");
+
+    let alone = weigh(&mill, 100, 40, json!({}));
+    mill.post("EL", item(&alone, json!({"menge": 61}))).hints("GEWICHT_WIDERSPRUCH");
+    let wiegung = weigh(&mill, 100, 40, json!({}));
+    let beside = [
+        item(&wiegung, json!({})),
+        item(&wiegung, json!({"menge": 60, "lager_buchen": false})),
+        item(&wiegung, json!({"ep_netto": -1})),
+        item(&wiegung, json!({"menge": -5})),
+    ];
+    assert_eq!(mill.get(&mill.post("ER", json!(beside)).id())["positionen"][2]["menge"], "60.000");
+}
+
+#[test]
 fn another_partner_is_a_hint() {
     let server = Server::start();
     let mill = Mill::of(&server);

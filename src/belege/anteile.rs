@@ -1,0 +1,114 @@
+//! Positions of live documents of one type that name a weighing share its net weight (D12).
+
+use std::collections::BTreeMap;
+
+use uuid::Uuid;
+
+use super::eingabe::NewItem;
+use super::header::Context;
+use super::sql::{self, WeighedPosition};
+use crate::artikel::Artikel;
+use crate::db::tx::Tx;
+use crate::failure::Result;
+use crate::rules::error::{Checked, Code, refuse_if};
+use crate::rules::fixed::Quantity;
+use crate::rules::unit::Conversion;
+use crate::tenants::Lagerbuchung;
+use crate::waage::FertigeWiegung;
+
+/// What positions take of each weighing: those of other documents, and those of this one so far.
+pub struct Anteile {
+    /// How many items of the request name each weighing.
+    items: BTreeMap<Uuid, usize>,
+    taken: BTreeMap<Uuid, Anteil>,
+}
+
+#[derive(Default)]
+struct Anteil {
+    /// In kg.
+    taken: Quantity,
+    is_shared: bool,
+}
+
+/// Whether an item takes a share: not what moves no goods, deducts, or takes back.
+pub fn takes_share(item: &NewItem) -> bool {
+    item.lager_buchen != Some(false)
+        && !item.ep_netto.is_some_and(|price| price.is_negative())
+        && !item.menge.is_some_and(Quantity::is_negative)
+}
+
+impl Anteile {
+    pub fn of(items: &[NewItem]) -> Anteile {
+        let mut named = BTreeMap::new();
+        for wiegung in items.iter().filter(|item| takes_share(item)).filter_map(|item| item.wiegung_id) {
+            *named.entry(wiegung).or_default() += 1;
+        }
+        Anteile { items: named, taken: BTreeMap::new() }
+    }
+
+    /// What the others leave of a weighing, in kg.
+    pub fn left(&mut self, tx: &Tx<'_>, context: &Context<'_>, wiegung: &FertigeWiegung) -> Result<Quantity> {
+        if !self.taken.contains_key(&wiegung.wiegung.id) {
+            let all = context.beleg.beleg_typ.ist_rechnung()
+                && context.einstellungen.lagerbuchung == Lagerbuchung::Lieferung;
+            let mut anteil = Anteil::default();
+            for other in sql::sharing(tx, wiegung.wiegung.id, context.beleg, all)? {
+                anteil.taken = anteil.taken.plus(other.weight()?.unwrap_or(wiegung.netto))?;
+                anteil.is_shared = true;
+            }
+            self.taken.insert(wiegung.wiegung.id, anteil);
+        }
+        let taken = self.taken.get(&wiegung.wiegung.id).map(|anteil| anteil.taken).unwrap_or_default();
+        Ok(wiegung.netto.minus(taken)?)
+    }
+
+    /// Whether other positions take a share.
+    pub fn is_shared(&self, wiegung: &FertigeWiegung) -> bool {
+        let id = wiegung.wiegung.id;
+        self.items.get(&id).is_some_and(|items| *items > 1)
+            || self.taken.get(&id).is_some_and(|anteil| anteil.is_shared)
+    }
+
+    /// Takes the share of a position, which may be more than was weighed where it is the only one.
+    pub fn take(
+        &mut self,
+        wiegung: &FertigeWiegung,
+        menge: Quantity,
+        einheit: Option<&str>,
+        artikel: Option<(&Artikel, Quantity)>,
+    ) -> Checked<()> {
+        let position = WeighedPosition {
+            menge,
+            einheit: einheit.map(str::to_owned),
+            lager_menge: artikel.map(|(_, menge)| menge),
+            artikel_einheit: artikel.and_then(|(artikel, _)| artikel.einheit.clone()),
+        };
+        let weight = position.weight()?.unwrap_or(wiegung.netto);
+        let anteil = self.taken.entry(wiegung.wiegung.id).or_default();
+        let taken = anteil.taken.plus(weight)?;
+        refuse_if(
+            anteil.is_shared && taken > wiegung.netto,
+            Code::WiegungBereitsVerwendet,
+            "wiegung_id",
+            USED_UP,
+        )?;
+        *anteil = Anteil { taken, is_shared: true };
+        Ok(())
+    }
+}
+
+pub const USED_UP: &str =
+    "Die Positionen von Belegen dieser Art nehmen zusammen mehr, als gewogen wurde. Bitte die Mengen prüfen.";
+
+impl WeighedPosition {
+    /// In kg; none where its units are none of mass.
+    fn weight(&self) -> Checked<Option<Quantity>> {
+        let own = self.einheit.as_deref().and_then(|einheit| Conversion::between(einheit, "kg"));
+        if let Some(own) = own {
+            return Ok(Some(own.quantity(self.menge)?));
+        }
+        let artikel = self.artikel_einheit.as_deref().and_then(|einheit| Conversion::between(einheit, "kg"));
+        let weight = artikel.zip(self.lager_menge).map(|(artikel, menge)| artikel.quantity(menge));
+        Ok(weight.transpose()?)
+    }
+}
