@@ -1,6 +1,7 @@
 //! Positions of live documents of one type that name a weighing share its net weight (D12).
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use uuid::Uuid;
 
@@ -37,6 +38,19 @@ pub fn takes_share(item: &NewItem) -> bool {
         && !item.menge.is_some_and(Quantity::is_negative)
 }
 
+impl Anteil {
+    fn of_others(tx: &Tx<'_>, context: &Context<'_>, wiegung: &FertigeWiegung) -> Result<Anteil> {
+        let all = context.beleg.beleg_typ.ist_rechnung()
+            && context.einstellungen.lagerbuchung == Lagerbuchung::Lieferung;
+        let mut anteil = Anteil::default();
+        for other in sql::sharing(tx, wiegung.wiegung.id, context.beleg, all)? {
+            anteil.taken = anteil.taken.plus(other.weight()?.unwrap_or(wiegung.netto))?;
+            anteil.is_shared = true;
+        }
+        Ok(anteil)
+    }
+}
+
 impl Anteile {
     pub fn of(items: &[NewItem]) -> Anteile {
         let mut named = BTreeMap::new();
@@ -48,18 +62,11 @@ impl Anteile {
 
     /// What the others leave of a weighing, in kg.
     pub fn left(&mut self, tx: &Tx<'_>, context: &Context<'_>, wiegung: &FertigeWiegung) -> Result<Quantity> {
-        if !self.taken.contains_key(&wiegung.wiegung.id) {
-            let all = context.beleg.beleg_typ.ist_rechnung()
-                && context.einstellungen.lagerbuchung == Lagerbuchung::Lieferung;
-            let mut anteil = Anteil::default();
-            for other in sql::sharing(tx, wiegung.wiegung.id, context.beleg, all)? {
-                anteil.taken = anteil.taken.plus(other.weight()?.unwrap_or(wiegung.netto))?;
-                anteil.is_shared = true;
-            }
-            self.taken.insert(wiegung.wiegung.id, anteil);
-        }
-        let taken = self.taken.get(&wiegung.wiegung.id).map(|anteil| anteil.taken).unwrap_or_default();
-        Ok(wiegung.netto.minus(taken)?)
+        let anteil = match self.taken.entry(wiegung.wiegung.id) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(Anteil::of_others(tx, context, wiegung)?),
+        };
+        Ok(wiegung.netto.minus(anteil.taken)?)
     }
 
     /// Whether other positions take a share.

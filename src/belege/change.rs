@@ -38,25 +38,18 @@ pub fn change(
     let old_positions = sql::positions(tx, old.id)?;
     let said = Said::of(&mut change, &old_positions);
     let kunde = partner_of(tx, &old, &change, &mut hints)?;
-    let beleg_datum = new_date(tx, &old, change.beleg_datum.get().copied(), einstellungen)?;
-    let before = Beleg { beleg_datum, ..old.clone() };
-    let before = if kunde.id == old.kunde_id { before } else { partner::with_terms(before, &kunde) };
-    let new = header(tx, before, &kunde, change, &mut hints)?;
-    keep_version(tx, &old, &new)?;
+    let new = new_header(tx, &old, &kunde, change, einstellungen, &mut hints)?;
     let enters_again = said.is_some() || new.kunde_id != old.kunde_id;
+    keep_version(tx, &old, &new, enters_again, &mut hints)?;
     let (new, positions) = match said {
         Some(said) => with_new_positions(tx, new, &kunde, said, einstellungen, &mut hints)?,
         None => with_kept_positions(tx, &old, new, old_positions.clone(), einstellungen, &mut hints)?,
     };
     sql::update(tx, &new)?;
-    if enters_again || (old.beleg_datum, old.lieferdatum) != (new.beleg_datum, new.lieferdatum) {
-        lifecycle::hint_named_by_final(tx, &old, &mut hints)?;
-    }
     hint_doubled_fremdbeleg(tx, &new, &mut hints)?;
     hint_not_agreed(&new, &kunde, &mut hints);
     if !enters_again {
-        let new = with_gegenbelege(tx, new, positions, true)?;
-        return Ok(confirmation(new, Vec::new(), hints));
+        return Ok(confirmation(with_gegenbelege(tx, new, positions, true)?, Vec::new(), hints));
     }
     let rebooking = lager::Rebooking {
         withdrawn: Some((&old, &old_positions)),
@@ -66,14 +59,37 @@ pub fn change(
         einstellungen,
     };
     let lager::Rebooked { bewegungen, has_met, moves_on } = lager::rebook(tx, rebooking, &mut hints)?;
-    let has_more = moves_on || orders_more(&new, &old_positions, &positions)?;
-    partner::check_goods(&new, &kunde, has_more)?;
+    partner::check_goods(&new, &kunde, moves_on || orders_more(&new, &old_positions, &positions)?)?;
     hint_overdelivered(tx, new.beleg_typ, &positions, Source::Items, &mut hints)?;
     Ok(confirmation(with_gegenbelege(tx, new, positions, has_met)?, bewegungen, hints))
 }
 
-/// Keeps the document as it was, and remembers whom this version names.
-fn keep_version(tx: &WriteTx<'_>, old: &Beleg, new: &Beleg) -> Result<()> {
+/// The document with what was said of it; one of another partner has his terms, where none were sent (D18).
+fn new_header(
+    tx: &WriteTx<'_>,
+    old: &Beleg,
+    kunde: &Kunde,
+    change: BelegChange,
+    einstellungen: &Einstellungen,
+    hints: &mut Hints,
+) -> Result<Beleg> {
+    let beleg_datum = new_date(tx, old, change.beleg_datum.get().copied(), einstellungen)?;
+    let before = Beleg { beleg_datum, ..old.clone() };
+    let before = if kunde.id == old.kunde_id { before } else { partner::with_terms(before, kunde) };
+    header(tx, before, kunde, change, hints)
+}
+
+/// Keeps the document as it was, remembers whom this version names, and says which final documents name it.
+fn keep_version(
+    tx: &WriteTx<'_>,
+    old: &Beleg,
+    new: &Beleg,
+    enters_again: bool,
+    hints: &mut Hints,
+) -> Result<()> {
+    if enters_again || (old.beleg_datum, old.lieferdatum) != (new.beleg_datum, new.lieferdatum) {
+        lifecycle::hint_named_by_final(tx, old, hints)?;
+    }
     verlauf::write(tx, old, BelegAktion::Aendern)?;
     if new.kunde_id != old.kunde_id {
         sql::add_former_partner(tx, old)?;
