@@ -321,6 +321,7 @@ create table tenant (
   charge_automatik         text not null default 'aus' check (charge_automatik in ('aus', 'fefo')),
   -- D8: what happens when more of a batch is sold than there is
   negativbestand           text not null default 'hinweis' check (negativbestand in ('hinweis', 'ablehnen')),
+  paarung_monate           integer not null default 12 check (paarung_monate between 0 and 1200), -- D8
   -- D4: documents dated up to this day are neither created nor changed
   gesperrt_bis             text,
   -- D4: types that are finalised when they are created, separated by blanks
@@ -1171,6 +1172,8 @@ create table beleg (
   lagerhalle_id     integer,
   vb_id             integer,                   -- sales representative (D9)
   storno_von_beleg_id blob,                    -- this is the counter document of that one
+  vorgaenger_beleg_id blob,                    -- what it was made from: an order from a quote (D8)
+  ohne_gegenbeleg   integer not null default 0 check (ohne_gegenbeleg = 0 or ohne_gegenbeleg = 1), -- none will come (D8)
   ereignis_am       integer,                   -- last event since it was finalised (D11); grows strictly per company;
                                                -- null: it never was, so that nachweis has nothing of it
   storno_grund      text,
@@ -1184,7 +1187,8 @@ create table beleg (
   foreign key (tenant_id, kunde_id) references kunde (tenant_id, id),
   foreign key (tenant_id, firma_nr) references firma (tenant_id, nr),
   foreign key (tenant_id, vb_id) references vertriebler (tenant_id, id),
-  foreign key (tenant_id, storno_von_beleg_id) references beleg (tenant_id, id)
+  foreign key (tenant_id, storno_von_beleg_id) references beleg (tenant_id, id),
+  foreign key (tenant_id, vorgaenger_beleg_id) references beleg (tenant_id, id)
 ) strict, without rowid;
 -- A repeated request finds the document that the first one made (D19).
 create unique index beleg_external_ref on beleg (tenant_id, external_ref) where external_ref is not null;
@@ -1198,6 +1202,8 @@ create index beleg_kunde on beleg (tenant_id, kunde_id, beleg_datum desc, angele
 create index beleg_fremd on beleg (tenant_id, kunde_id, fremdbelegnummer) where fremdbelegnummer is not null;
 -- D4: a document has one counter document at most.
 create unique index beleg_storno on beleg (tenant_id, storno_von_beleg_id) where storno_von_beleg_id is not null;
+-- What was made from a document.
+create index beleg_nachfolger on beleg (tenant_id, vorgaenger_beleg_id) where vorgaenger_beleg_id is not null;
 create index beleg_vertriebler on beleg (tenant_id, vb_id) where vb_id is not null;
 -- D4: documents that may become final when their day is over are looked for every minute and at each start, among all
 -- that a company ever wrote.
@@ -1207,7 +1213,7 @@ create index beleg_ordnung
   on beleg (tenant_id, beleg_datum desc, angelegt_am desc, id desc, kunde_id, such_text);
 
 -- A finalised document never changes (D4): only its state, its events and why it was cancelled. What is not named here
--- may change: status, ereignis_am, storno_grund, version, geaendert_am, such_text.
+-- may change: status, ereignis_am, storno_grund, version, geaendert_am, such_text; ohne_gegenbeleg may be set.
 create trigger beleg_abgeschlossen before update on beleg
   when old.status <> 'offen' and (
     old.status = 'storniert' and new.status <> 'storniert'
@@ -1228,7 +1234,9 @@ create trigger beleg_abgeschlossen before update on beleg
     or new.anfrage_sha256 is not old.anfrage_sha256 or new.fremdbelegnummer is not old.fremdbelegnummer
     or new.kontaktperson is not old.kontaktperson or new.niederlassung_id is not old.niederlassung_id
     or new.lagerhalle_id is not old.lagerhalle_id or new.vb_id is not old.vb_id
-    or new.storno_von_beleg_id is not old.storno_von_beleg_id or new.angelegt_am <> old.angelegt_am
+    or new.storno_von_beleg_id is not old.storno_von_beleg_id
+    or new.vorgaenger_beleg_id is not old.vorgaenger_beleg_id or new.ohne_gegenbeleg < old.ohne_gegenbeleg
+    or new.angelegt_am <> old.angelegt_am
     or new.kunden_kundennr is not old.kunden_kundennr
     or new.kunden_steuernummer is not old.kunden_steuernummer or new.kunden_email is not old.kunden_email
     or new.kunden_iban is not old.kunden_iban or new.kunden_bic is not old.kunden_bic

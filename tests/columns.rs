@@ -44,8 +44,8 @@ const BESIDE: &[(&str, &str, &str)] = &[
 ];
 
 /// Columns of a document that may change after it is final.
-const AFTER_THE_END: [&str; 6] =
-    ["ereignis_am", "geaendert_am", "status", "storno_grund", "such_text", "version"];
+const AFTER_THE_END: [&str; 7] =
+    ["ereignis_am", "geaendert_am", "ohne_gegenbeleg", "status", "storno_grund", "such_text", "version"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

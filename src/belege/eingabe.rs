@@ -49,6 +49,7 @@ eingabe! {
         skonto_prozent: Percent,
         kontaktperson: Text,
         gutschrift: bool,
+        vorgaenger_beleg_id: Uuid,
         abschliessen: bool,
     }
     nur_lesen: [..Beleg, "idempotent", "inhalt_abweichend", "hinweise", "lagerbewegungen"]
@@ -95,6 +96,14 @@ eingabe! {
     }
     nur_lesen: ["id", "beleg_id", "beleg_nummer", "pdf_archiv_count", "sha256", "status", "mime_type",
         "erstellt_am"]
+}
+
+eingabe! {
+    /// What settles a document: body of POST /belege/{id}/erledigen (D4).
+    pub struct Erledigung {
+        ohne_gegenbeleg: bool,
+    }
+    nur_lesen: [..Beleg, "items"]
 }
 
 eingabe! {

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::eingabe::{BelegChange, NewBeleg, NewEinlesen, NewPdf};
+use super::eingabe::{BelegChange, Erledigung, NewBeleg, NewEinlesen, NewPdf};
 use super::einlesen::Datei;
 use super::model::{Angelegt, Beleg, BelegPdf, StatusBestaetigung};
 use super::sql::{self, Auswahl};
@@ -121,6 +121,19 @@ pub fn finalise(call: &Call<'_>) -> Result<Write> {
         IfMatch::check(if_match.as_ref(), old.version)?;
         let mut hinweise = hinweise.clone();
         let Beleg { id, beleg_nummer, status, .. } = lifecycle::finalise(tx, old, &mut hinweise)?;
+        Ok(Reply::ok(&StatusBestaetigung { id, beleg_nummer, status, hinweise })?.about(id))
+    }))
+}
+
+pub fn settle(call: &Call<'_>) -> Result<Write> {
+    let (said, hinweise) = call.optional_body::<Erledigung>()?;
+    let (id, if_match) = (call.id(WHAT)?, call.if_match());
+    let closed = said.ohne_gegenbeleg == Some(true);
+    Ok(Box::new(move |tx| {
+        let old = found(tx, id)?;
+        IfMatch::check(if_match.as_ref(), old.version)?;
+        let mut hinweise = hinweise.clone();
+        let Beleg { id, beleg_nummer, status, .. } = lifecycle::settle(tx, old, closed, &mut hinweise)?;
         Ok(Reply::ok(&StatusBestaetigung { id, beleg_nummer, status, hinweise })?.about(id))
     }))
 }

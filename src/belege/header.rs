@@ -2,10 +2,13 @@
 
 use super::eingabe::BelegChange;
 use super::model::{Beleg, Source};
-use crate::db::tx::WriteTx;
+use super::sql;
+use crate::db::tx::{Tx, WriteTx};
+use uuid::Uuid;
+
 use crate::failure::Result;
 use crate::kunden::Kunde;
-use crate::rules::change::apply_each;
+use crate::rules::change::{Change, apply_each};
 use crate::rules::day::DayTime;
 use crate::rules::document::{BelegTyp, Rechnungsart};
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
@@ -47,6 +50,7 @@ pub fn header(
         kunden_name: kunde.name.clone(),
         vb_id: vertriebler::resolve_change(tx, &said.vb_id, before.vb_id, hints)?,
         rechnungsart: Rechnungsart::of(before.beleg_typ, gutschrift),
+        vorgaenger_beleg_id: predecessor(tx, &before, kunde, said.vorgaenger_beleg_id, hints)?,
         version: before.version + 1,
         updated_at: tx.now(),
         ..before
@@ -56,6 +60,35 @@ pub fn header(
         zahlungsziel_tage, zahlungsbedingung, skonto_tage, skonto_prozent
     }
     Ok(beleg)
+}
+
+/// What the document was made from: one of the same partner (D8). One that was kept is dropped with its partner.
+fn predecessor(
+    tx: &Tx<'_>,
+    before: &Beleg,
+    kunde: &Kunde,
+    said: Change<Uuid>,
+    hints: &mut Hints,
+) -> Result<Option<Uuid>> {
+    let is_sent = !said.is_keep();
+    let Some(id) = said.apply(before.vorgaenger_beleg_id) else { return Ok(None) };
+    if !is_sent && before.kunde_id == kunde.id {
+        return Ok(Some(id));
+    }
+    let unknown = || Refusal::unknown(Code::BelegNichtGefunden, "vorgaenger_beleg_id", "Diesen Beleg");
+    let named = sql::named_document(tx, id, None)?.ok_or_else(unknown)?;
+    match (named.kunde == kunde.id && id != before.id, is_sent) {
+        (true, _) => Ok(Some(id)),
+        (false, true) => {
+            let message = "Der Vorgänger muss ein anderer Beleg desselben Partners sein.";
+            Err(Refusal::field(Code::BezugPasstNicht, "vorgaenger_beleg_id", message).into())
+        }
+        (false, false) => {
+            let message = "Der Vorgänger war ein Beleg des bisherigen Partners; er ist entfernt.";
+            hints.add_field(HintCode::FeldIgnoriert, "vorgaenger_beleg_id", message);
+            Ok(None)
+        }
+    }
 }
 
 /// Whether the company writes the document for its supplier (self-billing, UStG § 14 (2); D24), by what was sent: only an

@@ -4,6 +4,7 @@ use super::lager::{self, Rebooking};
 use super::model::{Beleg, BelegPosition, Source, StornoBestaetigung};
 use super::verlauf;
 use super::{ausfertigung, lieferanten_nr, nachweis, sql};
+use crate::artikel;
 use crate::db::evidence::Subject;
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
@@ -64,21 +65,38 @@ fn move_to(
     Ok(beleg)
 }
 
-/// Marks a final document as settled; one that is settled already stays as it is.
-pub fn settle(tx: &WriteTx<'_>, beleg: Beleg) -> Result<Beleg> {
-    match beleg.status {
-        BelegStatus::Erledigt => return Ok(beleg),
-        BelegStatus::Abgeschlossen => {}
-        BelegStatus::Storniert => {
-            let message = "Der Beleg ist storniert und lässt sich nicht erledigen.";
-            return Err(Refusal::new(Code::BelegStorniert, message).into());
-        }
-        BelegStatus::Offen => {
-            let message = "Der Beleg ist noch offen. Bitte erst abschließen.";
-            return Err(Refusal::new(Code::BelegNichtAbgeschlossen, message).into());
-        }
+/// Marks a final document as settled: paid. `closed`: no counterpart will come, so what is open of it is closed (D8). One
+/// that is so already stays as it is.
+pub fn settle(tx: &WriteTx<'_>, beleg: Beleg, closed: bool, hints: &mut Hints) -> Result<Beleg> {
+    if !matches!(beleg.status, BelegStatus::Abgeschlossen | BelegStatus::Erledigt) {
+        let message = format!("Der Beleg ist {}; erledigt werden abgeschlossene.", beleg.status.as_str());
+        return Err(Refusal::new(Code::BelegNichtAbgeschlossen, message).into());
     }
-    move_to(tx, beleg, BelegStatus::Erledigt, BelegAktion::Erledigen, None)
+    let ohne_gegenbeleg = closed || beleg.ohne_gegenbeleg;
+    if !ohne_gegenbeleg {
+        hint_open(tx, &beleg, hints)?;
+    }
+    if beleg.status == BelegStatus::Erledigt && ohne_gegenbeleg == beleg.ohne_gegenbeleg {
+        return Ok(beleg);
+    }
+    let settled = move_to(tx, beleg, BelegStatus::Erledigt, BelegAktion::Erledigen, None)?;
+    let settled = Beleg { ohne_gegenbeleg, ..settled };
+    sql::update(tx, &settled)?;
+    Ok(settled)
+}
+
+/// Says how much of a document has no counterpart yet (D4).
+fn hint_open(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<()> {
+    for (artikel, menge) in lager::open_of(tx, beleg)? {
+        let artikel = artikel::must_have(tx, artikel)?;
+        let message = format!(
+            "Ohne Gegenbeleg sind noch {menge} {} {}. Kommt keiner mehr, bitte ohne_gegenbeleg: true senden.",
+            artikel.einheit.as_deref().unwrap_or_default(),
+            artikel.bezeichnung
+        );
+        hints.add(HintCode::MengeOffen, message);
+    }
+    Ok(())
 }
 
 /// Cancels a document. A finalised invoice gets a counter document; other documents only change
@@ -140,12 +158,11 @@ fn counter_document(
     positions: Vec<BelegPosition>,
     hints: &mut Hints,
 ) -> Result<Beleg> {
-    let today = tx.today();
     let counter = Beleg {
         id: tx.new_id(),
-        beleg_nummer: numbers::next(tx, Reihe::Beleg(cancelled.beleg_typ), today.year())?,
+        beleg_nummer: numbers::next(tx, Reihe::Beleg(cancelled.beleg_typ), tx.today().year())?,
         status: BelegStatus::Offen,
-        beleg_datum: DayTime(today),
+        beleg_datum: DayTime(tx.today()),
         summe_netto: -cancelled.summe_netto,
         summe_mwst: -cancelled.summe_mwst,
         summe_brutto: -cancelled.summe_brutto,
@@ -156,6 +173,8 @@ fn counter_document(
         blatt_am: None,
         firma_nr: None,
         storno_grund: None,
+        vorgaenger_beleg_id: Some(cancelled.id),
+        ohne_gegenbeleg: false,
         ereignis_am: None,
         version: 1,
         created_at: tx.now(),

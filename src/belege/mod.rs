@@ -39,7 +39,7 @@ pub use ausfertigung::{Papiere, missing_of_partner, papiere};
 pub use checks::CHECKS;
 pub use eingabe::NewItem;
 pub use handlers::{auswahl, found, with_positions};
-pub use model::{Angelegt, Beleg, BelegPosition, Gegenbeleg, Wiederholt};
+pub use model::{Angelegt, Beleg, BelegPosition, Gegenbeleg, Kettenglied, Wiederholt};
 pub use nachweis::{altered_pdf, digest, without_evidence};
 pub use nummer::{erechnung_of_number, finalise_number, missing_of_number, pdf_of_number, settle_number};
 pub use sql::{Auswahl, RETENTION, count, list};
@@ -57,7 +57,7 @@ use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
 use crate::waage::Storno;
-use eingabe::{BelegChange, NewBeleg, NewEinlesen, NewPdf};
+use eingabe::{BelegChange, Erledigung, NewBeleg, NewEinlesen, NewPdf};
 use einlesen::model::Eingelesen;
 use model::{
     BelegBestaetigung, BelegPdf, Dokument, PdfBestaetigung, StatusBestaetigung, StornoBestaetigung,
@@ -158,6 +158,11 @@ pub const ROUTES: &[Route] = &[
         .with_if_match()
         .gives(&[Answer::ok::<StatusBestaetigung>()])
         .refuses(&[&[Code::BelegStorniert], INCOMPLETE]),
+    Route::post("/api/v1/belege/{id}/erledigen", WRITE, "Beleg erledigen (bezahlt)", handlers::settle)
+        .may_take::<Erledigung>("Erledigung")
+        .with_if_match()
+        .gives(&[Answer::ok::<StatusBestaetigung>()])
+        .refuses(&[&[Code::BelegNichtAbgeschlossen]]),
     Route::post("/api/v1/belege/{id}/storno", WRITE, "Beleg stornieren", handlers::cancel)
         .takes::<Storno>("Storno", &["grund"])
         .with_if_match()

@@ -67,6 +67,10 @@ record! {
         vb_id: Option<i64> = mutable,
         /// This is the counter document of that one (D4).
         storno_von_beleg_id: Option<Uuid> = fixed,
+        /// What it was made from (D8).
+        vorgaenger_beleg_id: Option<Uuid> = mutable,
+        /// No counterpart will come: what is open of it is closed (D8).
+        ohne_gegenbeleg: bool = mutable,
         storno_grund: Option<String> = mutable,
         /// Where the PDF is, once one is archived.
         pdf_url: Option<String> = |id, is_archived| { pdf_url(id, is_archived) },
@@ -77,6 +81,12 @@ record! {
         /// In the answer about a single document only.
         #[serde(skip_serializing_if = "Option::is_none")]
         positionen: Option<Vec<BelegPosition>> = { None },
+        /// The document of vorgaenger_beleg_id; in the answer about a single document only.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        vorgaenger: Option<Kettenglied> = { None },
+        /// What was made from it; in the answer about a single document only.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        nachfolger: Option<Vec<Kettenglied>> = { None },
         /// Last event since it was finalised (D11).
         #[serde(skip)]
         ereignis_am: Option<Instant> = mutable,
@@ -90,6 +100,17 @@ record! {
         version: i64 = mutable,
     } with {
         is_archived: "b.blatt_am is not null or exists (select 1 from beleg_pdf p where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
+    }
+}
+
+record! {
+    /// A document of a chain: AN, AU, LS, RE (D8).
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    pub struct Kettenglied from beleg as b {
+        id: Uuid,
+        beleg_nummer: String,
+        beleg_typ: BelegTyp,
+        status: BelegStatus,
     }
 }
 

@@ -16,7 +16,7 @@ const DOCUMENT: &str = "select json_array(hex(b.id), b.beleg_nummer, b.beleg_typ
     b.firma_nr, b.blatt_am, b.summe_netto, b.summe_mwst, b.summe_brutto,
     b.notizen, b.zahlungsziel_tage, b.zahlungsbedingung, b.skonto_tage, b.skonto_prozent,
     b.external_ref, b.fremdbelegnummer, b.kontaktperson, b.niederlassung_id, b.lagerhalle_id, b.vb_id,
-    hex(b.storno_von_beleg_id), b.angelegt_am,
+    hex(b.storno_von_beleg_id), hex(b.vorgaenger_beleg_id), b.angelegt_am,
     (select json_group_array(json_array(p.position, hex(p.id), hex(p.artikel_id), p.bezeichnung, p.bezeichnung2,
        p.langtext, p.menge, p.einheit, p.ep_netto, p.rabatt_prozent, p.mwst_satz, p.steuer_kategorie,
        p.gesamtpreis, hex(p.charge_id),

@@ -14,8 +14,10 @@ pub fn finalise_number(tx: &WriteTx<'_>, number: &str) -> Result<Hints> {
     Ok(hints)
 }
 
-pub fn settle_number(tx: &WriteTx<'_>, number: &str) -> Result<Hints> {
-    settle(tx, by_number(tx, number)?).map(|_| Hints::default())
+pub fn settle_number(tx: &WriteTx<'_>, number: &str, closed: bool) -> Result<Hints> {
+    let mut hints = Hints::default();
+    settle(tx, by_number(tx, number)?, closed, &mut hints)?;
+    Ok(hints)
 }
 
 /// The PDF of a document by its number; of an open one the draft.

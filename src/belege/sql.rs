@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::model::{Beleg, BelegPosition, Gegenbeleg};
+use super::model::{Beleg, BelegPosition, Gegenbeleg, Kettenglied};
 use crate::db::list::{Filter, ListSql, Order, Page, names};
 use crate::db::record::Part;
 use crate::db::retention::Retention;
@@ -149,7 +149,24 @@ pub fn positions(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<BelegPosition>> {
 pub fn with_positions(tx: &Tx<'_>, beleg: Beleg) -> Result<Beleg> {
     let mut positionen = positions(tx, beleg.id)?;
     add_gegenbelege(tx, &beleg, &mut positionen)?;
-    Ok(Beleg { positionen: Some(positionen), ..beleg })
+    let (vorgaenger, nachfolger) = (vorgaenger(tx, &beleg)?, Some(nachfolger(tx, beleg.id)?));
+    Ok(Beleg { positionen: Some(positionen), vorgaenger, nachfolger, ..beleg })
+}
+
+fn vorgaenger(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Kettenglied>> {
+    let Some(id) = beleg.vorgaenger_beleg_id else { return Ok(None) };
+    let statement =
+        format!("select {} from beleg b where b.tenant_id = :tenant and b.id = :id", Kettenglied::COLUMNS);
+    tx.optional(&statement, named_params! {":id": id}, Kettenglied::read)
+}
+
+/// What was made from a document, the oldest first.
+fn nachfolger(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Kettenglied>> {
+    let statement = format!(
+        "select {} from beleg b where b.tenant_id = :tenant and b.vorgaenger_beleg_id = :id order by b.id",
+        Kettenglied::COLUMNS
+    );
+    tx.all(&statement, named_params! {":id": beleg}, Kettenglied::read)
 }
 
 /// Notes on the positions of a document what they have met (D8).

@@ -27,9 +27,15 @@ pub enum Command {
     /// Mark final documents as settled
     #[command(
         override_usage = "partnerd beleg erledigen [OPTIONS]\n       --tenant <T> <NUMBER>...",
-        after_help = "Examples:\n  partnerd beleg erledigen RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\""
+        after_help = "Examples:\n  partnerd beleg erledigen RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\"\n  partnerd beleg erledigen LS-2026-00004 --ohne-gegenbeleg \\\n      --tenant \"Mühle Beispiel\""
     )]
-    Erledigen(Numbers),
+    Erledigen {
+        #[command(flatten)]
+        numbers: Numbers,
+        /// No counterpart will come: what is open of them is closed
+        #[arg(long)]
+        ohne_gegenbeleg: bool,
+    },
     /// Write the PDF of a document
     ///
     /// It is the newest upload, else the sheet; of an open document a draft.
@@ -88,8 +94,9 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
             config,
             terminal,
         ),
-        Command::Erledigen(numbers) => {
-            move_on(&numbers, "beleg erledigen", Tat::Erledigt, belege::settle_number, config, terminal)
+        Command::Erledigen { numbers, ohne_gegenbeleg } => {
+            let settle = |tx: &WriteTx<'_>, number: &str| belege::settle_number(tx, number, ohne_gegenbeleg);
+            move_on(&numbers, "beleg erledigen", Tat::Erledigt, settle, config, terminal)
         }
         Command::Pdf(file) => write(&file, belege::pdf_of_number, config, terminal),
         Command::Erechnung(file) => write(&file, belege::erechnung_of_number, config, terminal),
@@ -101,7 +108,7 @@ fn move_on(
     arguments: &Numbers,
     command: &str,
     tat: Tat,
-    step: fn(&WriteTx<'_>, &str) -> Result<Hints>,
+    step: impl Fn(&WriteTx<'_>, &str) -> Result<Hints>,
     config: &Config,
     terminal: &Terminal,
 ) -> Outcome {

@@ -13,7 +13,7 @@ use super::parts::{
 };
 use super::{anhaenge, frame, storno};
 use crate::anhaenge::Besitzer;
-use crate::belege::{self, Beleg, BelegPosition, Gegenbeleg, Papiere};
+use crate::belege::{self, Beleg, BelegPosition, Gegenbeleg, Kettenglied, Papiere};
 use crate::failure::Result;
 use crate::herkunft::{self, Umschlag};
 use crate::http::reply::Reply;
@@ -77,6 +77,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         (missing_of(&beleg, &papiere))
         h2 { "Positionen" }
         (positions(beleg.positionen.as_deref().unwrap_or_default()))
+        (chain(ask, &beleg))
         (counterparts(ask, &beleg))
         (movements(ask, db, beleg.id)?)
         (anhaenge::original(db, Besitzer::Beleg(beleg.id), &here)?)
@@ -125,6 +126,18 @@ fn positions(positions: &[BelegPosition]) -> Markup {
         .numbers("Steuer (%)", |position| amount(position.mwst_satz))
         .numbers("Gesamt netto", |position| number(position.gesamtpreis))
         .render()
+}
+
+/// What the document was made from, and what was made from it (D8).
+fn chain(ask: &Ask, beleg: &Beleg) -> Markup {
+    let before = beleg.vorgaenger.iter().map(|glied| ("Vorgänger", glied));
+    let after = beleg.nachfolger.iter().flatten().map(|glied| ("Nachfolger", glied));
+    let rows: Vec<_> = before.chain(after).collect();
+    let to = |(_, glied): &(_, &Kettenglied)| ask.page_of("belege", glied.id);
+    html! { @if !rows.is_empty() {
+        h2 { "Zusammenhang" }
+        (linked("Zusammenhang", "", &rows, to).text("Nummer", |(_, glied)| glied.beleg_nummer.clone()).text("Was", |(what, _)| (*what).to_owned()).text("Art", |(_, glied)| glied.beleg_typ.bezeichnung().to_owned()).text("Status", |(_, glied)| glied.status.as_str().to_owned()))
+    } }
 }
 
 /// What the positions have met (D8).

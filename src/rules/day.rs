@@ -33,6 +33,11 @@ impl Day {
         i64::from(self.0.year())
     }
 
+    /// The same day so many calendar months later, or earlier; the last of a month that has no such day.
+    pub fn plus_months(self, months: i32) -> Day {
+        Day(self.0.saturating_add(Span::new().months(months)))
+    }
+
     pub fn next_year(self) -> Day {
         Day(self.0.saturating_add(Span::new().years(1)))
     }

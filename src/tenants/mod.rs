@@ -12,7 +12,7 @@ pub use settings::{
     ChargeAutomatik, ERechnungspflicht, Einstellungen, Lagerbuchung, SETTINGS, Setting, Strenge,
     UnbekannteParameter, load,
 };
-pub use value::{SettingValue, Worded};
+pub use value::{Monate, SettingValue, Worded};
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 

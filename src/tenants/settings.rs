@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row};
 
-use super::value::{SettingValue, Worded};
+use super::value::{Monate, SettingValue, Worded};
 use crate::choice;
 use crate::db::TenantId;
 use crate::db::tx::Tx;
@@ -173,8 +173,11 @@ settings! {
         "fefo: sales items without a batch take those that expire first.",
         "Welche Charge eine Verkaufsposition nimmt, die keine nennt.";
     negativbestand: Strenge = "hinweis",
-        "What happens when more is sold of a batch, or of an article without batches, than there is.",
-        "Was geschieht, wenn von einer Charge oder einem Artikel ohne Chargen mehr verkauft wird, als da ist.";
+        "What happens when more is sold of a batch than there is.",
+        "Was geschieht, wenn von einer Charge mehr verkauft wird, als da ist.";
+    paarung_monate: Monate = "12",
+        "Deliveries and invoices that are dated further apart meet only by bezug_beleg_id; 0: at any age.",
+        "Lieferungen und Rechnungen, deren Datum weiter auseinander liegt, treffen sich nur mit bezug_beleg_id; 0: in jedem Alter.";
     gesperrt_bis: Option<Day> = "",
         "Documents dated up to this day are neither created nor changed.",
         "Belege mit Datum bis zu diesem Tag werden weder angelegt noch geändert.";

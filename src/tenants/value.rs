@@ -54,6 +54,40 @@ impl SettingValue for bool {
     }
 }
 
+/// A number of calendar months.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Monate(pub i32);
+
+impl SettingValue for Monate {
+    fn values() -> String {
+        "0 bis 1200".to_owned()
+    }
+
+    fn expected() -> String {
+        "a number from 0 to 1200".to_owned()
+    }
+
+    fn typed(text: &str) -> Option<Monate> {
+        text.parse().ok().filter(|months| (0..=1_200).contains(months)).map(Monate)
+    }
+
+    fn as_typed(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn in_words(&self) -> String {
+        self.as_typed()
+    }
+
+    fn stored(&self) -> Value {
+        self.0.into()
+    }
+
+    fn read(column: ValueRef<'_>) -> FromSqlResult<Monate> {
+        i32::try_from(column.as_i64()?).map(Monate).map_err(|_| FromSqlError::OutOfRange(0))
+    }
+}
+
 pub trait Worded: Choice {
     fn words(self) -> &'static str;
 }

@@ -86,6 +86,7 @@ fn walk<'m>(mill: &'m Mill<'m>) -> BTreeMap<&'static str, BTreeSet<String>> {
     let auftrag = walk.ask("POST /api/v1/belege", &[], beleg).id();
     walk.ask("PUT /api/v1/belege/{id}", &[&auftrag], json!({"notizen": "x"}));
     walk.ask("POST /api/v1/belege/{id}/abschliessen", &[&auftrag], json!({}));
+    walk.ask("POST /api/v1/belege/{id}/erledigen", &[&auftrag], json!({}));
     walk.ask("POST /api/v1/belege/{id}/pdf", &[&auftrag], json!({"datei_base64": "JVBERi0x"}));
     walk.ask("POST /api/v1/belege/{id}/storno", &[&auftrag], json!({"grund": "x"}));
     mill.server.import(

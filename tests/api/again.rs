@@ -26,6 +26,8 @@ fn writes(mill: &Mill<'_>, charge: &str) -> Vec<Write> {
     let (hof, kunde, artikel) = (mill.partner_id("Hof"), mill.partner_id("Kd"), mill.artikel_id("W"));
     let other = mill.receive("C2", 10);
     let invoice = || mill.post("RE", sell(1, charge)).id();
+    let settled = invoice();
+    mill.finalise(&settled);
     let weighing = json!({"waage_id": 1, "gewicht_erst_kg": 40_120, "partner_id": hof});
     let weigh = || post("wiegungen", weighing.clone());
     let note = json!({"kundennummer": "Hof", "artikelnr": "W", "anliefermenge_kg": 50});
@@ -48,6 +50,7 @@ fn writes(mill: &Mill<'_>, charge: &str) -> Vec<Write> {
         ),
         ("PUT", "/api/v1/belege/{id}", invoice(), items),
         ("POST", "/api/v1/belege/{id}/abschliessen", invoice(), json!({"unbekannt": 1})),
+        ("POST", "/api/v1/belege/{id}/erledigen", settled, json!({"ohne_gegenbeleg": true})),
         ("POST", "/api/v1/belege/{id}/storno", invoice(), why.clone()),
         ("POST", "/api/v1/belege/{id}/pdf", invoice(), pdf),
         (

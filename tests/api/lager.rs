@@ -3,6 +3,7 @@
 mod back;
 mod batches;
 mod bestand;
+mod closed;
 mod edges;
 mod facts;
 mod gegenbelege;

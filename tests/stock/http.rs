@@ -28,6 +28,7 @@ pub struct Company<'f> {
     tracked: String,
     contract: String,
     notes: u32,
+    old: bool,
     database: Connection,
 }
 
@@ -84,6 +85,7 @@ impl<'f> Company<'f> {
             tracked: text(&tracked.unwrap()["id"]),
             contract: text(&contracts["data"][0]["id"]),
             notes: 0,
+            old: false,
             database,
             client,
         }
@@ -175,8 +177,11 @@ impl<'f> Company<'f> {
         Some(match op {
             Op::Post { number, typ, partner, items } => {
                 let items = self.items(items);
-                let body =
+                let mut body =
                     json!({"beleg_typ": typ.code(), "kundennummer": format!("P-{partner}"), "items": items});
+                if self.old {
+                    body["beleg_datum"] = json!("2020-02-29");
+                }
                 let answer = self.client.post("/api/v1/belege", &body);
                 if let Some(id) = answer.body["id"].as_str() {
                     self.documents.insert(*number, id.to_owned());
@@ -197,6 +202,13 @@ impl<'f> Company<'f> {
             }
             Op::Finish(number) => self.change(*number, "POST", "/abschliessen", &json!({})),
             Op::Cancel(number) => self.change(*number, "POST", "/storno", &json!({"grund": "Versehen"})),
+            Op::Close(number) => {
+                self.change(*number, "POST", "/erledigen", &json!({"ohne_gegenbeleg": true}))
+            }
+            Op::Old(on) => {
+                self.old = *on;
+                return None;
+            }
             Op::Fefo(on) => {
                 self.set(if *on { "charge_automatik=fefo" } else { "charge_automatik=aus" });
                 return None;

@@ -93,6 +93,10 @@ pub struct Document {
     pub items: Vec<Item>,
     pub is_final: bool,
     pub is_live: bool,
+    /// Nobody expects a counterpart any more.
+    pub is_closed: bool,
+    /// Dated years back.
+    pub is_old: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -123,6 +127,8 @@ pub enum Broken {
     UncoveredStays,
     /// What has moved first says the batch of a pair, whoever names it.
     FirstSays,
+    /// Closed documents, and those of years ago, are met like others.
+    AllReached,
 }
 
 /// What each document moved, by article (tracked or not) and batch.
@@ -143,6 +149,7 @@ pub struct Model {
     pub broken: Option<Broken>,
     pub fefo: bool,
     pub deliveries_only: bool,
+    pub old: bool,
     pub batches: Vec<Stored>,
     pub documents: BTreeMap<u32, Document>,
     pub positions: BTreeMap<Pos, Position>,
@@ -162,6 +169,7 @@ impl Model {
             broken: None,
             fefo: false,
             deliveries_only: false,
+            old: false,
             batches: OPENING.into_iter().map(opening).collect(),
             documents: BTreeMap::new(),
             positions: BTreeMap::new(),
@@ -191,12 +199,10 @@ impl Model {
                     self.can_name(document.typ, document.partner, items)
                 }
             }
-            Op::Partner { number, .. } => {
-                can_change(number) && self.documents[number].items.iter().all(|item| item.refers.is_none())
-            }
-            Op::Note(number) | Op::Finish(number) => can_change(number),
+            Op::Partner { number, .. } | Op::Note(number) | Op::Finish(number) => can_change(number),
+            Op::Close(number) => self.live(*number).is_some_and(|document| document.is_final),
             Op::Cancel(number) => self.live(*number).is_some(),
-            Op::Fefo(_) | Op::DeliveriesOnly(_) => true,
+            Op::Fefo(_) | Op::DeliveriesOnly(_) | Op::Old(_) => true,
         }
     }
 
@@ -244,8 +250,9 @@ impl Model {
         match op {
             Op::Post { number, typ, partner, items } => {
                 let items = self.as_written(*typ, items);
-                let document =
-                    Document { typ: *typ, partner: *partner, items, is_final: false, is_live: true };
+                let (typ, partner, is_old) = (*typ, *partner, self.old);
+                let (is_final, is_live, is_closed) = (false, true, false);
+                let document = Document { typ, partner, items, is_final, is_live, is_closed, is_old };
                 let (moved, stocks) = (self.moved(), self.stocks());
                 self.documents.insert(*number, document);
                 self.enter(*number)?;
@@ -261,6 +268,7 @@ impl Model {
                     document.partner = *partner;
                     // What it inherited was the old partner's.
                     for item in &mut document.items {
+                        item.refers = None;
                         if let Named::Inherited(_) = item.named {
                             item.named = Named::Nothing;
                         }
@@ -274,6 +282,14 @@ impl Model {
                 Ok(())
             }
             Op::Cancel(number) => self.rewrite(*number, |_, document| document.is_live = false),
+            Op::Close(number) => {
+                self.document(*number).is_closed = true;
+                Ok(())
+            }
+            Op::Old(on) => {
+                self.old = *on;
+                Ok(())
+            }
             Op::Fefo(on) => {
                 self.fefo = *on;
                 Ok(())

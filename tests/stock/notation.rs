@@ -1,7 +1,7 @@
 //! What happens to documents, written short.
 //!
 //! ```text
-//! LS 10@B0 -5; RE/2 s7; put 2: 10; partner 2/1; storno 1; final 2; note 2; fefo on; lieferung off
+//! LS 10@B0 -5; RE/2 s7; put 2: 10; partner 2/1; storno 1; final 2; note 2; close 2; alt on; fefo on; lieferung off
 //! ```
 //!
 //! A document has a type, a partner after `/` (1 unless it says 2) and quantities; its number is that of its turn, or
@@ -91,6 +91,10 @@ pub enum Op {
     Note(u32),
     Finish(u32),
     Cancel(u32),
+    /// Settled, without a counterpart to come.
+    Close(u32),
+    /// Documents from now on are dated years back.
+    Old(bool),
     Fefo(bool),
     /// `lagerbuchung = "lieferung"`
     DeliveriesOnly(bool),
@@ -139,6 +143,8 @@ impl fmt::Display for Op {
             Op::Note(number) => write!(f, "note {number}"),
             Op::Finish(number) => write!(f, "final {number}"),
             Op::Cancel(number) => write!(f, "storno {number}"),
+            Op::Close(number) => write!(f, "close {number}"),
+            Op::Old(on) => write!(f, "alt {}", switch(on)),
             Op::Fefo(on) => write!(f, "fefo {}", switch(on)),
             Op::DeliveriesOnly(on) => write!(f, "lieferung {}", switch(on)),
         }
@@ -220,6 +226,8 @@ pub fn op(text: &str, next: u32) -> Op {
         "note" => Op::Note(number(rest)),
         "final" => Op::Finish(number(rest)),
         "storno" => Op::Cancel(number(rest)),
+        "close" => Op::Close(number(rest)),
+        "alt" => Op::Old(rest == "on"),
         "fefo" => Op::Fefo(rest == "on"),
         "lieferung" => Op::DeliveriesOnly(rest == "on"),
         _ => {
@@ -235,7 +243,7 @@ pub fn op(text: &str, next: u32) -> Op {
 #[test]
 fn what_is_written_reads_as_it_was() {
     let story = "1:LS/1 10@B0 -5@T3/2^1 s7$; 2:RE/2 4~ 3! 2#5 1%6; put 1: 3; partner 2/1; note 1; final 2; \
-                 storno 1; fefo on; lieferung off";
+                 storno 1; close 2; alt on; fefo on; lieferung off";
     let read: Vec<Op> = story.split(';').map(|part| op(part, 0)).collect();
     assert_eq!(text(&read), story);
     assert_eq!(op("LS 1", 4).to_string(), "4:LS/1 1");

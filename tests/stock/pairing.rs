@@ -51,11 +51,6 @@ impl Model {
         Ok(())
     }
 
-    pub fn tick(&mut self) -> u64 {
-        self.clock += 1;
-        self.clock
-    }
-
     /// What items without a batch see of the stock: the document has booked nothing yet, and what it names is kept.
     fn reserve(&mut self, positions: &[(Pos, Position)]) {
         self.free = self.stocks();
@@ -146,7 +141,7 @@ impl Model {
     pub fn meet(&mut self, pos: Pos, mut quantity: i64, own: Option<Part>, lot: &mut Option<Lot>) -> i64 {
         let delivers = self.positions[&pos].typ.delivers();
         let mut others = self.open_of(pos, !delivers);
-        others.retain(|other| self.may(pos, *other));
+        others.retain(|other| self.may(pos, *other) && self.reaches(pos, *other));
         if self.breaks(Broken::NewestFirst) {
             others.reverse();
         }
@@ -333,6 +328,14 @@ impl Model {
         };
         let refers = self.positions[&pos].item.refers;
         refers.is_none_or(|number| number == other.document || (!pos.is_positive && !of_kind(number)))
+    }
+
+    /// Whether a delivery and an invoice meet by themselves: neither is closed, and they are not years apart.
+    fn reaches(&self, pos: Pos, other: Pos) -> bool {
+        let [own, of] = [pos, other].map(|pos| &self.documents[&pos.document]);
+        (!own.is_closed && !of.is_closed && own.is_old == of.is_old)
+            || self.positions[&pos].item.refers.is_some()
+            || self.breaks(Broken::AllReached)
     }
 
     /// Steps 1 and 3 of a return, step 2 of a credit: takes from what is open of deliveries, the oldest first, or of

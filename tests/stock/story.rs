@@ -104,6 +104,12 @@ impl Writer {
         self.dice.pick(&fitting)
     }
 
+    fn pick_final(&mut self) -> Option<u32> {
+        let is_final = |number: &u32| self.model.documents[number].is_final;
+        let finals: Vec<u32> = self.live().into_iter().filter(is_final).collect();
+        self.dice.pick(&finals)
+    }
+
     fn pick_open(&mut self) -> Option<u32> {
         let open: Vec<u32> =
             self.live().into_iter().filter(|number| !self.model.documents[number].is_final).collect();
@@ -125,7 +131,9 @@ impl Writer {
                 let partner = 1 + self.dice.below(2) as u32;
                 self.pick_open().map(|number| Op::Partner { number, partner })
             }
-            88..95 => self.pick_open().map(Op::Finish),
+            88..93 => self.pick_open().map(Op::Finish),
+            93 => Some(Op::Old(!self.model.old)),
+            94 => self.pick_final().map(Op::Close),
             95..98 => Some(Op::Fefo(!self.model.fefo)),
             98 if !self.model.deliveries_only => Some(Op::DeliveriesOnly(true)),
             _ => None,

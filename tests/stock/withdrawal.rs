@@ -3,6 +3,11 @@
 use crate::stock::model::{Back, Broken, Hold, Model, Part, Pos};
 
 impl Model {
+    pub fn tick(&mut self) -> u64 {
+        self.clock += 1;
+        self.clock
+    }
+
     /// Takes a document away; what it had met waits for its turn.
     pub fn withdraw(&mut self, number: u32) {
         let is_gone = |pos: Pos| pos.document == number;

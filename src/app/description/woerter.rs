@@ -95,7 +95,10 @@ const WOERTER: &[(&str, &str)] = &[
     ("abgang", "Was hinausging, ohne Storniertes."),
     ("abschliessen", "true: den Beleg gleich abschließen."),
     ("BelegPdfNeu.abschliessen", "false: den Beleg offen lassen; ohne Angabe wird er abgeschlossen."),
-    ("aktion", "Was den Beleg änderte: aendern, abschliessen, storno oder erledigen."),
+    (
+        "aktion",
+        "Was den Beleg änderte: aendern, abschliessen, storno, erledigen, oder folgen: eine andere Anfrage änderte seine Charge oder seine Gegenbelege.",
+    ),
     ("alt", "Wert vor der Änderung; null, wo keiner stand."),
     ("am", "Zeitpunkt der Änderung."),
     ("anliefermenge_kg", "Angeliefertes Gewicht in kg."),
@@ -279,6 +282,16 @@ const WOERTER: &[(&str, &str)] = &[
         "Was die Position getroffen hat, gleich wer es gewählt hat: zur Lieferung die Rechnung, zur Rechnung die Gutschrift.",
     ),
     ("Gegenbeleg.menge", "In der Einheit des Artikels."),
+    (
+        "ohne_gegenbeleg",
+        "Es kommt kein Gegenbeleg mehr; was offen ist, ist geschlossen und wird nur noch mit bezug_beleg_id getroffen.",
+    ),
+    (
+        "vorgaenger_beleg_id",
+        "Woraus der Beleg entstand: zum Auftrag das Angebot. Ein Beleg desselben Partners.",
+    ),
+    ("vorgaenger", "Der Beleg, aus dem dieser entstand; null: keiner ist genannt."),
+    ("nachfolger", "Belege, die aus diesem entstanden, auch sein Stornobeleg."),
     ("BelegBestaetigung.positionen", "Die Positionen und was sie getroffen haben."),
     ("lagerbewegungen", "Welche Bestände die Anfrage bewegt hat, auch die anderer Belege."),
     ("lagerhalle_id", "Kennung der Lagerhalle."),

@@ -46,6 +46,25 @@ impl Booking<'_> {
         Ok(())
     }
 
+    /// Says that something is left of a position although a document is open that is closed, or too old to be met.
+    pub fn hint_passed_over(&mut self, gruppe: Gruppe, entry: &SentPosition) -> Result<()> {
+        if self.unmet.meets_nothing || entry.role.takes_back() || !self.is_left(gruppe, entry)? {
+            return Ok(());
+        }
+        let [closed, old] = sql::passed_over(self.tx, gruppe, entry)?;
+        let passed_over = [
+            (closed, HintCode::GegenbelegGeschlossen, "ist ohne Gegenbeleg erledigt"),
+            (old, HintCode::GegenbelegZuAlt, "liegt zu weit zurück oder voraus (paarung_monate)"),
+        ];
+        for (nummer, code, why) in passed_over {
+            let Some(nummer) = nummer else { continue };
+            let message =
+                format!("{nummer} {why} und wurde übergangen. Gehört er dazu, bitte bezug_beleg_id angeben.");
+            self.hint(entry, code, "bezug_beleg_id", &message);
+        }
+        Ok(())
+    }
+
     /// Says that a position has met nothing of the document that it names.
     pub fn hint_unmet_bezug(&mut self, entry: &SentPosition) -> Result<()> {
         let Some(bezug) = entry.bezug else { return Ok(()) };

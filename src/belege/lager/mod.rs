@@ -72,6 +72,19 @@ pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Res
     booking.book()
 }
 
+/// How much of each article of a document has met nothing, in the article's unit.
+pub fn open_of(tx: &Tx<'_>, beleg: &Beleg) -> Result<BTreeMap<Uuid, Quantity>> {
+    let positions = super::sql::positions(tx, beleg.id)?;
+    let articles: BTreeSet<Uuid> = moving(&positions).map(|(_, (artikel, _))| artikel).collect();
+    let [role, _] = change::roles(beleg.beleg_typ);
+    let mut open = Vec::new();
+    for artikel in articles {
+        let portions = sql::open_portions_of(tx, beleg, artikel, role)?;
+        open.extend(portions.into_iter().map(|portion| (artikel, portion.menge)));
+    }
+    Ok(sums(open)?)
+}
+
 /// The batches whose goods a position speaks of.
 pub fn batches_of(tx: &Tx<'_>, beleg: &Beleg, position: &BelegPosition) -> Result<Vec<Uuid>> {
     if let Some(charge) = position.charge_id {
@@ -113,6 +126,7 @@ impl Booking<'_> {
                 self.hint_moved_back(&entry);
             }
             self.check_contradiction(gruppe, &entry)?;
+            self.hint_passed_over(gruppe, &entry)?;
             self.hint_unmet_bezug(&entry)?;
         }
         Ok(())

@@ -18,8 +18,9 @@ use crate::rules::day::Day;
 use crate::rules::document::Seite;
 use crate::rules::error::Refusal;
 use crate::rules::fixed::Quantity;
-use crate::rules::pairing::{Bezug, Named, Portion, PositionKey, Role, Search, SentPosition, Store};
+use crate::rules::pairing::{Bezug, Named, Portion, PositionKey, Reach, Role, Search, SentPosition, Store};
 use crate::rules::text::case_key;
+use crate::tenants::Monate;
 
 pub struct Portions<'p, 'r> {
     pub booking: &'p mut Booking<'r>,
@@ -33,6 +34,9 @@ record! {
         fremde_charge_nr: Option<String>,
         mhd: Option<Day>,
         bezug: Option<Uuid> = "p.bezug_beleg_id",
+        datum: Day = "b.beleg_datum",
+        /// Nobody expects a counterpart any more.
+        is_closed: bool = "b.ohne_gegenbeleg",
     }
 }
 
@@ -65,6 +69,8 @@ impl Portions<'_, '_> {
             fremde_charge_nr: position.fremde_charge_nr.clone(),
             mhd: position.mhd.map(|day| day.0),
             bezug: position.bezug_beleg_id,
+            datum: self.booking.change.beleg.datum(),
+            is_closed: self.booking.change.beleg.ohne_gegenbeleg,
         };
         let tells_of_batch = position.charge_id.is_some() || position.tells_of_batch();
         Ok(SentPosition { tells_of_batch, ..self.entry_that(role, place(position), &said)? })
@@ -74,7 +80,23 @@ impl Portions<'_, '_> {
     fn entry_that(&self, role: Role, place: PositionKey, said: &Said) -> Result<SentPosition> {
         let named = said.named(self.booking.tx, self.gruppe)?;
         let bezug = said.bezug.map(|beleg| self.bezug(beleg)).transpose()?;
-        Ok(SentPosition { role, place, named, tells_of_batch: false, bezug })
+        let reach = if role.takes_back() { Reach::Any } else { self.reach(said) };
+        Ok(SentPosition { role, place, named, tells_of_batch: false, bezug, reach })
+    }
+
+    fn reach(&self, said: &Said) -> Reach {
+        let months = match self.booking.change.einstellungen.paarung_monate {
+            // A thousand years are any age.
+            Monate(0) => 12_000,
+            Monate(months) => months,
+        };
+        match said {
+            Said { bezug: Some(_), .. } => Reach::Any,
+            Said { is_closed: true, .. } => Reach::Nothing,
+            Said { datum, .. } => {
+                Reach::Dated { from: datum.plus_months(-months), to: datum.plus_months(months) }
+            }
+        }
     }
 
     /// What the positions of a document that is named do with goods.
@@ -119,7 +141,7 @@ impl Store for Portions<'_, '_> {
             return self.entry_of(role, own);
         }
         let statement = format!(
-            "select {} from beleg_position p
+            "select {} from beleg_position p join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
              where p.tenant_id = :tenant and p.beleg_id = :beleg and p.position = :position",
             Said::COLUMNS
         );

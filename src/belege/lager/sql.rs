@@ -13,7 +13,7 @@ use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::rules::document::Seite;
 use crate::rules::fixed::Quantity;
-use crate::rules::pairing::{Portion, PortionKind, PositionKey, Role, Search, SentPosition};
+use crate::rules::pairing::{Portion, PortionKind, PositionKey, Reach, Role, Search, SentPosition};
 
 /// The role as the columns of these tables name it.
 fn column(role: Role) -> &'static str {
@@ -111,13 +111,20 @@ pub fn first(tx: &Tx<'_>, gruppe: Gruppe, search: &Search) -> Result<Option<Port
     let (typ, einkauf) = (gruppe.typ(role), gruppe.seite == Seite::Einkauf);
     let (named, charge) = (search.named, search.charge.flatten());
     let bezug = search.bezug.map(|(_, beleg)| beleg);
-    let asked: [(bool, &str, &dyn ToSql); 6] = [
+    let (is_dated, from, to) = match search.reach {
+        Reach::Nothing => return Ok(None),
+        Reach::Any => (false, None, None),
+        Reach::Dated { from, to } => (true, Some(from), Some(to)),
+    };
+    let asked: [(bool, &str, &dyn ToSql); 8] = [
         (is_open, ":typ", &typ),
         (!is_open, ":einkauf", &einkauf),
         (named.charge.is_some(), ":named", &named.charge),
         (named.number.is_some(), ":number", &named.number),
         (search.charge.is_some(), ":charge", &charge),
         (bezug.is_some(), ":bezug", &bezug),
+        (is_dated, ":from", &from),
+        (is_dated, ":to", &to),
     ];
     let mut params = named_params! {":kunde": gruppe.kunde, ":artikel": gruppe.artikel}.to_vec();
     params.extend(asked.into_iter().filter(|(is_asked, ..)| *is_asked).map(|(_, name, value)| (name, value)));
@@ -185,6 +192,12 @@ fn conditions_of(search: &Search, beleg: &str) -> String {
     if search.bezug.is_some() {
         conditions.push_str(&format!(" and {beleg} = :bezug"));
     }
+    if let Reach::Dated { .. } = search.reach {
+        conditions.push_str(&format!(
+            " and exists (select 1 from beleg b where b.tenant_id = :tenant and b.id = {beleg}
+                and b.beleg_datum between :from and :to and b.ohne_gegenbeleg = 0)"
+        ));
+    }
     conditions
 }
 
@@ -223,7 +236,7 @@ pub fn portions_of(
 }
 
 /// Goods of an article and a document that nothing has met.
-fn open_portions_of(tx: &Tx<'_>, beleg: &Beleg, artikel: Uuid, role: Role) -> Result<Vec<Portion>> {
+pub fn open_portions_of(tx: &Tx<'_>, beleg: &Beleg, artikel: Uuid, role: Role) -> Result<Vec<Portion>> {
     let statement = format!(
         "select {} from lager_offen o where tenant_id = :tenant and kunde_id = :kunde
            and beleg_typ = :typ and artikel_id = :artikel and ist_genannt in (0, 1) and beleg_id = :beleg",
@@ -448,3 +461,33 @@ const MET_OTHERWISE: &str = "select rechnung_id from lager_paar
     where tenant_id = :tenant and kunde_id = :kunde and einkauf = :einkauf and artikel_id = :artikel and art = 'paar'
       and (genannt_id is not null) = :is_named and charge_id is not :charge and (:bezug is null or rechnung_id = :bezug)
     order by rechnung_id limit :most";
+
+/// The oldest documents that a position could have met but for its reach: one that is closed, and one that is dated too far
+/// from it.
+pub fn passed_over(tx: &Tx<'_>, gruppe: Gruppe, entry: &SentPosition) -> Result<[Option<String>; 2]> {
+    let Reach::Dated { from, to } = entry.reach else { return Ok([None, None]) };
+    let counterpart = if entry.role == Role::Invoice { Role::Delivery } else { Role::Invoice };
+    let first = |is_passed_over: &str, own: &[(&str, &dyn ToSql)]| {
+        let statement = format!(
+            "select b.beleg_nummer from lager_offen o join beleg b on b.tenant_id = o.tenant_id and b.id = o.beleg_id
+             where o.tenant_id = :tenant and o.kunde_id = :kunde and o.beleg_typ = :typ and o.artikel_id = :artikel
+               and o.ist_genannt in (0, 1) and (o.genannt_id is null or :named is null or o.genannt_id in (:named, :number))
+               and {is_passed_over} order by o.beleg_id limit 1"
+        );
+        let params = named_params! {
+            ":kunde": gruppe.kunde,
+            ":typ": gruppe.typ(counterpart),
+            ":artikel": gruppe.artikel,
+            ":named": entry.named.id(),
+            ":number": entry.named.number,
+        };
+        tx.optional(&statement, &[params, own].concat(), |row| row.get(0))
+    };
+    Ok([
+        first("b.ohne_gegenbeleg = 1", &[])?,
+        first(
+            "b.ohne_gegenbeleg = 0 and b.beleg_datum not between :from and :to",
+            named_params! {":from": from, ":to": to},
+        )?,
+    ])
+}

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
-pub use portion::{Created, Named, Portion, PortionKind, PositionKey, Role, Search, created};
+pub use portion::{Created, Named, Portion, PortionKind, PositionKey, Reach, Role, Search, created};
 
 use super::fixed::Quantity;
 
@@ -26,6 +26,7 @@ pub struct SentPosition {
     /// A delivery of a supplier that says something of its batch, be it a best-before date alone.
     pub tells_of_batch: bool,
     pub bezug: Option<Bezug>,
+    pub reach: Reach,
 }
 
 /// A document that a position names: it narrows the steps in which positions are met that the document has (D8).
@@ -186,7 +187,7 @@ impl<S: Store> Pairing<S> {
         };
         // It meets nothing of a document that takes goods back alone.
         let bezug = entry.bezug.map(|bezug| (counterpart, bezug.beleg));
-        let search = Search { bezug, ..Search::oldest(kind, entry.named) };
+        let search = Search { bezug, reach: entry.reach, ..Search::oldest(kind, entry.named) };
         // Where its goods lie or will lie, once that is known.
         let mut batch = own.moved_by.map(|_| own.charge);
         while let Some(open) = self.next_open(entry, &search, &own, batch)? {

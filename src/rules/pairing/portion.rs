@@ -2,6 +2,7 @@
 
 use uuid::Uuid;
 
+use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 
 /// What a position does with goods (D8): deliveries and invoices move them on, returns and credits take them back.
@@ -170,6 +171,17 @@ impl Named {
     }
 }
 
+/// Which documents a delivery or an invoice looks at for counterparts (D8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Also old and closed ones: a bezug_beleg_id narrows it anyway, or it takes back.
+    Any,
+    /// Those dated in this span, both days included, of which nobody said that no counterpart will come.
+    Dated { from: Day, to: Day },
+    /// None: its own document is closed.
+    Nothing,
+}
+
 /// What is looked for among the portions of one partner and article.
 #[derive(Debug, Clone, Copy)]
 pub struct Search {
@@ -179,11 +191,13 @@ pub struct Search {
     /// Of waiting credits: only those that have moved, or only those that have not.
     pub has_moved: Option<bool>,
     pub bezug: Option<(Role, Uuid)>,
+    pub reach: Reach,
     pub newest_first: bool,
 }
 
 impl Search {
     pub fn oldest(kind: PortionKind, named: Named) -> Search {
-        Search { kind, named, charge: None, has_moved: None, bezug: None, newest_first: false }
+        let reach = Reach::Any;
+        Search { kind, named, charge: None, has_moved: None, bezug: None, reach, newest_first: false }
     }
 }

@@ -104,8 +104,8 @@ fn tell(story: &str) -> (Pairing<Shelf>, Vec<Uuid>) {
                 (_, false) => Role::Credit,
             };
             let place = PositionKey { beleg, position };
-            let entry =
-                SentPosition { role, place, named: Named::default(), tells_of_batch: false, bezug: None };
+            let (named, reach) = (Named::default(), Reach::Any);
+            let entry = SentPosition { role, place, named, tells_of_batch: false, bezug: None, reach };
             pairing.store.entries.insert(place, entry);
             pairing.enter(&entry, Quantity::whole(menge.abs())).unwrap();
         }

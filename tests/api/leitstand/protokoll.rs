@@ -42,8 +42,7 @@ fn busy() -> (Server, Client, Browser) {
 }
 
 /// What the log says of a setting that was changed, and changed back.
-const NEGATIVE: &str =
-    "Was geschieht, wenn von einer Charge oder einem Artikel ohne Chargen mehr verkauft wird, als da ist: ";
+const NEGATIVE: &str = "Was geschieht, wenn von einer Charge mehr verkauft wird, als da ist: ";
 const BACK: &str = "bisher ablehnen, jetzt annehmen, mit Hinweis";
 
 /// The rows of a page: what was asked for or changed.
