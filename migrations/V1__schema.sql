@@ -274,6 +274,9 @@ create table steuersatz_vorlage (
 -- UStG §12 (1) and (2); second half of 2020: Zweites Corona-Steuerhilfegesetz, art. 3.
 -- Flat rate of farmers: UStG §24 (1) no. 3 as amended; the start in 1990 was not verified.
 insert into steuersatz_vorlage values
+  ('normal',      '1983-07-01', '1992-12-31', 'Normalsatz',                    14000000, 'S'),
+  ('normal',      '1993-01-01', '1998-03-31', 'Normalsatz',                    15000000, 'S'),
+  ('normal',      '1998-04-01', '2006-12-31', 'Normalsatz',                    16000000, 'S'),
   ('normal',      '2007-01-01', '2020-06-30', 'Normalsatz',                    19000000, 'S'),
   ('normal',      '2020-07-01', '2020-12-31', 'Normalsatz (2. Halbjahr 2020)', 16000000, 'S'),
   ('normal',      '2021-01-01', null,         'Normalsatz',                    19000000, 'S'),
@@ -327,7 +330,7 @@ create table tenant (
   -- D4: types that are finalised when they are created, separated by blanks
   abschluss_bei_anlage     text not null default '',
   -- D4: types that are finalised at the end of the Berlin day on which they were created
-  abschluss_tagesende      text not null default 'RE',
+  abschluss_tagesende      text not null default 'RE GS',
   -- D18: what happens to parameters and fields that nobody knows
   unbekannte_parameter     text not null default 'ablehnen' check (unbekannte_parameter in ('ablehnen', 'ignorieren')),
   unbekannte_felder        text not null default 'hinweis' check (unbekannte_felder in ('hinweis', 'ablehnen')),
@@ -1207,7 +1210,7 @@ create index beleg_nachfolger on beleg (tenant_id, vorgaenger_beleg_id) where vo
 create index beleg_vertriebler on beleg (tenant_id, vb_id) where vb_id is not null;
 -- D4: documents that may become final when their day is over are looked for every minute and at each start, among all
 -- that a company ever wrote.
-create index beleg_offen on beleg (tenant_id, beleg_typ, angelegt_am, id) where status = 'offen';
+create index beleg_offen on beleg (tenant_id, beleg_typ, rechnungsart, angelegt_am, id) where status = 'offen';
 -- The order of the list, with what is searched in beside it: a list that is searched reads nothing else.
 create index beleg_ordnung
   on beleg (tenant_id, beleg_datum desc, angelegt_am desc, id desc, kunde_id, such_text);

@@ -1,24 +1,23 @@
 //! A change of a document while it is open (specification, PUT /belege/{id}; D4).
 
 use super::create::{
-    check_date, confirmation, create_ordered_batches, hint_doubled_fremdbeleg, hint_overdelivered,
-    with_gegenbelege, with_sums,
+    Unbooked, book, check_date, confirmation, create_ordered_batches, hint_doubled_fremdbeleg,
 };
 use super::eingabe::{BelegChange, NewItem};
 use super::header::{Context, header, hint_not_agreed};
 use super::lifecycle::{self, check_locked};
 use super::model::{Beleg, BelegBestaetigung, BelegPosition, Source};
+use super::steuer::with_sums;
 use super::verlauf;
-use super::{chargenpflicht, items, lager, partner, sql};
+use super::{chargenpflicht, items, partner, satzdatum, sql, steuerausweis};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::kontrakte::KontraktBezug;
 use crate::kunden::{self, Kunde};
 use crate::rules::change::Change;
 use crate::rules::day::{Day, DayTime};
-use crate::rules::document::{BelegAktion, BelegStatus, Lagerrolle};
+use crate::rules::document::{BelegAktion, BelegStatus};
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
-use crate::rules::fixed::sums;
 use crate::steuersaetze;
 use crate::tenants::{self, Einstellungen};
 use crate::waage;
@@ -41,7 +40,8 @@ pub fn change(
     let new = new_header(tx, &old, &kunde, change, einstellungen, &mut hints)?;
     let enters_again = said.is_some() || new.kunde_id != old.kunde_id;
     keep_version(tx, &old, &new, enters_again, &mut hints)?;
-    let (new, positions) = match said {
+    let has_new_items = said.is_some();
+    let (new, mut positions) = match said {
         Some(said) => with_new_positions(tx, new, &kunde, said, einstellungen, &mut hints)?,
         None => with_kept_positions(tx, &old, new, old_positions.clone(), einstellungen, &mut hints)?,
     };
@@ -49,19 +49,15 @@ pub fn change(
     hint_doubled_fremdbeleg(tx, &new, &mut hints)?;
     hint_not_agreed(&new, &kunde, &mut hints);
     if !enters_again {
-        return Ok(confirmation(with_gegenbelege(tx, new, positions, true)?, Vec::new(), hints));
+        satzdatum::hint_invoices_keep_rates(tx, &new, &kunde, einstellungen, &mut hints)?;
+        steuerausweis::hint_doubtful(tx, &new, &kunde, &positions, &mut hints)?;
+        sql::add_gegenbelege(tx, &new, &mut positions)?;
+        return Ok(confirmation(Beleg { positionen: Some(positions), ..new }, Vec::new(), hints));
     }
-    let rebooking = lager::Rebooking {
-        withdrawn: Some((&old, &old_positions)),
-        beleg: &new,
-        positions: &positions,
-        source: Source::Items,
-        einstellungen,
-    };
-    let lager::Rebooked { bewegungen, has_met, moves_on } = lager::rebook(tx, rebooking, &mut hints)?;
-    partner::check_goods(&new, &kunde, moves_on || orders_more(&new, &old_positions, &positions)?)?;
-    hint_overdelivered(tx, new.beleg_typ, &positions, Source::Items, &mut hints)?;
-    Ok(confirmation(with_gegenbelege(tx, new, positions, has_met)?, bewegungen, hints))
+    let (source, withdrawn) = (Source::Items, Some((&old, &old_positions[..])));
+    let unbooked = Unbooked { withdrawn, positions, kunde: &kunde, source, einstellungen, has_new_items };
+    let (new, positionen, bewegungen) = book(tx, new, unbooked, &mut hints)?;
+    Ok(confirmation(Beleg { positionen: Some(positionen), ..new }, bewegungen, hints))
 }
 
 /// The document with what was said of it; one of another partner has his terms, where none were sent (D18).
@@ -242,24 +238,6 @@ fn hand_over(tx: &Tx<'_>, new: &Beleg, position: &mut BelegPosition, hints: &mut
         hints.add_field(HintCode::FeldIgnoriert, "bezug_beleg_id", message);
     }
     Ok(())
-}
-
-/// Whether a quote or an order asks for more of an article than before.
-fn orders_more(beleg: &Beleg, before: &[BelegPosition], after: &[BelegPosition]) -> Result<bool> {
-    if beleg.beleg_typ.lagerrolle() != Lagerrolle::Keine {
-        return Ok(false);
-    }
-    let ordered = |positions: &[BelegPosition]| {
-        sums(
-            positions
-                .iter()
-                .map(|position| (position.artikel_id, position.lager_menge.unwrap_or(position.menge))),
-        )
-    };
-    let before = ordered(before)?;
-    Ok(ordered(after)?
-        .into_iter()
-        .any(|(artikel, menge)| menge > before.get(&artikel).copied().unwrap_or_default()))
 }
 
 /// Without items prices and rates stay, even if the partner or the day of the rates changed (D4).

@@ -10,9 +10,9 @@ use super::header::{Context, header, hint_not_agreed};
 use super::lager::{self, Rebooking};
 use super::model::{
     Angelegt, Beleg, BelegBestaetigung, BelegPosition, PositionBestaetigung, Source, Wiederholt,
-    ist_gutschrift,
 };
-use super::{items, lifecycle, partner, sql};
+use super::steuer::with_sums;
+use super::{items, lifecycle, partner, satzdatum, sql, steuerausweis};
 use crate::chargen::Bewegung;
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
@@ -24,7 +24,6 @@ use crate::rules::document::{BelegStatus, BelegTyp, Lagerrolle};
 use crate::rules::error::{Code, HintCode, Hints, refuse_if, required};
 use crate::rules::fixed::Percent;
 use crate::rules::number::Reihe;
-use crate::rules::tax::Summen;
 use crate::tenants::{self, Einstellungen};
 use crate::{artikel, kontrakte, steuersaetze};
 
@@ -65,20 +64,50 @@ pub fn add(
     sql::insert_positions(tx, &positions)?;
     hint_doubled_fremdbeleg(tx, &beleg, hints)?;
     hint_not_agreed(&beleg, &kunde, hints);
-    let rebooking = Rebooking {
-        withdrawn: None,
-        beleg: &beleg,
-        positions: &positions,
-        source,
-        einstellungen: &einstellungen,
-    };
-    let lager::Rebooked { bewegungen, has_met, moves_on } = lager::rebook(tx, rebooking, hints)?;
-    partner::check_goods(&beleg, &kunde, moves_on)?;
-    hint_overdelivered(tx, typ, &positions, source, hints)?;
+    let (kunde, einstellungen) = (&kunde, &*einstellungen);
+    let unbooked = Unbooked { withdrawn: None, positions, kunde, source, einstellungen, has_new_items: true };
+    let (mut beleg, positionen, bewegungen) = book(tx, beleg, unbooked, hints)?;
     if new.abschliessen == Some(true) || einstellungen.abschluss_bei_anlage.contains(&typ) {
         beleg = lifecycle::finalise(tx, beleg, hints)?;
     }
-    Ok((with_gegenbelege(tx, beleg, positions, has_met)?, bewegungen))
+    Ok((Beleg { positionen: Some(positionen), ..beleg }, bewegungen))
+}
+
+/// What a document is booked with, whose head and positions are stored.
+pub struct Unbooked<'u> {
+    /// The document as it was, and its positions.
+    pub withdrawn: Option<(&'u Beleg, &'u [BelegPosition])>,
+    pub positions: Vec<BelegPosition>,
+    pub kunde: &'u Kunde,
+    pub source: Source,
+    pub einstellungen: &'u Einstellungen,
+    /// The request says the items anew, so that their rates are asked.
+    pub has_new_items: bool,
+}
+
+/// Books a document; with its sums, its positions, which say what they have met, and the movements.
+pub fn book(
+    tx: &WriteTx<'_>,
+    mut beleg: Beleg,
+    unbooked: Unbooked<'_>,
+    hints: &mut Hints,
+) -> Result<(Beleg, Vec<BelegPosition>, Vec<Bewegung>)> {
+    let Unbooked { withdrawn, mut positions, kunde, source, einstellungen, has_new_items } = unbooked;
+    let rebooking = Rebooking { withdrawn, beleg: &beleg, positions: &positions, source, einstellungen };
+    let lager::Rebooked { bewegungen, has_met, moves_on } = lager::rebook(tx, rebooking, hints)?;
+    let before = withdrawn.map_or(&[][..], |(_, before)| before);
+    let has_more = moves_on || withdrawn.is_some() && partner::orders_more(&beleg, before, &positions)?;
+    partner::check_goods(&beleg, kunde, has_more)?;
+    if has_new_items {
+        beleg = satzdatum::follow_deliveries(tx, beleg, kunde, einstellungen, &mut positions, hints)?;
+    }
+    if has_met {
+        sql::add_gegenbelege(tx, &beleg, &mut positions)?;
+        satzdatum::hint_invoices_keep_rates(tx, &beleg, kunde, einstellungen, hints)?;
+    }
+    hint_overdelivered(tx, beleg.beleg_typ, &positions, source, hints)?;
+    steuerausweis::hint_doubtful(tx, &beleg, kunde, &positions, hints)?;
+    Ok((beleg, positions, bewegungen))
 }
 
 pub struct Prepared {
@@ -116,19 +145,6 @@ fn partner_of(tx: &Tx<'_>, new: &NewBeleg) -> Result<Option<Kunde>> {
     kunden::named(tx, new.kunden_id.as_ref(), new.kundennummer.as_deref())
 }
 
-/// The document with its positions, which say what they have met.
-pub fn with_gegenbelege(
-    tx: &Tx<'_>,
-    beleg: Beleg,
-    mut positions: Vec<BelegPosition>,
-    has_met: bool,
-) -> Result<Beleg> {
-    if has_met {
-        sql::add_gegenbelege(tx, &beleg, &mut positions)?;
-    }
-    Ok(Beleg { positionen: Some(positions), ..beleg })
-}
-
 pub fn confirmation(beleg: Beleg, lagerbewegungen: Vec<Bewegung>, hinweise: Hints) -> BelegBestaetigung {
     BelegBestaetigung {
         id: beleg.id,
@@ -150,17 +166,6 @@ pub fn check_date(tx: &Tx<'_>, einstellungen: &Einstellungen, datum: Day) -> Res
     let is_far = datum < FIRST_DAY || datum > tx.today().next_year();
     refuse_if(is_far, Code::DatumUngueltig, "beleg_datum", message)?;
     lifecycle::check_locked(einstellungen, datum)
-}
-
-pub fn with_sums(beleg: Beleg, positions: &[BelegPosition]) -> Result<Beleg> {
-    let summen = Summen::of(positions.iter().map(|position| (position.gesamtpreis, position.mwst_satz)))?;
-    Ok(Beleg {
-        summe_netto: summen.netto,
-        summe_mwst: summen.mwst,
-        summe_brutto: summen.brutto,
-        ist_gutschrift: ist_gutschrift(beleg.beleg_typ, summen.netto, None),
-        ..beleg
-    })
 }
 
 /// A purchase order makes the batches it tells of, without stock (D8).

@@ -14,7 +14,7 @@ use super::{sql, steuer};
 use crate::artikel::{self, Artikel};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Result, keep_refused};
-use crate::kontrakte::KontraktBezug;
+use crate::kontrakte::{self, KontraktBezug};
 use crate::rules::day::DayTime;
 use crate::rules::document::{BelegTyp, Lagerrolle, Seite};
 use crate::rules::error::{Code, HintCode, Hints, PositionErrors, Refusal, refuse_if, required};
@@ -114,8 +114,8 @@ impl Resolver<'_, '_> {
         if let Some(wiegung) = wiegung.filter(|_| takes_share(item)) {
             self.anteile.take(wiegung, menge, item.einheit.as_deref(), artikel.zip(lager_menge))?;
         }
-        let ep_netto = self.preis(item, artikel, lager_menge, conversion)?;
-        let rabatt_prozent = item.rabatt_prozent.unwrap_or_default();
+        let (ep_netto, discount) = self.preis(item, artikel, lager_menge)?;
+        let rabatt_prozent = item.rabatt_prozent.unwrap_or(discount);
         let gesamtpreis = line_total(menge, ep_netto, rabatt_prozent)?;
         let steuer = steuer::of_item(self.tx, self.context, item, artikel, self.hints)?;
         Ok(Amounts { menge, lager_menge, ep_netto, rabatt_prozent, gesamtpreis, steuer })
@@ -233,34 +233,99 @@ impl Resolver<'_, '_> {
         Ok(Some(wiegung))
     }
 
-    /// The net unit price: sent, or from the article, or none where that is allowed (D6).
+    /// The net unit price: sent, or derived, or none where that is allowed; and the discount that comes with it (D6).
     fn preis(
         &mut self,
         item: &NewItem,
         artikel: Option<&Artikel>,
         lager_menge: Option<Quantity>,
-        conversion: Option<Conversion>,
-    ) -> Result<Price> {
+    ) -> Result<(Price, Percent)> {
         if let Some(sent) = item.ep_netto {
-            return Ok(sent);
+            return Ok((sent, Percent::ZERO));
         }
+        let artikel = artikel.filter(|_| self.context.auto_price);
+        if let Some(taken_back) = sql::taken_back(self.tx, self.typ(), item, artikel)? {
+            let from = format!("aus {}", taken_back.beleg_nummer);
+            let price = self.per_unit_of(item, taken_back.ep_netto, taken_back.einheit.as_deref(), &from)?;
+            if let Some(price) = price {
+                return Ok((price, taken_back.rabatt_prozent));
+            }
+        }
+        if let (Some(artikel), Some(position)) = (artikel, item.kontrakt_position_id)
+            && let Some(agreed) = kontrakte::agreed_price(self.tx, position, artikel.id)?
+        {
+            let einheit = agreed.einheit.as_deref().or(artikel.einheit.as_deref());
+            let from = format!("aus Kontrakt {}", agreed.kontrakt_nr);
+            if let Some(price) = self.per_unit_of(item, agreed.preis, einheit, &from)? {
+                return Ok((price, Percent::ZERO));
+            }
+        }
+        Ok((self.own_price(item, artikel, lager_menge)?, Percent::ZERO))
+    }
+
+    /// The price of the article, or none where that is allowed.
+    fn own_price(
+        &mut self,
+        item: &NewItem,
+        artikel: Option<&Artikel>,
+        lager_menge: Option<Quantity>,
+    ) -> Result<Price> {
         let own = match artikel {
-            Some(artikel) if self.context.auto_price => self.master_price(artikel, lager_menge)?,
-            _ => None,
+            Some(artikel) => self.master_price(artikel, lager_menge)?.zip(Some(artikel)),
+            None => None,
         };
-        match (own, conversion) {
-            (Some(price), Some(conversion)) => Ok(conversion.reversed().price(price)?),
-            (Some(price), None) => Ok(price),
-            (None, _) if self.typ().ist_rechnung() => {
+        match own {
+            Some((price, artikel)) => {
+                self.converted(price, artikel.conversion_from(item.einheit.as_deref())?)
+            }
+            None if self.typ().ist_rechnung() => {
                 let message = "Es fehlt der Preis. Bitte ep_netto angeben.";
                 Err(Refusal::field(Code::PreisFehlt, "ep_netto", message).into())
             }
-            (None, _) => {
+            None => {
                 let message = "Es gibt keinen Preis; die Position steht mit 0.";
                 self.hints.add_field(HintCode::PreisFehlt, "ep_netto", message);
                 Ok(Price::ZERO)
             }
         }
+    }
+
+    /// A price of another paper in the unit of the item; none, with a hint, where the units cannot be compared.
+    fn per_unit_of(
+        &mut self,
+        item: &NewItem,
+        price: Price,
+        einheit: Option<&str>,
+        from: &str,
+    ) -> Result<Option<Price>> {
+        let conversion = match (item.einheit.as_deref(), einheit) {
+            (Some(own), Some(other)) => Conversion::between(own, other),
+            _ => Some(Conversion::NONE),
+        };
+        let Some(conversion) = conversion else {
+            let message =
+                format!("Der Preis {from} gilt für eine andere Einheit; er wurde nicht übernommen.");
+            self.hints.add_field(HintCode::FeldIgnoriert, "ep_netto", message);
+            return Ok(None);
+        };
+        let price = self.converted(price, conversion)?;
+        self.hints.add_field(
+            HintCode::PreisUebernommen,
+            "ep_netto",
+            format!("Preis {from} übernommen: {price}."),
+        );
+        Ok(Some(price))
+    }
+
+    /// A price in the unit of the item, which is `conversion` of that in which it stands.
+    fn converted(&mut self, price: Price, conversion: Conversion) -> Result<Price> {
+        let converted = conversion.reversed().price(price)?;
+        if conversion.price(converted)? != price {
+            let message =
+                format!("Der Preis {price} wurde in der Einheit der Position auf {converted} gerundet.");
+            self.hints.add_field(HintCode::Gerundet, "ep_netto", message);
+        }
+        Ok(converted)
     }
 
     /// The article's price per its own unit.

@@ -3,12 +3,13 @@
 use super::lager::{self, Rebooking};
 use super::model::{Beleg, BelegPosition, Source, StornoBestaetigung};
 use super::verlauf;
-use super::{ausfertigung, lieferanten_nr, nachweis, sql};
+use super::{ausfertigung, lieferanten_nr, nachweis, sql, steuerausweis};
 use crate::artikel;
 use crate::db::evidence::Subject;
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
+use crate::kunden;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::document::{BelegAktion, BelegStatus};
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
@@ -38,11 +39,17 @@ pub fn finalise(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Bel
         BelegStatus::Abgeschlossen | BelegStatus::Erledigt => return Ok(beleg),
         BelegStatus::Offen => {}
     }
+    hint_doubtful_tax(tx, &beleg, hints)?;
     let beleg = ausfertigung::freeze(tx, beleg, hints)?;
     let beleg = move_to(tx, beleg, BelegStatus::Abgeschlossen, BelegAktion::Abschliessen, None)?;
     nachweis::keep(tx, Subject::Document(beleg.id))?;
     lieferanten_nr::learn(tx, &beleg)?;
     Ok(beleg)
+}
+
+fn hint_doubtful_tax(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<()> {
+    let Some(kunde) = kunden::find(tx, beleg.kunde_id)? else { return Ok(()) };
+    steuerausweis::hint_doubtful(tx, beleg, &kunde, &sql::positions(tx, beleg.id)?, hints)
 }
 
 /// The next state, with the version before it in the history, and an event for those who poll if they see it final or

@@ -28,8 +28,10 @@ mod nachweis;
 mod nummer;
 mod partner;
 mod pdf;
+mod satzdatum;
 mod sql;
 mod steuer;
+mod steuerausweis;
 mod tagesende;
 mod verlauf;
 mod wareneingang;
@@ -43,7 +45,7 @@ pub use model::{Angelegt, Beleg, BelegPosition, Gegenbeleg, Kettenglied, Wiederh
 pub use nachweis::{altered_pdf, digest, without_evidence};
 pub use nummer::{erechnung_of_number, finalise_number, missing_of_number, pdf_of_number, settle_number};
 pub use sql::{Auswahl, RETENTION, count, list};
-pub use tagesende::{Behind, finalise_past_days};
+pub use tagesende::{Behind, finalise_past_days, waiting};
 pub use verlauf::{Verlaufsschritt, steps};
 pub use wareneingang::{is_live, receive};
 

@@ -2,13 +2,14 @@
 
 use uuid::Uuid;
 
-use super::model::Beleg;
+use super::model::{Beleg, BelegPosition};
 use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::kunden::{self, Kunde};
 use crate::laender;
 use crate::rules::document::{BelegTyp, Lagerrolle};
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
+use crate::rules::fixed::sums;
 use crate::rules::plausible::country_of_eu_ust_id;
 use crate::rules::stammdaten::KundeStatus;
 use crate::rules::tax::{Gebiet, Steuerpartner};
@@ -37,6 +38,24 @@ pub fn check_goods(beleg: &Beleg, kunde: &Kunde, has_more: bool) -> Checked<()> 
         KundeStatus::Gesperrt if has_more && !is_his_invoice => Err(locked(kunde)),
         _ => Ok(()),
     }
+}
+
+/// Whether a quote or an order asks for more of an article than before.
+pub fn orders_more(beleg: &Beleg, before: &[BelegPosition], after: &[BelegPosition]) -> Result<bool> {
+    if beleg.beleg_typ.lagerrolle() != Lagerrolle::Keine {
+        return Ok(false);
+    }
+    let ordered = |positions: &[BelegPosition]| {
+        sums(
+            positions
+                .iter()
+                .map(|position| (position.artikel_id, position.lager_menge.unwrap_or(position.menge))),
+        )
+    };
+    let before = ordered(before)?;
+    Ok(ordered(after)?
+        .into_iter()
+        .any(|(artikel, menge)| menge > before.get(&artikel).copied().unwrap_or_default()))
 }
 
 fn locked(kunde: &Kunde) -> Box<Refusal> {

@@ -5,16 +5,19 @@ use std::collections::BTreeMap;
 use rusqlite::named_params;
 use uuid::Uuid;
 
+use super::eingabe::NewItem;
 use super::model::{Beleg, BelegPosition, Gegenbeleg, Kettenglied};
+use crate::artikel::Artikel;
 use crate::db::list::{Filter, ListSql, Order, Page, names};
-use crate::db::record::Part;
+use crate::db::record::{Part, record};
 use crate::db::retention::Retention;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::listing::PageOf;
 use crate::rules::day::{Day, Instant};
 use crate::rules::document::{BelegTyp, Lagerrolle};
-use crate::rules::fixed::Quantity;
+use crate::rules::fixed::{Percent, Price, Quantity};
+use crate::rules::tax::Steuerkategorie;
 use crate::rules::text::searchable;
 
 const LIST: ListSql<'_> = ListSql {
@@ -229,6 +232,78 @@ pub fn has_fremdbeleg(tx: &Tx<'_>, beleg: &Beleg) -> Result<bool> {
             ":id": beleg.id,
         },
     )
+}
+
+record! {
+    /// A position that a credit takes back.
+    pub struct TakenBack from beleg_position as p {
+        beleg_nummer: String = "b.beleg_nummer",
+        einheit: Option<String>,
+        ep_netto: Price,
+        rabatt_prozent: Percent,
+        mwst_satz: Percent,
+        steuer_kategorie: Steuerkategorie,
+    }
+}
+
+/// The last position of its article in the invoice that an item of a negative quantity names (D6, D7).
+pub fn taken_back(
+    tx: &Tx<'_>,
+    typ: BelegTyp,
+    item: &NewItem,
+    artikel: Option<&Artikel>,
+) -> Result<Option<TakenBack>> {
+    let (Some(bezug), Some(artikel)) = (item.bezug_beleg_id, artikel) else { return Ok(None) };
+    if !typ.ist_rechnung() || !item.menge.is_some_and(Quantity::is_negative) {
+        return Ok(None);
+    }
+    let statement = format!(
+        "select {} from beleg_position p join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
+         where p.tenant_id = :tenant and p.beleg_id = :bezug and b.beleg_typ = :typ and p.artikel_id = :artikel
+           and p.menge > 0 and p.ep_netto >= 0 order by p.position desc limit 1",
+        TakenBack::COLUMNS
+    );
+    let params = named_params! {":bezug": bezug, ":typ": typ, ":artikel": artikel.id};
+    tx.optional(&statement, params, TakenBack::read)
+}
+
+record! {
+    /// What an invoice position has met of a delivery.
+    pub struct Lieferung from lager_paar as l {
+        beleg_nummer: String = "b.beleg_nummer",
+        tag: Day = "coalesce(b.lieferdatum, b.beleg_datum)",
+        menge: Quantity,
+    }
+}
+
+/// The deliveries that a position of an invoice has met, the oldest first.
+pub fn deliveries_of(tx: &Tx<'_>, position: &BelegPosition) -> Result<Vec<Lieferung>> {
+    let statement = format!(
+        "select {} from lager_paar l join beleg b on b.tenant_id = l.tenant_id and b.id = l.lieferung_id
+         where l.tenant_id = :tenant and l.rechnung_id = :beleg and l.rechnung_position = :position and l.art = 'paar'
+         order by b.id",
+        Lieferung::COLUMNS
+    );
+    let params = named_params! {":beleg": position.beleg_id, ":position": position.position};
+    tx.all(&statement, params, Lieferung::read)
+}
+
+/// The invoices that a delivery has met.
+pub fn invoices_of(tx: &Tx<'_>, delivery: Uuid) -> Result<Vec<Uuid>> {
+    let statement = "select distinct rechnung_id from lager_paar
+        where tenant_id = :tenant and lieferung_id = :delivery and art = 'paar' order by rechnung_id";
+    tx.all(statement, named_params! {":delivery": delivery}, |row| row.get(0))
+}
+
+pub fn set_rate(tx: &WriteTx<'_>, position: &BelegPosition) -> Result<()> {
+    let statement = "update beleg_position set mwst_satz = :satz
+        where tenant_id = :tenant and beleg_id = :beleg and position = :position";
+    let params = named_params! {
+        ":satz": position.mwst_satz,
+        ":beleg": position.beleg_id,
+        ":position": position.position,
+    };
+    tx.execute(statement, params).map(drop)
 }
 
 /// Numbers of the final invoices and credits that have met a delivery.

@@ -2,14 +2,17 @@
 
 use super::eingabe::NewItem;
 use super::header::Context;
+use super::model::{Beleg, BelegPosition, ist_gutschrift};
+use super::sql;
 use crate::artikel::{self, Artikel};
 use crate::db::tx::Tx;
 use crate::failure::Result;
+use crate::rules::day::Day;
 use crate::rules::document::Seite;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::Percent;
 use crate::rules::tax::{
-    Partnerregel, RATE_OF_LAST_RESORT, Steuerkategorie, derived_rate, partner_rule, rate_on,
+    Partnerregel, RATE_OF_LAST_RESORT, Steuerkategorie, Summen, class_of, derived_rate, partner_rule, rate_on,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +20,18 @@ pub struct Steuer {
     pub satz: Percent,
     /// Why it is that one: above zero it is always `S`.
     pub kategorie: Steuerkategorie,
+}
+
+/// A document with the sums of its positions.
+pub fn with_sums(beleg: Beleg, positions: &[BelegPosition]) -> Result<Beleg> {
+    let summen = Summen::of(positions.iter().map(|position| (position.gesamtpreis, position.mwst_satz)))?;
+    Ok(Beleg {
+        summe_netto: summen.netto,
+        summe_mwst: summen.mwst,
+        summe_brutto: summen.brutto,
+        ist_gutschrift: ist_gutschrift(beleg.beleg_typ, summen.netto, None),
+        ..beleg
+    })
 }
 
 /// The tax of an item: sent, or derived from partner and article.
@@ -27,10 +42,13 @@ pub fn of_item(
     artikel: Option<&Artikel>,
     hints: &mut Hints,
 ) -> Result<Steuer> {
+    if let Some(taken_back) = of_taken_back(tx, context, item, artikel)? {
+        return Ok(taken_back);
+    }
     if context.einstellungen.kleinunternehmer && context.beleg.beleg_typ.seite() == Seite::Verkauf {
         return Ok(of_kleinunternehmer(item, hints));
     }
-    let mut found = Finder { tx, context, hints };
+    let mut found = Finder { tx, context, day: context.beleg.satz_datum(), hints };
     let (satz, reason) = match (item.mwst_satz, item.steuer_kategorie) {
         (Some(sent), _) => (sent, None),
         (None, Some(kategorie)) if kategorie != Steuerkategorie::Steuerpflichtig => (Percent::ZERO, None),
@@ -42,6 +60,27 @@ pub fn of_item(
         true => Ok(Steuer { satz, kategorie }),
         false => Err(does_not_fit(kategorie, satz).into()),
     }
+}
+
+/// Of a credit that names an invoice and no tax: the tax of the position that it takes back (D7).
+fn of_taken_back(
+    tx: &Tx<'_>,
+    context: &Context<'_>,
+    item: &NewItem,
+    artikel: Option<&Artikel>,
+) -> Result<Option<Steuer>> {
+    if item.mwst_satz.is_some() || item.steuer_kategorie.is_some() {
+        return Ok(None);
+    }
+    let taken_back = sql::taken_back(tx, context.beleg.beleg_typ, item, artikel)?;
+    Ok(taken_back.map(|line| Steuer { satz: line.mwst_satz, kategorie: line.steuer_kategorie }))
+}
+
+/// The derived rate of an article on another day than that of the document; none where no tax is due.
+pub fn on_day(tx: &Tx<'_>, context: &Context<'_>, artikel: &Artikel, day: Day) -> Result<Option<Percent>> {
+    let mut finder = Finder { tx, context, day, hints: &mut Hints::default() };
+    let (satz, reason) = finder.derived(Some(artikel))?;
+    Ok((reason.is_none() && !satz.is_zero()).then_some(satz))
 }
 
 /// A Kleinunternehmer shows no tax on what he sells, whatever was sent (UStG § 19, D26).
@@ -77,6 +116,8 @@ fn does_not_fit(kategorie: Steuerkategorie, satz: Percent) -> Box<Refusal> {
 struct Finder<'f, 'c> {
     tx: &'f Tx<'f>,
     context: &'f Context<'c>,
+    /// Whose rates hold.
+    day: Day,
     hints: &'f mut Hints,
 }
 
@@ -91,7 +132,7 @@ impl Finder<'_, '_> {
                 Ok((Percent::ZERO, Some(Steuerkategorie::without_tax(hint))))
             }
             Partnerregel::Klasse(klasse) => {
-                let satz = rate_on(saetze, klasse, beleg.satz_datum()).unwrap_or_else(|| {
+                let satz = rate_on(saetze, klasse, self.day).unwrap_or_else(|| {
                     self.hint_assumed_rate(Percent::ZERO);
                     Percent::ZERO
                 });
@@ -112,11 +153,19 @@ impl Finder<'_, '_> {
             _ => None,
         };
         let rate = own.unwrap_or(RATE_OF_LAST_RESORT);
-        let rate = derived_rate(self.context.saetze, rate, self.tx.today(), self.context.beleg.satz_datum());
+        let (saetze, today) = (self.context.saetze, self.tx.today());
+        let current = class_of(saetze, rate).and_then(|klasse| rate_on(saetze, klasse, today));
+        let derived = derived_rate(saetze, rate, self.day);
         if own.is_none() {
-            self.hint_assumed_rate(rate);
+            self.hint_assumed_rate(derived);
+        } else if let Some(current) = current.filter(|current| *current != rate) {
+            let message = format!(
+                "Beim Artikel stehen {rate} %; der Satz beträgt heute {current} %. Es gelten {derived} %. Bitte den \
+                 Artikel berichtigen."
+            );
+            self.hints.add_field(HintCode::MwstSatzAlt, "mwst_satz", message);
         }
-        Ok(rate)
+        Ok(derived)
     }
 
     /// The category of a rate for which nobody gave a reason (D24).

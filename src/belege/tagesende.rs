@@ -3,12 +3,15 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
+use super::header::hint_not_agreed;
 use super::lifecycle::finalise;
-use super::sql;
+use super::model::Beleg;
+use super::{ausfertigung, sql, steuerausweis};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
+use crate::kunden;
 use crate::rules::day::Instant;
-use crate::rules::document::BelegTyp;
+use crate::rules::document::Tagesabschluss;
 use crate::rules::error::{Code, Hints};
 use crate::tenants;
 
@@ -19,18 +22,21 @@ const DOCUMENTS_PER_CALL_MAX: i64 = 100;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Behind(Option<(Instant, Uuid)>);
 
-/// Finalises open documents whose day of creation is over in Berlin, of the types that the company chose: some of those
+/// Finalises open documents whose day of creation is over in Berlin, of the kinds that the company chose: some of those
 /// behind `behind`. Where to go on, if there may be more. One that lacks what its e-invoice needs stays open where the
-/// company wants none without (D26).
+/// company wants none without (D26), and a Gutschrift that somebody must look at (D4).
 pub fn finalise_past_days(tx: &WriteTx<'_>, behind: Behind) -> Result<Option<Behind>> {
     let mut due = Vec::new();
-    for typ in &tenants::load(tx)?.abschluss_tagesende {
-        due.extend(past(tx, *typ, behind)?);
+    for kind in &tenants::load(tx)?.abschluss_tagesende {
+        due.extend(past(tx, *kind, behind)?);
     }
     due.sort_unstable();
     due.truncate(usize::try_from(DOCUMENTS_PER_CALL_MAX).unwrap_or_default());
     for (_, id) in &due {
         let beleg = sql::find(tx, *id)?.ok_or_else(|| Failure::Broken("a listed document is gone".into()))?;
+        if is_doubtful(tx, &beleg)? {
+            continue;
+        }
         match finalise(tx, beleg, &mut Hints::default()) {
             Err(Failure::Refused(refusal)) if refusal.code == Code::ErechnungUnvollstaendig => {}
             done => drop(done?),
@@ -39,13 +45,39 @@ pub fn finalise_past_days(tx: &WriteTx<'_>, behind: Behind) -> Result<Option<Beh
     Ok(due.last().map(|last| Behind(Some(*last))))
 }
 
-/// The next open documents of a type whose day is over, in the order of their creation.
-fn past(tx: &Tx<'_>, typ: BelegTyp, behind: Behind) -> Result<Vec<(Instant, Uuid)>> {
+/// Whether a Gutschrift is not agreed upon, shows a doubtful tax, or lacks what its e-invoice needs.
+fn is_doubtful(tx: &Tx<'_>, beleg: &Beleg) -> Result<bool> {
+    if !beleg.is_written_for_supplier() {
+        return Ok(false);
+    }
+    let Some(kunde) = kunden::find(tx, beleg.kunde_id)? else { return Ok(false) };
+    let mut hints = Hints::default();
+    hint_not_agreed(beleg, &kunde, &mut hints);
+    steuerausweis::hint_doubtful(tx, beleg, &kunde, &sql::positions(tx, beleg.id)?, &mut hints)?;
+    let missing = ausfertigung::missing(tx, beleg)?.unwrap_or_default();
+    Ok(hints.iter().next().is_some() || !missing.is_empty())
+}
+
+/// Gutschriften that are open although their day is over: somebody must look at them (D4).
+pub fn waiting(tx: &Tx<'_>) -> Result<i64> {
+    let (typ, art) = Tagesabschluss::Gs.typ_und_art();
+    let statement =
+        "select count(*) from beleg where tenant_id = :tenant and status = 'offen' and beleg_typ = :typ
+        and rechnungsart is :art and angelegt_am < :today";
+    let params = named_params! {":typ": typ, ":art": art, ":today": tx.today().begin_in_berlin()};
+    tx.one(statement, params, |row| row.get(0))
+}
+
+/// The next open documents of a kind whose day is over, in the order of their creation.
+fn past(tx: &Tx<'_>, kind: Tagesabschluss, behind: Behind) -> Result<Vec<(Instant, Uuid)>> {
     let (angelegt_am, id) = behind.0.unwrap_or((Instant::from_millis(0), Uuid::nil()));
+    let (typ, art) = kind.typ_und_art();
     let statement = "select angelegt_am, id from beleg where tenant_id = :tenant and status = 'offen' and beleg_typ = :typ
-        and angelegt_am < :today and (angelegt_am, id) > (:angelegt_am, :id) order by angelegt_am, id limit :at_once";
+        and rechnungsart is :art and angelegt_am < :today and (angelegt_am, id) > (:angelegt_am, :id)
+        order by angelegt_am, id limit :at_once";
     let params = named_params! {
         ":typ": typ,
+        ":art": art,
         ":today": tx.today().begin_in_berlin(),
         ":angelegt_am": angelegt_am,
         ":id": id,

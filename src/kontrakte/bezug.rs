@@ -4,10 +4,12 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::sql;
+use crate::db::record::record;
 use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::rules::document::Seite;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::fixed::Price;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct KontraktBezug {
@@ -94,4 +96,24 @@ fn side(kontrakt_typ: &str) -> Option<Seite> {
 
 fn not_found(feld: &str) -> Box<Refusal> {
     Refusal::field(Code::KontraktNichtGefunden, feld, "Diesen Kontrakt gibt es nicht. Bitte die id prüfen.")
+}
+
+record! {
+    /// What a contract says that goods cost.
+    pub struct AgreedPrice from kontrakt_position as p {
+        preis: Price,
+        /// Of the whole contract; none: that of the article.
+        einheit: Option<String> = "v.gesamtmenge_einheit",
+        kontrakt_nr: String = "v.kontrakt_nr",
+    }
+}
+
+/// The price of a position of a contract, if it is about this article and says one (D6).
+pub fn agreed_price(tx: &Tx<'_>, position: Uuid, artikel: Uuid) -> Result<Option<AgreedPrice>> {
+    let statement = format!(
+        "select {} from kontrakt_position p join kontrakt v on v.tenant_id = p.tenant_id and v.id = p.kontrakt_id
+         where p.tenant_id = :tenant and p.id = :position and p.artikel_id = :artikel and p.preis is not null",
+        AgreedPrice::COLUMNS
+    );
+    tx.optional(&statement, named_params! {":position": position, ":artikel": artikel}, AgreedPrice::read)
 }

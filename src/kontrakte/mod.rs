@@ -6,7 +6,7 @@ mod lieferstand;
 mod model;
 mod sql;
 
-pub use bezug::KontraktBezug;
+pub use bezug::{KontraktBezug, agreed_price};
 pub use lieferstand::hint_overdelivered;
 pub use sql::{RETENTION, number};
 

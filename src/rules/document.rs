@@ -36,6 +36,59 @@ choice! {
     }
 }
 
+choice! {
+    /// Documents that become final at the end of their day (D4): of a type, an ER being the supplier's own invoice, or GS, an
+    /// ER that the company writes for its supplier.
+    pub enum Tagesabschluss {
+        An = "AN",
+        Au = "AU",
+        Ls = "LS",
+        Re = "RE",
+        Bs = "BS",
+        El = "EL",
+        Er = "ER",
+        Gs = "GS",
+    }
+}
+
+impl Tagesabschluss {
+    pub fn typ_und_art(self) -> (BelegTyp, Option<Rechnungsart>) {
+        let typ = BelegTyp::parse(self.as_str()).unwrap_or(BelegTyp::Er);
+        (typ, Rechnungsart::of(typ, self == Tagesabschluss::Gs))
+    }
+}
+
+/// What a setting that lists documents can name.
+pub trait Belegart: Choice {
+    /// In any case, or by an alias.
+    fn named(text: &str) -> Option<Self>;
+    fn in_words(self) -> &'static str;
+}
+
+impl Belegart for BelegTyp {
+    fn named(text: &str) -> Option<BelegTyp> {
+        BelegTyp::parse_alias(text)
+    }
+
+    fn in_words(self) -> &'static str {
+        self.bezeichnung()
+    }
+}
+
+impl Belegart for Tagesabschluss {
+    fn named(text: &str) -> Option<Tagesabschluss> {
+        let typ = BelegTyp::parse_alias(text).map(BelegTyp::as_str);
+        Tagesabschluss::parse_any_case(typ.unwrap_or(text))
+    }
+
+    fn in_words(self) -> &'static str {
+        match self {
+            Tagesabschluss::Gs => "Gutschrift an den Lieferanten",
+            other => other.typ_und_art().0.bezeichnung(),
+        }
+    }
+}
+
 impl Rechnungsart {
     /// That of a document; none where it is neither RE nor ER.
     pub fn of(typ: BelegTyp, gutschrift: bool) -> Option<Rechnungsart> {

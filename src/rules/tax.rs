@@ -151,14 +151,22 @@ pub fn rate_on(rates: &[Satz], klasse: Klasse, day: Day) -> Option<Percent> {
     valid.max_by_key(|rate| rate.gueltig_von).map(|rate| rate.satz)
 }
 
-/// A rate that was derived from master data: today's normal or reduced rate becomes that
-/// class's rate on the rate date (19 and 7 are 16 and 5 in the second half of 2020).
-pub fn derived_rate(rates: &[Satz], rate: Percent, today: Day, day: Day) -> Percent {
-    [Klasse::Normal, Klasse::Ermaessigt]
-        .into_iter()
-        .find(|klasse| rate_on(rates, *klasse, today) == Some(rate))
-        .and_then(|klasse| rate_on(rates, klasse, day))
-        .unwrap_or(rate)
+/// The class that a rate of master data stands for: the normal or the reduced one, if it has had the rate on any date
+/// (D7). The flat rates of UStG § 24 stand for none.
+pub fn class_of(rates: &[Satz], rate: Percent) -> Option<Klasse> {
+    let has = |klasse: &Klasse| rates.iter().any(|of| of.schluessel == klasse.as_str() && of.satz == rate);
+    [Klasse::Normal, Klasse::Ermaessigt].into_iter().find(has)
+}
+
+/// A rate of master data on a day: that of its class (19 and 7 are 16 and 5 in the second half of 2020).
+pub fn derived_rate(rates: &[Satz], rate: Percent, day: Day) -> Percent {
+    class_of(rates, rate).and_then(|klasse| rate_on(rates, klasse, day)).unwrap_or(rate)
+}
+
+/// Whether a rate is one of farmers alone (UStG § 24).
+pub fn is_flat_rate(rates: &[Satz], rate: Percent) -> bool {
+    let is_flat = |of: &Satz| of.schluessel == Klasse::Pauschal24.as_str() && of.satz == rate;
+    class_of(rates, rate).is_none() && rates.iter().any(is_flat)
 }
 
 choice! {

@@ -15,7 +15,7 @@ use crate::db::TenantId;
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::rules::day::Day;
-use crate::rules::document::BelegTyp;
+use crate::rules::document::{BelegTyp, Tagesabschluss};
 
 /// Declares a choice with the text and the German words of each value.
 macro_rules! worded {
@@ -184,7 +184,7 @@ settings! {
     abschluss_bei_anlage: Vec<BelegTyp> = "",
         "Documents of these types are final when they are created.",
         "Belege dieser Typen sind mit ihrer Anlage abgeschlossen.";
-    abschluss_tagesende: Vec<BelegTyp> = "RE",
+    abschluss_tagesende: Vec<Tagesabschluss> = "RE,GS",
         "Documents of these types become final at the end of the day in Berlin on which they were created.",
         "Belege dieser Typen werden am Ende des Berliner Tages abgeschlossen, an dem sie angelegt wurden.";
     unbekannte_parameter: UnbekannteParameter = "ablehnen",

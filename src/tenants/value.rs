@@ -4,7 +4,7 @@ use rusqlite::types::{FromSqlError, FromSqlResult, Value, ValueRef};
 
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
-use crate::rules::document::BelegTyp;
+use crate::rules::document::Belegart;
 
 pub trait SettingValue: Sized {
     /// What can be typed, in German, for the handbook.
@@ -153,34 +153,34 @@ impl SettingValue for Option<Day> {
 }
 
 /// Separated by commas or blanks where they are typed, by blanks where they are stored.
-impl SettingValue for Vec<BelegTyp> {
+impl<T: Belegart> SettingValue for Vec<T> {
     fn values() -> String {
-        let types = BelegTyp::ALL.iter().map(|typ| format!("{} ({})", typ.as_str(), typ.bezeichnung()));
+        let types = T::ALL.iter().map(|typ| format!("{} ({})", typ.text(), typ.in_words()));
         format!("einige von {}, mit Komma getrennt, oder nichts", types.collect::<Vec<_>>().join(", "))
     }
 
     fn expected() -> String {
-        format!("some of {}, or nothing", BelegTyp::texts())
+        format!("some of {}, or nothing", T::texts())
     }
 
-    fn typed(text: &str) -> Option<Vec<BelegTyp>> {
+    fn typed(text: &str) -> Option<Vec<T>> {
         let names = text.split([',', ' ']).filter(|name| !name.is_empty());
-        names.map(BelegTyp::parse_alias).collect()
+        names.map(T::named).collect()
     }
 
     fn as_typed(&self) -> String {
-        self.iter().map(|typ| typ.as_str()).collect::<Vec<_>>().join(",")
+        self.iter().map(|typ| typ.text()).collect::<Vec<_>>().join(",")
     }
 
     fn in_words(&self) -> String {
-        self.iter().map(|typ| typ.bezeichnung()).collect::<Vec<_>>().join(", ")
+        self.iter().map(|typ| typ.in_words()).collect::<Vec<_>>().join(", ")
     }
 
     fn stored(&self) -> Value {
-        self.iter().map(|typ| typ.as_str()).collect::<Vec<_>>().join(" ").into()
+        self.iter().map(|typ| typ.text()).collect::<Vec<_>>().join(" ").into()
     }
 
-    fn read(column: ValueRef<'_>) -> FromSqlResult<Vec<BelegTyp>> {
-        Ok(column.as_str()?.split(' ').filter_map(BelegTyp::parse).collect())
+    fn read(column: ValueRef<'_>) -> FromSqlResult<Vec<T>> {
+        Ok(column.as_str()?.split(' ').filter_map(T::parse).collect())
     }
 }

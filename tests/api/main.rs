@@ -45,6 +45,7 @@ mod limits;
 mod lists;
 mod log;
 mod nightly;
+mod papiere;
 mod parallel;
 mod probes;
 mod produktion;

@@ -81,7 +81,7 @@ fn settings_are_shown_and_offered_in_german_words() {
     for said in [
         "Üblich: keine. In Befehlen: <code>charge_automatik=fefo</code>",
         "Jetzt: 30.06.2026. ",
-        "Jetzt: Rechnung. Möglich: einige von AN (Angebot), ",
+        "Jetzt: Rechnung, Gutschrift an den Lieferanten. Möglich: einige von AN (Angebot), ",
     ] {
         assert!(page.contains(said), "{said}: {page}");
     }

@@ -1,0 +1,53 @@
+//! Tax that must not be shown: who shows it owes it (UStG § 14c; D7).
+
+use super::model::{Beleg, BelegPosition, Source};
+use crate::db::tx::Tx;
+use crate::failure::Result;
+use crate::kunden::Kunde;
+use crate::laender;
+use crate::rules::document::BelegTyp;
+use crate::rules::error::{HintCode, Hints};
+use crate::rules::tax::{Gebiet, Steuerart, Steuerkategorie, is_flat_rate};
+use crate::steuersaetze;
+
+/// Says which positions of an invoice or a Gutschrift show a tax, or none, that their partner does not allow.
+pub fn hint_doubtful(
+    tx: &Tx<'_>,
+    beleg: &Beleg,
+    kunde: &Kunde,
+    positions: &[BelegPosition],
+    hints: &mut Hints,
+) -> Result<()> {
+    let is_gutschrift = beleg.is_written_for_supplier();
+    if !is_gutschrift && beleg.beleg_typ != BelegTyp::Re {
+        return Ok(());
+    }
+    let saetze = steuersaetze::all(tx)?;
+    let is_german = laender::gebiet(&kunde.staat) == Gebiet::Inland;
+    let leaves = |position: &BelegPosition| {
+        matches!(position.steuer_kategorie, Steuerkategorie::IgLieferung | Steuerkategorie::Ausfuhr)
+    };
+    for position in positions {
+        let satz = position.mwst_satz;
+        let why = match kunde.steuerart {
+            _ if is_german && leaves(position) => {
+                "der Partner sitzt in Deutschland, die Position ist aber als Lieferung ins Ausland steuerfrei"
+            }
+            Some(Steuerart::Kleinunternehmer) if is_gutschrift && !satz.is_zero() => {
+                "der Lieferant ist Kleinunternehmer und weist keine Steuer aus"
+            }
+            steuerart
+                if is_gutschrift
+                    && steuerart != Some(Steuerart::Pauschal24)
+                    && is_flat_rate(&saetze, satz) =>
+            {
+                "der Satz gilt nur für Landwirte nach § 24 UStG, der Lieferant ist keiner"
+            }
+            _ => continue,
+        };
+        let message = format!("Bitte den Steuerausweis prüfen (§ 14c UStG): {why}.");
+        let path = Source::Items.path(position.position);
+        hints.add_field(HintCode::SteuerausweisPruefen, format!("{path}.mwst_satz"), message);
+    }
+    Ok(())
+}
