@@ -729,11 +729,14 @@ create table charge (
   lagerhalle_id     integer,
   bestand           integer not null default 0, -- sum of its movements in the article's unit, kept with each of them
   eroeffnung        integer,                   -- opening stock as imported, for the comparison of a second import
+  gesperrt          integer not null default 0 check (gesperrt = 0 or gesperrt = 1), -- nothing leaves it (D8)
+  sperrgrund        text,
   angelegt_am       integer not null,
   charge_nr_key     text not null,
   fremde_charge_key text,
   version           integer not null default 1,
   primary key (tenant_id, id),
+  check ((gesperrt = 1) = (sperrgrund is not null)),
   foreign key (tenant_id, artikel_id) references artikel (tenant_id, id),
   foreign key (tenant_id, partner_id) references kunde (tenant_id, id),
   foreign key (tenant_id, biozertifikat_id) references biozertifikat (tenant_id, id),

@@ -132,6 +132,9 @@ pub fn artikel(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upse
         ..old
     };
     fill_each! { zeile => new: artikelnr, bezeichnung2, langtext, einheit, preis, ep_netto, mwst_satz, ean }
+    if let Some(found) = &found {
+        check_movements(tx, found, &new)?;
+    }
     Upserted::by(found.as_ref(), &new, || match &found {
         Some(found) => {
             sql::update(tx, &new)?;
@@ -139,6 +142,20 @@ pub fn artikel(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upse
         }
         None => sql::insert(tx, &new),
     })
+}
+
+/// The unit of an article, and whether it is kept in batches, stay once it has moved: its stock is counted by them (D8).
+fn check_movements(tx: &WriteTx<'_>, old: &Artikel, new: &Artikel) -> Result<()> {
+    let kept = [
+        ("einheit", old.einheit != new.einheit),
+        ("chargenpflichtig", old.chargenpflichtig != new.chargenpflichtig),
+    ];
+    let Some((feld, _)) = kept.into_iter().find(|(_, is_other)| *is_other) else { return Ok(()) };
+    let message = format!(
+        "Von {} gibt es schon Lagerbewegungen; {feld} lässt sich nicht mehr ändern. Bitte einen neuen Artikel anlegen.",
+        old.artikelnummer
+    );
+    Ok(refuse_if(sql::has_moved(tx, old.id)?, Code::WertUngueltig, feld, message)?)
 }
 
 /// The article that a row names by its number (D22).

@@ -237,3 +237,9 @@ pub fn upsert_gruppe(tx: &WriteTx<'_>, gruppe: &Artikelgruppe) -> Result<()> {
     };
     tx.upsert("artikelgruppe", &["id"], &[&gruppe.values(Part::All)[..], keys].concat())
 }
+
+/// Whether goods of an article have ever moved.
+pub fn has_moved(tx: &Tx<'_>, artikel: Uuid) -> Result<bool> {
+    let statement = "select 1 from artikel_bestand where tenant_id = :tenant and artikel_id = :artikel";
+    tx.exists(statement, named_params! {":artikel": artikel})
+}

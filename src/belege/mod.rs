@@ -92,6 +92,7 @@ const ITEMS: &[Code] = &[
     Code::ChargePasstNicht,
     Code::ChargeWiderspruch,
     Code::ChargeBereitsVerwendet,
+    Code::ChargeGesperrt,
     Code::BestandNichtAusreichend,
     Code::LandUnbekannt,
     Code::BiozertifikatNichtGefunden,

@@ -129,6 +129,11 @@ impl Beleg {
         self.beleg_datum.0
     }
 
+    /// The day on which the goods move: lieferdatum, else beleg_datum (D8).
+    pub fn liefertag(&self) -> Day {
+        self.lieferdatum.unwrap_or(self.beleg_datum).0
+    }
+
     /// The day whose tax rates hold: lieferdatum, else leistung_bis, else beleg_datum (D7).
     pub fn satz_datum(&self) -> Day {
         self.lieferdatum.or(self.leistung_bis).unwrap_or(self.beleg_datum).0

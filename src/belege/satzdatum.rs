@@ -94,7 +94,7 @@ fn deliveries_of(tx: &Tx<'_>, position: &BelegPosition) -> Result<(Vec<Lieferung
     if let Some(named) = named.map(|named| sql::find(tx, named)).transpose()?.flatten()
         && named.beleg_typ.ist_lieferung()
     {
-        let (tag, menge) = (named.lieferdatum.unwrap_or(named.beleg_datum).0, position.lager_menge);
+        let (tag, menge) = (named.liefertag(), position.lager_menge);
         let menge = menge.unwrap_or_default();
         deliveries.push(Lieferung { beleg_nummer: named.beleg_nummer, tag, menge });
     }

@@ -5,7 +5,7 @@ use super::{sql, verlauf};
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
 use crate::rules::day::DayTime;
-use crate::rules::error::{Code, Refusal};
+use crate::rules::error::{Code, Refusal, required};
 use crate::rules::text::case_key;
 
 /// The batch with the fields that were sent; null clears. One that says what is known already changes nothing.
@@ -14,8 +14,14 @@ pub fn change(tx: &WriteTx<'_>, old: Charge, change: ChargeChange) -> Result<Cha
         fremde_charge_nr: change.fremde_charge_nr.apply(old.fremde_charge_nr.clone()),
         mhd: change.mhd.map(DayTime).apply(old.mhd),
         herkunftsland: change.herkunftsland.apply(old.herkunftsland.clone()),
+        gesperrt: change.gesperrt.apply(Some(old.gesperrt)).unwrap_or_default(),
+        sperrgrund: change.sperrgrund.apply(old.sperrgrund.clone()),
         ..old.clone()
     };
+    let new = Charge { sperrgrund: new.sperrgrund.filter(|_| new.gesperrt), ..new };
+    if new.gesperrt {
+        required(new.sperrgrund.as_ref(), "sperrgrund")?;
+    }
     // Batches of one number and different dates are told apart by these; each can be corrected.
     let number = |charge: &Charge| charge.fremde_charge_nr.as_deref().map(case_key);
     if number(&new) != number(&old)

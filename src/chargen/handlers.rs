@@ -34,6 +34,7 @@ pub const AVAILABLE: &[Param] = &[
     Param::day("mhd_ab", "nur mindestens so lange haltbare"),
     Param::text("herkunftsland", "nur aus diesem Land"),
     Param::flag("nur_bio", "true: nur mit Biozertifikat"),
+    Param::flag("abgelaufen", "true: auch abgelaufene"),
     Param::limit(Some(200)),
     Param::OFFSET,
 ];
@@ -60,7 +61,9 @@ pub fn available(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let wanted = wanted(query, &artikel, &mut notes)?;
     let mut filter = Filter::of("c");
     filter.when("c.artikel_id = :artikel", ":artikel", Some(artikel.id));
-    filter.and("c.bestand > 0");
+    filter.and("c.bestand > 0 and c.gesperrt = 0");
+    let today = (!query.flag("abgelaufen")?).then(|| tx.today());
+    filter.when("(c.mhd is null or c.mhd >= :today)", ":today", today);
     filter.when("c.lagerhalle_id = :halle", ":halle", query.int("lagerhalle_id")?);
     filter.when("c.niederlassung_id = :niederlassung", ":niederlassung", query.int("niederlassung_id")?);
     filter.when("c.mhd >= :mhd", ":mhd", query.day("mhd_ab")?);

@@ -16,14 +16,14 @@ pub use handlers::found;
 pub use model::Charge;
 pub use moved::{Bewegt, Wovon, moved_by_day};
 pub use sql::{
-    Auswahl, COUNTED, Lagernd, RETENTION, SORTIERUNG, Vorrat, find, find_fremde, in_stock,
+    Auswahl, COUNTED, Lagernd, RETENTION, SORTIERUNG, Vorrat, find, find_fremde, has_locked_stock, in_stock,
     last_without_stock, list, update_master_data, with_stock,
 };
 pub use stock::{
     Bewegung, Buchung, Gebucht, Ursache, book, check_charge_nr, check_named, check_not_negative, create,
-    set_receipt,
+    locked, set_receipt,
 };
-pub use verlauf::{Berichtigt, corrections};
+pub use verlauf::{Berichtigt, corrections, find_former};
 
 use crate::http::param::Param;
 use crate::http::route::{Access, Route};
@@ -66,7 +66,7 @@ pub const ROUTES: &[Route] = &[
     Route::put(
         "/api/v1/chargen/{id}",
         Scope::ChargenWrite,
-        "Lieferantennummer, Haltbarkeit oder Herkunft einer Charge berichtigen",
+        "Eine Charge berichtigen oder sperren",
         handlers::change,
     )
     .takes::<ChargeChange>("ChargeAenderung", &[])

@@ -36,9 +36,19 @@ record! {
         partner_name: Option<String> = "k.name",
         /// Sum of its movements, in the unit of the article.
         bestand: Quantity,
+        /// Nothing may be taken out of it (D8).
+        gesperrt: bool = mutable,
+        sperrgrund: Option<String> = mutable,
         created_at: Instant = fixed as angelegt_am,
         #[serde(skip)]
         version: i64 = mutable,
+    }
+}
+
+impl Charge {
+    /// Whether its best-before date lies before this day.
+    pub fn is_expired(&self, day: Day) -> bool {
+        self.mhd.is_some_and(|mhd| mhd.0 < day)
     }
 }
 
@@ -67,6 +77,8 @@ eingabe! {
         fremde_charge_nr: Text,
         mhd: Day,
         herkunftsland: Staat,
+        gesperrt: bool,
+        sperrgrund: Text,
     }
     nur_lesen: [..Charge]
 }

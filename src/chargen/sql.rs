@@ -1,10 +1,10 @@
 //! Statements on batches.
 
+use rusqlite::types::ToSql;
 use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
 use super::model::Charge;
-use super::verlauf;
 use crate::db::list::{Filter, ListSql, Order, Page, names};
 use crate::db::record::Part;
 use crate::db::retention::Retention;
@@ -86,9 +86,8 @@ pub fn find_by_nr(tx: &Tx<'_>, artikel: Uuid, charge_nr: &str) -> Result<Option<
     tx.optional(&statement, named_params! {":artikel": artikel, ":key": case_key(charge_nr)}, Charge::read)
 }
 
-/// The batch of an article that a supplier's number means: the best-before dates must agree
-/// where both are known; the oldest of several. A number that was corrected still means its batch,
-/// unless another has it now (D8).
+/// The batch of an article that has a supplier's number: the best-before dates must agree where both are known; the
+/// oldest of several.
 pub fn find_fremde(
     tx: &Tx<'_>,
     artikel: Uuid,
@@ -96,7 +95,7 @@ pub fn find_fremde(
     fremde_charge_nr: &str,
     mhd: Option<Day>,
 ) -> Result<Option<Uuid>> {
-    let found = tx.optional(
+    tx.optional(
         "select id from charge
          where tenant_id = :tenant and artikel_id = :artikel and partner_id = :partner
            and fremde_charge_key = :key and (mhd is null or :mhd is null or mhd = :mhd)
@@ -108,11 +107,7 @@ pub fn find_fremde(
             ":mhd": mhd,
         },
         |row| row.get(0),
-    )?;
-    match found {
-        Some(id) => Ok(Some(id)),
-        None => verlauf::find_former(tx, artikel, partner, fremde_charge_nr, mhd),
-    }
+    )
 }
 
 /// The number of another batch of the same article and partner that has the supplier's number of this one.
@@ -156,10 +151,18 @@ fn vorrat(row: &Row<'_>) -> rusqlite::Result<Vorrat> {
     Ok(Vorrat { mhd: (mhd.is_none(), mhd), charge: row.get(1)?, bestand: row.get(2)? })
 }
 
-pub fn with_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<Vec<Vorrat>> {
-    let statement = "select mhd, id, bestand from charge
-        where tenant_id = :tenant and artikel_id = :artikel and (bestand > 0) = 1";
-    tx.all(statement, named_params! {":artikel": artikel}, vorrat)
+/// The batches of an article that have stock and may leave on a day.
+pub fn with_stock(tx: &Tx<'_>, artikel: Uuid, day: Day) -> Result<Vec<Vorrat>> {
+    let statement = "select mhd, id, bestand from charge where tenant_id = :tenant and artikel_id = :artikel
+        and (bestand > 0) = 1 and gesperrt = 0 and (mhd is null or mhd >= :day)";
+    tx.all(statement, named_params! {":artikel": artikel, ":day": day}, vorrat)
+}
+
+/// Whether an article has stock in a batch that is locked.
+pub fn has_locked_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<bool> {
+    let statement = "select 1 from charge
+        where tenant_id = :tenant and artikel_id = :artikel and (bestand > 0) = 1 and gesperrt = 1";
+    tx.exists(statement, named_params! {":artikel": artikel})
 }
 
 /// The batches of an article that have stock, as far as they were counted.
@@ -182,12 +185,22 @@ pub fn in_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<Lagernd> {
     tx.one(statement, params, |row| Ok(Lagernd { chargen: row.get(0)?, mhd: row.get(1)? }))
 }
 
-/// Of the batches of an article that have no stock the one that should leave last.
-pub fn last_without_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<Option<Vorrat>> {
-    let statement = "select mhd, id, bestand from charge
-        where tenant_id = :tenant and artikel_id = :artikel and (bestand > 0) = 0
-        order by mhd is null desc, mhd desc, id desc limit 1";
-    tx.optional(statement, named_params! {":artikel": artikel}, vorrat)
+/// Of the batches of an article that have no stock and may leave on a day the one that should leave last.
+pub fn last_without_stock(tx: &Tx<'_>, artikel: Uuid, day: Day) -> Result<Option<Vorrat>> {
+    // Each in the order of the index, so that none is looked at that expired long ago.
+    let last = |which: &str, params: &[(&str, &dyn ToSql)]| {
+        let statement = format!(
+            "select mhd, id, bestand from charge
+             where tenant_id = :tenant and artikel_id = :artikel and (bestand > 0) = 0 and gesperrt = 0 and {which}
+             order by mhd desc, id desc limit 1"
+        );
+        tx.optional(&statement, params, vorrat)
+    };
+    let undated = last("(mhd is null) = 1", named_params! {":artikel": artikel})?;
+    match undated {
+        Some(undated) => Ok(Some(undated)),
+        None => last("(mhd is null) = 0 and mhd >= :day", named_params! {":artikel": artikel, ":day": day}),
+    }
 }
 
 pub fn opening_stock(tx: &Tx<'_>, charge: Uuid) -> Result<Option<Quantity>> {

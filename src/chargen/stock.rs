@@ -60,6 +60,15 @@ pub fn check_named(tx: &Tx<'_>, charge: Option<Uuid>, artikel: Option<Uuid>) -> 
     Ok(())
 }
 
+/// Why nothing is taken out of a batch that is locked (D8).
+pub fn locked(charge: &Charge) -> String {
+    let why = charge.sperrgrund.as_deref().unwrap_or_default();
+    format!(
+        "Die Charge {} ist gesperrt: {why}. Bitte eine andere nehmen oder sie freigeben.",
+        charge.charge_nr
+    )
+}
+
 /// More was taken from a batch than there was: a note, or a refusal where the company asks for
 /// it (D8).
 pub fn check_not_negative(charge: &Charge, einstellungen: &Einstellungen, hints: &mut Hints) -> Checked<()> {

@@ -100,6 +100,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let body = html! {
         div.tiles {
             div.tile { "Bestand" @if !unit.is_empty() { " (" (unit) ")" } strong { (amount(charge.bestand)) } }
+            @if let Some(grund) = &charge.sperrgrund { div.tile { "Gesperrt" strong { (grund) } } }
             @if let Some(mhd) = charge.mhd { div.tile { "Haltbar bis" strong { (shelf_life(mhd, db.tx.today())) } } }
         }
         (facts(&facts_of(&charge)))
@@ -186,8 +187,10 @@ pub fn show_correct(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         (field(ask, "mhd", "Haltbar bis", "date", &optional(charge.mhd, |day| day.0.to_string()), "off"))
         (field(ask, "fremde_charge_nr", "Nummer des Lieferanten", "text", &or_blank(&charge.fremde_charge_nr), "off"))
         (choice(ask, "herkunftsland", "Herkunftsland", countries, &or_blank(&charge.herkunftsland)))
+        (choice(ask, "gesperrt", "Gesperrt", [("", "nein"), ("ja", "ja: nichts darf hinaus")].into_iter(), if charge.gesperrt { "ja" } else { "" }))
+        (field(ask, "sperrgrund", "Grund der Sperre", "text", &or_blank(&charge.sperrgrund), "off"))
     };
-    let fields = ["mhd", "fremde_charge_nr", "herkunftsland"];
+    let fields = ["mhd", "fremde_charge_nr", "herkunftsland", "gesperrt", "sperrgrund"];
     frame::form_page(ask, "Charge berichtigen", &fields, inside, "Berichtigen", false)
 }
 
@@ -197,6 +200,8 @@ pub fn correct(ask: &Ask) -> Result<FirmaChange> {
         "mhd": ask.filled("mhd"),
         "fremde_charge_nr": ask.filled("fremde_charge_nr"),
         "herkunftsland": ask.filled("herkunftsland"),
+        "gesperrt": ask.filled("gesperrt").is_some(),
+        "sperrgrund": ask.filled("sperrgrund"),
     });
     let (path, to) = (format!("/api/v1/chargen/{id}"), ask.page_of("chargen", id));
     ask.change(Method::Put, &path, &body, to, "Die Charge ist berichtigt.")

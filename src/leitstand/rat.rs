@@ -27,7 +27,7 @@ fn advice(code: Code) -> &'static str {
             "Unter „Artikel“ nachsehen: Einen Preis bringt der nächste Import, oder ihn schickt das Programm mit."
         }
         BestandNichtAusreichend => "Unter „Bestand“ nachsehen: Fehlt ein Zugang, ihn nachtragen.",
-        ChargeFehlt | ChargeNichtGefunden | ChargePasstNicht | ChargeBereitsVerwendet => {
+        ChargeFehlt | ChargeNichtGefunden | ChargePasstNicht | ChargeBereitsVerwendet | ChargeGesperrt => {
             "Unter „Chargen“ nachsehen, welche es gibt; im Programm diese Nummer eintragen."
         }
         KontraktNichtGefunden => "Unter „Kontrakte“ nachsehen, welche es gibt.",

@@ -57,7 +57,16 @@ fn check_input(tx: &Tx<'_>, line: &PaInput) -> Result<()> {
     let message = "Der Artikel wird in Chargen geführt. Bitte die charge_id angeben; GET /api/v1/chargen/verfuegbar nennt die Chargen mit Bestand.";
     let is_tracked = || artikel::must_have(tx, line.artikel_id).map(|artikel| artikel.chargenpflichtig);
     let lacks_batch = line.charge_id.is_none() && !menge.is_zero() && is_tracked()?;
-    Ok(refuse_if(lacks_batch, Code::ChargeFehlt, "charge_id", message)?)
+    refuse_if(lacks_batch, Code::ChargeFehlt, "charge_id", message)?;
+    let named = line.charge_id.filter(|_| !menge.is_zero());
+    let locked =
+        named.map(|id| chargen::find(tx, id)).transpose()?.flatten().filter(|charge| charge.gesperrt);
+    match locked {
+        Some(charge) => {
+            Err(Refusal::field(Code::ChargeGesperrt, "charge_id", chargen::locked(&charge)).into())
+        }
+        None => Ok(()),
+    }
 }
 
 fn weighed(ist_menge: Option<Quantity>) -> Checked<Quantity> {

@@ -23,6 +23,7 @@ pub const REFUSALS: &[Code] = &[
     Code::MengeUngueltig,
     Code::BetragZuGross,
     Code::ChargeFehlt,
+    Code::ChargeGesperrt,
     Code::ChargeNichtGefunden,
     Code::ChargePasstNicht,
     Code::BestandNichtAusreichend,

@@ -89,6 +89,7 @@ codes! {
     ChargePasstNicht = "CHARGE_PASST_NICHT": "Die Charge gehört zu einem anderen Artikel.";
     ChargeWiderspruch = "CHARGE_WIDERSPRUCH":
         "Der Beleg in bezug_beleg_id nennt für den Artikel eine andere Charge.";
+    ChargeGesperrt = "CHARGE_GESPERRT": "Die Charge ist gesperrt.";
     ChargeBereitsVerwendet = "CHARGE_BEREITS_VERWENDET":
         "Von der Charge ist schon mehr verbraucht, als dann übrig wäre.";
     ChargeNrBereitsVergeben = "CHARGE_NR_BEREITS_VERGEBEN": "Diese Chargennummer hat der Artikel schon.";
@@ -148,6 +149,8 @@ choice! {
         KundeInaktiv = "KUNDE_INAKTIV",
         KundeGesperrt = "KUNDE_GESPERRT",
         BelegNenntAltes = "BELEG_NENNT_ALTES",
+        MhdAbgelaufen = "MHD_ABGELAUFEN",
+        ChargeNrFrueher = "CHARGE_NR_FRUEHER",
         MwstSatzAlt = "MWST_SATZ_ALT",
         SteuersatzGeteilt = "STEUERSATZ_GETEILT",
         SteuerausweisPruefen = "STEUERAUSWEIS_PRUEFEN",

@@ -1,6 +1,7 @@
 //! Batches: creating them, listing them, and decimals as the golden table has them.
 
 mod berichtigung;
+mod sperre;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;

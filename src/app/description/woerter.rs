@@ -281,6 +281,8 @@ const WOERTER: &[(&str, &str)] = &[
         "gegenbelege",
         "Was die Position getroffen hat, gleich wer es gewählt hat: zur Lieferung die Rechnung, zur Rechnung die Gutschrift.",
     ),
+    ("gesperrt", "Aus der Charge darf nichts mehr hinaus."),
+    ("sperrgrund", "Warum sie gesperrt ist; Pflicht, wo gesperrt wird."),
     ("Gegenbeleg.menge", "In der Einheit des Artikels."),
     (
         "ohne_gegenbeleg",

@@ -83,3 +83,9 @@ pub fn batch_missing(typ: BelegTyp) -> Box<Refusal> {
     );
     Refusal::field(Code::ChargeFehlt, "charge_id", message)
 }
+
+pub fn batch_locked() -> Box<Refusal> {
+    let message =
+        "Bestand hat der Artikel nur in gesperrten Chargen. Bitte eine freigeben oder die charge_id angeben.";
+    Refusal::field(Code::ChargeFehlt, "charge_id", message)
+}

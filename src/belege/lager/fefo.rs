@@ -46,6 +46,9 @@ impl<'r> Fefo<'r> {
             let stock = self.stock(artikel)?;
             self.left.insert(artikel, stock);
         }
+        if self.has_locked_only(artikel)? {
+            return Ok(Vec::new());
+        }
         let Some(stock) = self.left.get_mut(&artikel) else { return Ok(Vec::new()) };
         let with_stock = |(_, left): &&(Uuid, Quantity)| *left > Quantity::ZERO;
         let Some((last, _)) = stock.iter().rev().find(with_stock).or(stock.last()) else {
@@ -71,15 +74,24 @@ impl<'r> Fefo<'r> {
         Ok(parts)
     }
 
+    /// Whether batches of an article have stock, but only locked ones.
+    pub fn has_locked_only(&self, artikel: Uuid) -> Result<bool> {
+        let has_stock = |stock: &Stock| stock.iter().any(|(_, left)| *left > Quantity::ZERO);
+        let is_empty = self.left.get(&artikel).is_some_and(|stock| !has_stock(stock));
+        Ok(is_empty && chargen::has_locked_stock(self.tx, artikel)?)
+    }
+
     /// The batches of an article that can be chosen, with the stock that they have without what the document had
     /// moved and without what its items name.
     fn stock(&self, artikel: Uuid) -> Result<Stock> {
         let named = self.named(artikel)?;
-        let mut batches = chargen::with_stock(self.tx, artikel)?;
-        batches.extend(chargen::last_without_stock(self.tx, artikel)?);
+        let day = self.change.beleg.liefertag();
+        let mut batches = chargen::with_stock(self.tx, artikel, day)?;
+        batches.extend(chargen::last_without_stock(self.tx, artikel, day)?);
         // What the document had taken all of, or gives back to, has stock as well.
         for charge in self.moved.keys().chain(named.keys()) {
-            let charge = chargen::find(self.tx, *charge)?.filter(|charge| charge.artikel_id == artikel);
+            let charge = chargen::find(self.tx, *charge)?
+                .filter(|charge| charge.artikel_id == artikel && !charge.gesperrt && !charge.is_expired(day));
             batches.extend(charge.as_ref().map(Vorrat::from));
         }
         batches.sort_unstable();

@@ -10,6 +10,7 @@ mod change;
 mod contradiction;
 mod fefo;
 mod follow;
+mod gesperrt;
 mod note;
 mod open;
 mod portions;
@@ -67,6 +68,7 @@ pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Res
             booking.withdrawn = booking.movements.clone();
         }
     }
+    booking.check_named_batches()?;
     booking.fefo.begin(&booking.movements)?;
     booking.enter()?;
     booking.book()
@@ -145,6 +147,7 @@ impl Booking<'_> {
             receipt::update(self.tx, received, moved.map(|(beleg, ..)| *beleg))?;
         }
         check_stock(&booked, self.change, self.hints)?;
+        self.check_locked(&booked)?;
         let moves_on = self.moves_on()?;
         let bewegungen = booked.into_iter().map(|booked| booked.bewegung).collect();
         Ok(Rebooked { bewegungen, has_met: self.has_met, moves_on })

@@ -3,7 +3,7 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::batch::{self, batch_missing};
+use super::batch::{self, batch_locked, batch_missing};
 use super::booking::{Booking, place};
 use super::change::{Gruppe, roles};
 use super::sql;
@@ -16,7 +16,7 @@ use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::rules::day::Day;
 use crate::rules::document::Seite;
-use crate::rules::error::Refusal;
+use crate::rules::error::{HintCode, Refusal};
 use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{Bezug, Named, Portion, PositionKey, Reach, Role, Search, SentPosition, Store};
 use crate::rules::text::case_key;
@@ -41,8 +41,9 @@ record! {
 }
 
 impl Said {
-    /// The batch that it named (D8).
-    pub fn named(&self, tx: &Tx<'_>, gruppe: Gruppe) -> Result<Named> {
+    /// The batch that it named; `had`: those that it brought in before. What a number was corrected from means its batch
+    /// to these, and to what meets or takes back a delivery (D8).
+    pub fn named(&self, tx: &Tx<'_>, gruppe: Gruppe, role: Role, had: &[Uuid]) -> Result<Named> {
         let number = |fremde: &str| Uuid::new_v5(&gruppe.kunde, case_key(fremde).as_bytes());
         match (self.charge_id.filter(|_| self.charge_gesendet), &self.fremde_charge_nr) {
             (Some(id), _) if gruppe.seite == Seite::Einkauf => {
@@ -52,7 +53,12 @@ impl Said {
             }
             (Some(id), _) => Ok(Named { charge: Some(id), number: None }),
             (None, Some(fremde)) => {
-                let charge = chargen::find_fremde(tx, gruppe.artikel, gruppe.kunde, fremde, self.mhd)?;
+                let (artikel, kunde) = (gruppe.artikel, gruppe.kunde);
+                let charge = match chargen::find_fremde(tx, artikel, kunde, fremde, self.mhd)? {
+                    Some(charge) => Some(charge),
+                    None => chargen::find_former(tx, artikel, kunde, fremde, self.mhd)?
+                        .filter(|former| role != Role::Delivery || had.contains(former)),
+                };
                 Ok(Named { charge, number: Some(number(fremde)) })
             }
             (None, None) => Ok(Named::default()),
@@ -73,12 +79,14 @@ impl Portions<'_, '_> {
             is_closed: self.booking.change.beleg.ohne_gegenbeleg,
         };
         let tells_of_batch = position.charge_id.is_some() || position.tells_of_batch();
-        Ok(SentPosition { tells_of_batch, ..self.entry_that(role, place(position), &said)? })
+        let before = self.booking.change.withdrawn.map_or(&[][..], |(_, positions)| positions);
+        let had: Vec<_> = before.iter().filter_map(|position| position.charge_id).collect();
+        Ok(SentPosition { tells_of_batch, ..self.entry_that(role, place(position), &said, &had)? })
     }
 
     /// What was said of a position; one that entered before tells of its batch by the goods that it has.
-    fn entry_that(&self, role: Role, place: PositionKey, said: &Said) -> Result<SentPosition> {
-        let named = said.named(self.booking.tx, self.gruppe)?;
+    fn entry_that(&self, role: Role, place: PositionKey, said: &Said, had: &[Uuid]) -> Result<SentPosition> {
+        let named = said.named(self.booking.tx, self.gruppe, role, had)?;
         let bezug = said.bezug.map(|beleg| self.bezug(beleg)).transpose()?;
         let reach = if role.takes_back() { Reach::Any } else { self.reach(said) };
         Ok(SentPosition { role, place, named, tells_of_batch: false, bezug, reach })
@@ -105,6 +113,25 @@ impl Portions<'_, '_> {
         let named = named_document(self.booking.tx, beleg, None)?.ok_or_else(gone)?;
         let [onward, backward] = roles(named.typ);
         Ok(Bezug { beleg, roles: [named.forward.then_some(onward), named.back.then_some(backward)] })
+    }
+}
+
+impl Portions<'_, '_> {
+    /// Says that a number which a batch had before its correction makes a batch of its own.
+    fn hint_former(&mut self, entry: &SentPosition, position: &BelegPosition) -> Result<()> {
+        let Some(fremde) = &position.fremde_charge_nr else { return Ok(()) };
+        let (artikel, kunde, mhd) = (self.gruppe.artikel, self.gruppe.kunde, position.mhd.map(|day| day.0));
+        let tx = self.booking.tx;
+        if let Some(id) = chargen::find_former(tx, artikel, kunde, fremde, mhd)?
+            && let Some(former) = chargen::find(tx, id)?
+        {
+            let message = format!(
+                "Unter {fremde} stand bis zu ihrer Berichtigung die Charge {}; diese Lieferung bekommt eine eigene.",
+                former.charge_nr
+            );
+            self.booking.hint(entry, HintCode::ChargeNrFrueher, "fremde_charge_nr", &message);
+        }
+        Ok(())
     }
 }
 
@@ -147,7 +174,7 @@ impl Store for Portions<'_, '_> {
         );
         let params = named_params! {":beleg": place.beleg, ":position": place.position};
         let said = self.booking.tx.one(&statement, params, Said::read)?;
-        self.entry_that(role, place, &said)
+        self.entry_that(role, place, &said, said.charge_id.as_slice())
     }
 
     fn are_purchases(&self) -> bool {
@@ -173,6 +200,7 @@ impl Store for Portions<'_, '_> {
         }
         let artikel = artikel::must_have(tx, self.gruppe.artikel)?;
         if position.tells_of_batch() {
+            self.hint_former(entry, position)?;
             return Ok(vec![(Some(batch::charge_for(tx, self.gruppe.kunde, &artikel, position)?), menge)]);
         }
         if !artikel.chargenpflichtig {
@@ -185,7 +213,10 @@ impl Store for Portions<'_, '_> {
                 return Ok(chosen);
             }
         }
-        let refusal: Box<Refusal> = batch_missing(self.booking.change.beleg.beleg_typ);
+        let refusal: Box<Refusal> = match self.booking.fefo.has_locked_only(artikel.id)? {
+            true => batch_locked(),
+            false => batch_missing(self.booking.change.beleg.beleg_typ),
+        };
         let refusal = refusal.below(&self.booking.change.source.path(entry.place.position));
         self.booking.errors.keep::<()>(Err(refusal));
         Ok(Vec::new())

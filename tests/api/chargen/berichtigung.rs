@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::CHARGEN;
 use crate::harness::{Answer, Server};
-use crate::lager::{Mill, and, buy, moves, sell};
+use crate::lager::{Mill, and, buy, sell};
 
 fn path(id: &str) -> String {
     format!("{CHARGEN}/{id}")
@@ -75,37 +75,6 @@ fn a_correction_is_based_on_the_version_that_was_read() {
     assert!(
         answer.is(200)["hinweise"].as_array().unwrap().iter().all(|hint| hint["code"] == "FELD_IGNORIERT")
     );
-}
-
-#[test]
-fn the_number_before_still_finds_the_batch() {
-    let server = Server::start();
-    let mill = Mill::of(&server);
-    let item = |fremde: &str, mhd: &str| and(buy(10, fremde), json!({"mhd": mhd}));
-    mill.post("EL", item("C1", "2027-01-31")).is(201);
-    let id = mill.batch("C1")["id"].as_str().unwrap().to_owned();
-    correct(&mill, &id, json!({"fremde_charge_nr": "K1", "mhd": "2027-02-28"})).is(200);
-    // By either number, with the date that it had or has; the invoice of the first delivery finds it, too.
-    assert_eq!(moves(&mill.post("ER", item("c1", "2027-01-31"))), [""; 0]);
-    for (fremde, mhd) in
-        [("C1", "2027-01-31"), ("C1", "2027-02-28"), ("K1", "2027-02-28"), ("k1", "2027-02-28")]
-    {
-        mill.post("EL", item(fremde, mhd)).is(201);
-        assert_eq!(mill.batches().len(), 1, "{fremde} {mhd}");
-    }
-    mill.post("EL", buy(10, "C1")).is(201);
-    assert_eq!((mill.stock("K1").as_str(), mill.batches().len()), ("60.000", 1));
-    // Other goods: another date, another supplier.
-    mill.post("EL", item("C1", "2028-12-31")).is(201);
-    mill.post_for("Gut", "EL", buy(10, "C1")).is(201);
-    assert_eq!(mill.batches().len(), 3);
-    // Of two the one that has the number now.
-    let other = mill.receive("C9", 10);
-    correct(&mill, &other, json!({"fremde_charge_nr": "C8"})).is(200);
-    let newer = mill.receive("X", 10);
-    correct(&mill, &newer, json!({"fremde_charge_nr": "C9"})).is(200);
-    mill.post("EL", buy(5, "C9")).is(201);
-    assert_eq!((mill.stock("C9").as_str(), mill.stock("C8").as_str()), ("15.000", "10.000"));
 }
 
 #[test]

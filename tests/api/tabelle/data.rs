@@ -288,19 +288,24 @@ impl Company<'_> {
         self.post("PA2", path, "{'rezeptur_id':1,'produktions_datum':'2031-07-11'}");
         self.post("PA3", path, "{'rezeptur_id':1,'produktions_datum':'2031-07-12'}");
         self.put("/produktionsauftraege/<PA3>/status", "{'status':'in_bearbeitung'}");
-        self.grind("{'rezeptur_id':1,'produktions_datum':'2031-07-09'}", "CH1", [100, 80]);
+        self.grind("{'rezeptur_id':1,'produktions_datum':'2031-07-09'}", "CH1", [100, 80], "");
         self.post("PA5", path, "{'rezeptur_id':2,'produktions_datum':'2031-07-13'}");
         self.put("/produktionsauftraege/<PA5>/status", "{'status':'storniert'}");
         self.learn();
-        self.grind("{'rezeptur_id':2,'produktions_datum':'2031-07-10'}", "CH2", [50, 50]);
+        self.grind(
+            "{'rezeptur_id':2,'produktions_datum':'2031-07-10'}",
+            "CH2",
+            [50, 50],
+            ",'mhd':'2031-07-09'",
+        );
     }
 
-    /// An order that is done: so much of a batch becomes so much of another.
-    fn grind(&mut self, body: &str, charge: &str, [input, output]: [i64; 2]) {
+    /// An order that is done: so much of a batch becomes so much of another, of which more is said.
+    fn grind(&mut self, body: &str, charge: &str, [input, output]: [i64; 2], more: &str) {
         self.prepare("/produktionsauftraege", &self.json(body));
         let body = format!(
             "{{'status':'erledigt','inputs':[{{'id':<input>,'ist_menge':{input},'charge_id':'<{charge}>'}}],\
-             'outputs':[{{'id':<output>,'ist_menge':{output}}}]}}"
+             'outputs':[{{'id':<output>,'ist_menge':{output}{more}}}]}}"
         );
         self.put("/produktionsauftraege/<before>/status", &body);
     }

@@ -56,6 +56,19 @@ pub const TABLES: &[Write] = &[
     Write {
         route: "PUT /chargen/{id}",
         before: None,
+        path: "/chargen/<NEU-1>",
+        body: "{'gesperrt':true,'sperrgrund':'Probe'}",
+        shown: "/chargen/<NEU-1>",
+        rows: &[
+            ("gesperrt", "true", "true"),
+            ("sperrgrund", "'Käfer'", "'Käfer'"),
+            ("gesperrt", "false", "false"),
+            ("sperrgrund", "-", "400 FELD_FEHLT"),
+        ],
+    },
+    Write {
+        route: "PUT /chargen/{id}",
+        before: None,
         path: "/chargen/<unknown>",
         body: "{}",
         shown: "",
