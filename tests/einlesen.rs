@@ -143,6 +143,13 @@ fn what_the_figures_break_is_named() {
             "<ram:TaxBasisTotalAmount>473.01",
             "BR-CO-13 BR-CO-15",
         ),
+        // A wrong total of a line, and a wrong sum of them (BT-106).
+        ("<ram:LineTotalAmount currencyID=\"EUR\">198.00", "<ram:LineTotalAmount>198.01", "BR-CO-10"),
+        (
+            "<ram:LineTotalAmount currencyID=\"EUR\">473.00",
+            "<ram:LineTotalAmount>473.01",
+            "BR-CO-10 BR-CO-13",
+        ),
         (
             "<ram:CalculatedAmount currencyID=\"EUR\">37.62",
             "<ram:CalculatedAmount>37.61",
@@ -183,6 +190,34 @@ fn invoices_with_official_totals_come_to_them_in_every_syntax() {
             assert_eq!(gelesen.verkaeufer.name, "Mühle & Söhne <KG>", "{id} as {syntax}");
         }
     }
+}
+
+/// A type (BT-3) of the lists of EN 16931, and how it is read: R an invoice, G a credit note, - not.
+const TYPES: &str = "71R 80R 82R 84R 102R 130R 202R 203R 204R 211R 218R 219R 295R 326R 331R 380R 382R 383R 384R 385R 386R \
+    387R 388R 390R 393R 394R 395R 456R 457R 471R 472R 473R 500R 501R 527R 553R 575R 623R 633R 780R 817R 870R 875R 876R \
+    877R 935R 81G 83G 262G 296G 308G 381G 396G 420G 458G 502G 503G 532G 751- 325- 389- 261- 351- 220- 0- 3801- X-";
+
+#[test]
+fn documents_are_read_by_their_type() {
+    let cii = String::from_utf8(sample("factur-x-en16931.xml.gz")).unwrap();
+    let ubl = String::from_utf8(sample("ubl-21-en16931.xml.gz")).unwrap();
+    assert!(cii.contains("<ram:TypeCode>380<") && ubl.contains("InvoiceTypeCode>380<"));
+    for case in TYPES.split_whitespace() {
+        let (typ, expected) = case.split_at(case.len() - 1);
+        for text in [&cii, &ubl] {
+            let file = text.replacen("Code>380<", &format!("Code>{typ}<"), 1);
+            let found = match read(file.as_bytes()) {
+                Ok(gelesen) => if gelesen.ist_gutschrift { "G" } else { "R" },
+                Err(Unlesbar::KeineRechnung(_)) => "-",
+                Err(error) => panic!("{typ}: {error:?}"),
+            };
+            assert_eq!(found, expected, "{typ}");
+        }
+    }
+    // What a UBL CreditNote says of itself counts, and a document without a type is an invoice.
+    let credit = b"<CreditNote><LegalMonetaryTotal/><CreditNoteTypeCode>380</CreditNoteTypeCode></CreditNote>";
+    assert!(read(credit).unwrap().ist_gutschrift);
+    assert!(!read(b"<Invoice><LegalMonetaryTotal/></Invoice>").unwrap().ist_gutschrift);
 }
 
 #[test]

@@ -18,12 +18,9 @@ use crate::db::tx::WriteTx;
 use crate::erechnung::lesen::{self, Gelesen, Posten, Unlesbar, posten, verstoesse};
 use crate::failure::{Failure, Result};
 use crate::rules::document::BelegStatus;
-use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, refuse_if, required};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, required};
 use model::{BelegDerDatei, Eingelesen};
 use vorschlag::Vorschlag;
-
-/// UNTDID 1001: invoices that the customer writes, about what we deliver.
-const SELF_BILLED: [&str; 2] = ["389", "261"];
 
 pub struct Datei {
     inhalt: Vec<u8>,
@@ -39,7 +36,7 @@ impl Datei {
     pub fn read(mut request: NewEinlesen) -> Checked<Datei> {
         let inhalt = required(request.datei_base64.take(), "datei_base64")?;
         let gelesen = lesen::read(&inhalt).map_err(refusal)?;
-        check(&gelesen)?;
+        check_currency(&gelesen)?;
         let posten = posten(&gelesen).map_err(refusal)?;
         Ok(Datei { sha256: Sha256::digest(&inhalt).into(), inhalt, request, gelesen, posten })
     }
@@ -50,18 +47,13 @@ impl Datei {
     }
 }
 
-/// What cannot become an ER.
-fn check(gelesen: &Gelesen) -> Checked<()> {
-    if let Some(waehrung) = gelesen.waehrung.as_deref().filter(|waehrung| *waehrung != "EUR") {
-        let waehrung: String = waehrung.chars().filter(|c| c.is_ascii_alphanumeric()).take(3).collect();
-        let message =
-            format!("Die Rechnung lautet auf {waehrung}, gebucht wird in Euro. Bitte von Hand erfassen.");
-        return Err(Refusal::field(Code::KeineRechnung, "datei_base64", message));
-    }
+fn check_currency(gelesen: &Gelesen) -> Checked<()> {
+    let foreign = gelesen.waehrung.as_deref().filter(|waehrung| *waehrung != "EUR");
+    let Some(waehrung) = foreign else { return Ok(()) };
+    let waehrung: String = waehrung.chars().filter(|c| c.is_ascii_alphanumeric()).take(3).collect();
     let message =
-        "Das ist eine Gutschrift, die der Kunde über unsere Lieferung schreibt, keine Eingangsrechnung.";
-    let is_self_billed = gelesen.typ.as_deref().is_some_and(|typ| SELF_BILLED.contains(&typ));
-    refuse_if(is_self_billed, Code::KeineRechnung, "datei_base64", message)
+        format!("Die Rechnung lautet auf {waehrung}, gebucht wird in Euro. Bitte von Hand erfassen.");
+    Err(Refusal::field(Code::KeineRechnung, "datei_base64", message))
 }
 
 fn refusal(unlesbar: Unlesbar) -> Box<Refusal> {

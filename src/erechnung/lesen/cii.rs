@@ -3,6 +3,7 @@
 
 use super::model::{Format, Gelesen, Steuergruppe, Summen, Unlesbar, Zeile, Zuschlag};
 use super::tree::Node;
+use super::typ::is_credit_note;
 use super::values::{
     ACCOUNTS_MAX, BATCH, BEST_BEFORE, Values, attribute, attribute_day, compact, number_of, owned,
     too_many_lines,
@@ -59,9 +60,6 @@ pub const ZUGFERD_1: ElementNames = ElementNames {
     line_total: "SpecifiedTradeSettlementMonetarySummation/LineTotalAmount",
 };
 
-/// UNTDID 1001: a credit note.
-const CREDIT_NOTE: &str = "381";
-
 /// Lines that only head or explain others (Factur-X EXTENDED, BT-X-8).
 const NO_LINES: [&str; 2] = ["GROUP", "INFORMATION"];
 
@@ -83,7 +81,7 @@ pub fn read(root: Node<'_>, names: &ElementNames) -> Result<Gelesen, Unlesbar> {
     let ibans = means.filter_map(|means| means.text("PayeePartyCreditorFinancialAccount/IBANID"));
     Ok(Gelesen {
         format: names.format,
-        ist_gutschrift: typ.as_deref() == Some(CREDIT_NOTE),
+        ist_gutschrift: is_credit_note(typ.as_deref())?,
         typ,
         nummer: owned(document.text("ID")),
         datum: values.day(document, "IssueDateTime/DateTimeString"),
@@ -211,10 +209,12 @@ fn groups(settlement: Node<'_>, names: &ElementNames, values: &mut Values) -> Ve
 fn totals(settlement: Node<'_>, names: &ElementNames, values: &mut Values) -> Summen {
     let node = settlement.part(names.summation);
     Summen {
+        positionen: values.number(node, "LineTotalAmount"),
         netto: values.number(node, "TaxBasisTotalAmount"),
         mwst: values.number(node, "TaxTotalAmount"),
         brutto: values.number(node, "GrandTotalAmount"),
         bezahlt: values.number(node, "TotalPrepaidAmount"),
+        rundung: values.number(node, "RoundingAmount"),
         zahlbetrag: values.number(node, "DuePayableAmount"),
     }
 }

@@ -17,6 +17,7 @@ mod posten;
 mod regeln;
 mod text;
 mod tree;
+mod typ;
 mod ubl;
 mod values;
 

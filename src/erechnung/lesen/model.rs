@@ -31,7 +31,7 @@ pub struct Gelesen {
     pub format: Format,
     /// BT-3: a number of UNTDID 1001.
     pub typ: Option<String>,
-    /// A credit note: positive quantities are given back (type 381, UBL CreditNote).
+    /// A credit note, by its type or as UBL CreditNote: positive quantities are given back.
     pub ist_gutschrift: bool,
     /// BT-1.
     pub nummer: Option<String>,
@@ -129,6 +129,8 @@ pub struct Steuergruppe {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summen {
+    /// BT-106.
+    pub positionen: Option<Money>,
     /// BT-109.
     pub netto: Option<Money>,
     /// BT-110.
@@ -137,6 +139,8 @@ pub struct Summen {
     pub brutto: Option<Money>,
     /// BT-113.
     pub bezahlt: Option<Money>,
+    /// BT-114: what the amount to pay was rounded by.
+    pub rundung: Option<Money>,
     /// BT-115.
     pub zahlbetrag: Option<Money>,
 }

@@ -14,10 +14,12 @@ use crate::rules::unit::of_unece_code;
 const NAME_CHARS_MAX: usize = 255;
 const TEXT_CHARS_MAX: usize = 4_000;
 
+const ROUNDING: &str = "Rundung";
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Posten {
-    /// The line it comes from, counted from 0; none for an allowance or charge of the document, and for a sum that
-    /// stands for lines that the invoice does not have.
+    /// The line it comes from, counted from 0; none for an allowance or charge of the document, for a rounding, and for a
+    /// sum that stands for lines that the invoice does not have.
     pub zeile: Option<usize>,
     /// Negative in a credit note.
     pub menge: Quantity,
@@ -29,14 +31,17 @@ pub struct Posten {
     /// This and the category: none where the invoice does not say.
     pub mwst_satz: Option<Percent>,
     pub steuer_kategorie: Option<Steuerkategorie>,
+    /// The printed tax of a sum that names no rate.
+    pub steuer: Option<Money>,
     pub bezeichnung: String,
     pub langtext: Option<String>,
-    /// Whether quantity, price and discount give the total that the line prints.
+    /// Whether quantity, price and discount give the total that the line prints; else a rounding follows, where there is
+    /// such a total.
     pub ist_genau: bool,
 }
 
 /// The items of an e-invoice: its lines, then its allowances and charges. Without lines (profiles MINIMUM and BASIC WL)
-/// one item for each tax rate, else one for the sum.
+/// one item for each tax rate, else one for the sum. Last what the amount to pay was rounded by (BT-114).
 pub fn posten(gelesen: &Gelesen) -> Result<Vec<Posten>, Unlesbar> {
     let only_rate = match gelesen.gruppen.as_slice() {
         [only] => only.mwst_satz,
@@ -44,14 +49,18 @@ pub fn posten(gelesen: &Gelesen) -> Result<Vec<Posten>, Unlesbar> {
     };
     let is_turned = gelesen.ist_gutschrift;
     let has_amount = |zeile: &Zeile| zeile.netto.is_some() || zeile.preis.is_some() && zeile.menge.is_some();
-    let posten: Vec<_> = if gelesen.zeilen.iter().any(has_amount) {
-        let lines =
-            gelesen.zeilen.iter().enumerate().map(|(at, zeile)| of_line(at, zeile, is_turned, only_rate));
+    let mut posten: Vec<_> = if gelesen.zeilen.iter().any(has_amount) {
+        let of_line = |(at, zeile)| of_line(at, zeile, is_turned, only_rate);
+        let lines = gelesen.zeilen.iter().enumerate().flat_map(of_line);
         let charges = gelesen.zuschlaege.iter().map(|zuschlag| of_charge(zuschlag, is_turned, only_rate));
         lines.chain(charges).collect()
     } else {
         of_sums(gelesen, is_turned)
     };
+    if let Some(rundung) = gelesen.summen.rundung.filter(|rundung| !rundung.is_zero()) {
+        let rundung = sum(signed(rundung, is_turned), Some(Percent::ZERO), ROUNDING.to_owned());
+        posten.push(Posten { steuer_kategorie: Some(Steuerkategorie::NichtSteuerbar), ..rundung });
+    }
     too_many_lines(posten.len().max(gelesen.gruppen.len()))?;
     Ok(posten)
 }
@@ -70,24 +79,33 @@ impl Posten {
     }
 }
 
-fn of_line(at: usize, zeile: &Zeile, is_turned: bool, only_rate: Option<Percent>) -> Posten {
+/// A line, and what its total differs by from what its quantity and price come to.
+fn of_line(at: usize, zeile: &Zeile, is_turned: bool, only_rate: Option<Percent>) -> Vec<Posten> {
     let amounts = Amounts::of(zeile);
+    let mwst_satz = zeile.mwst_satz.or_else(|| rate(zeile.steuer_kategorie)).or(only_rate);
     let code = zeile.einheit.as_deref();
     let name = zeile.bezeichnung.as_deref().or(zeile.beschreibung.as_deref());
     let description = zeile.beschreibung.as_deref().filter(|text| Some(*text) != name);
-    Posten {
+    let posten = Posten {
         zeile: Some(at),
         menge: signed(amounts.menge, is_turned),
         einheit: code.map(|code| one_line(of_unece_code(code).unwrap_or(code), NAME_CHARS_MAX)),
         ep_netto: amounts.preis,
         rabatt_prozent: amounts.rabatt,
-        mwst_satz: zeile.mwst_satz.or_else(|| rate(zeile.steuer_kategorie)).or(only_rate),
+        mwst_satz,
         steuer_kategorie: zeile.steuer_kategorie,
+        steuer: None,
         bezeichnung: name
             .map_or_else(|| format!("Position {}", at + 1), |name| one_line(name, NAME_CHARS_MAX)),
         langtext: description.map(|text| lines(text, TEXT_CHARS_MAX)).filter(|text| !text.is_empty()),
         ist_genau: amounts.ist_genau,
-    }
+    };
+    let name = format!("{ROUNDING} zu Position {}", at + 1);
+    let rounding = Posten {
+        steuer_kategorie: zeile.steuer_kategorie,
+        ..sum(signed(amounts.rest, is_turned), mwst_satz, name)
+    };
+    [Some(posten), Some(rounding).filter(|_| !amounts.rest.is_zero())].into_iter().flatten().collect()
 }
 
 /// An allowance or a charge: one piece at its amount, which is a discount line where it is negative (D6).
@@ -107,11 +125,15 @@ fn of_sums(gelesen: &Gelesen, is_turned: bool) -> Vec<Posten> {
     let groups = gelesen.gruppen.iter().filter_map(|group| {
         let rate = group.mwst_satz.or_else(|| rate(group.steuer_kategorie));
         let posten = sum(signed(group.netto?, is_turned), rate, name.clone());
-        Some(Posten { steuer_kategorie: group.steuer_kategorie, ..posten })
+        let steuer = group.steuer.map(|steuer| signed(steuer, is_turned));
+        Some(Posten { steuer_kategorie: group.steuer_kategorie, steuer, ..posten })
     });
     let groups: Vec<_> = groups.collect();
     match (groups.is_empty(), gelesen.summen.netto) {
-        (true, Some(netto)) => vec![sum(signed(netto, is_turned), None, name)],
+        (true, Some(netto)) => {
+            let steuer = gelesen.summen.mwst.map(|steuer| signed(steuer, is_turned));
+            vec![Posten { steuer, ..sum(signed(netto, is_turned), None, name) }]
+        }
         _ => groups,
     }
 }
@@ -125,6 +147,7 @@ fn sum(betrag: Money, mwst_satz: Option<Percent>, bezeichnung: String) -> Posten
         rabatt_prozent: Percent::ZERO,
         mwst_satz,
         steuer_kategorie: None,
+        steuer: None,
         bezeichnung,
         langtext: None,
         ist_genau: true,
@@ -140,30 +163,35 @@ struct Amounts {
     menge: Quantity,
     preis: Price,
     rabatt: Percent,
+    /// What the total is more than these come to.
+    rest: Money,
     ist_genau: bool,
 }
 
 impl Amounts {
     /// The printed price, where it gives the printed total; else with a discount; else the price that follows from the
-    /// total. Allowances and charges of the line are in its total (BT-131).
+    /// total, and what is left by its decimals. Allowances and charges of the line are in its total (BT-131).
     fn of(zeile: &Zeile) -> Amounts {
-        let one = Quantity::whole(1);
-        let menge = zeile.menge.filter(|menge| !menge.is_zero()).unwrap_or(one);
+        let menge = zeile.menge.filter(|menge| !menge.is_zero()).unwrap_or(Quantity::whole(1));
         let printed = zeile.preis.and_then(|preis| per_unit(preis, zeile.basis));
+        let gives = |preis, rabatt| line_total(menge, preis, rabatt).ok();
+        let found = |preis, rabatt, rest: Money, ist_genau| Amounts { menge, preis, rabatt, rest, ist_genau };
         let Some(netto) = zeile.netto else {
-            let preis = printed.unwrap_or_default();
-            return Amounts { menge, preis, rabatt: Percent::ZERO, ist_genau: printed.is_some() };
+            let printed = printed.filter(|preis| gives(*preis, Percent::ZERO).is_some());
+            return found(printed.unwrap_or_default(), Percent::ZERO, Money::ZERO, printed.is_some());
         };
-        let gives = |preis, rabatt| line_total(menge, preis, rabatt) == Ok(netto);
         if let Some(preis) = printed {
             let discounts =
                 [Some(Percent::ZERO), discount(menge, preis, netto, 2), discount(menge, preis, netto, 6)];
-            if let Some(rabatt) = discounts.into_iter().flatten().find(|rabatt| gives(preis, *rabatt)) {
-                return Amounts { menge, preis, rabatt, ist_genau: true };
+            let fits = |rabatt: &Percent| gives(preis, *rabatt) == Some(netto);
+            if let Some(rabatt) = discounts.into_iter().flatten().find(fits) {
+                return found(preis, rabatt, Money::ZERO, true);
             }
         }
         let preis = Price::round(netto.decimal() / menge.decimal()).unwrap_or_default();
-        Amounts { menge, preis, rabatt: Percent::ZERO, ist_genau: gives(preis, Percent::ZERO) }
+        let (preis, total) = gives(preis, Percent::ZERO).map_or_else(Default::default, |total| (preis, total));
+        let rest = netto.minus(total).unwrap_or(netto);
+        found(preis, Percent::ZERO, rest, rest.is_zero())
     }
 }
 
@@ -212,25 +240,26 @@ mod tests {
 
     #[test]
     fn quantity_price_and_discount_give_the_printed_total() {
-        // Quantity, price, base quantity, total; quantity, price, discount, whether the total is met.
+        // Quantity, price, base quantity, total; quantity, price, discount, what is left of the total; - where none is known.
         let table = [
-            ("10", "2.5", "", "25.00", "10.000 2.5000 0.00", true),
-            ("24860", "253.50", "1000", "6302.01", "24860.000 0.2535 0.00", true),
-            ("7", "3.335", "", "20.43", "7.000 3.3350 12.49", true),
-            ("3", "100", "", "0", "3.000 100.0000 100.00", true),
-            ("-7", "3.335", "", "-20.43", "-7.000 3.3350 12.49", true),
-            ("3", "33.33", "", "100.00", "3.000 33.333333 0.00", true),
-            ("3", "", "", "100.00", "3.000 33.333333 0.00", true),
-            ("", "", "", "100.00", "1.000 100.0000 0.00", true),
-            ("0", "5", "", "12.00", "1.000 12.0000 0.00", true),
-            ("4", "2.5", "0", "10.00", "4.000 2.5000 0.00", true),
-            ("4", "2.5", "", "", "4.000 2.5000 0.00", true),
-            ("4", "", "", "", "4.000 0.0000 0.00", false),
-            ("999999", "1", "", "1000000.25", "999999.000 1.000001 0.00", false),
-            ("1", "999999999999", "0.000001", "5", "1.000 5.0000 0.00", true),
-            ("999999999999", "999999999999", "", "1", "999999999999.000 0.0000 0.00", false),
+            ("10", "2.5", "", "25.00", "10.000 2.5000 0.00 0.00"),
+            ("24860", "253.50", "1000", "6302.01", "24860.000 0.2535 0.00 0.00"),
+            ("7", "3.335", "", "20.43", "7.000 3.3350 12.49 0.00"),
+            ("3", "100", "", "0", "3.000 100.0000 100.00 0.00"),
+            ("-7", "3.335", "", "-20.43", "-7.000 3.3350 12.49 0.00"),
+            ("3", "33.33", "", "100.00", "3.000 33.333333 0.00 0.00"),
+            ("3", "", "", "100.00", "3.000 33.333333 0.00 0.00"),
+            ("", "", "", "100.00", "1.000 100.0000 0.00 0.00"),
+            ("0", "5", "", "12.00", "1.000 12.0000 0.00 0.00"),
+            ("4", "2.5", "0", "10.00", "4.000 2.5000 0.00 0.00"),
+            ("4", "2.5", "", "", "4.000 2.5000 0.00 0.00"),
+            ("999999999999", "999999999999", "", "", "999999999999.000 0.0000 0.00 -"),
+            ("4", "", "", "", "4.000 0.0000 0.00 -"),
+            ("999999", "1", "", "1000000.25", "999999.000 1.000001 0.00 0.25"),
+            ("1", "999999999999", "0.000001", "5", "1.000 5.0000 0.00 0.00"),
+            ("999999999999", "999999999999", "", "1", "999999999999.000 0.0000 0.00 1.00"),
         ];
-        for (menge, preis, basis, netto, expected, ist_genau) in table {
+        for (menge, preis, basis, netto, expected) in table {
             let zeile = Zeile {
                 menge: number(menge),
                 preis: number(preis),
@@ -239,12 +268,10 @@ mod tests {
                 ..Zeile::default()
             };
             let found = Amounts::of(&zeile);
-            let shown = format!("{} {} {}", found.menge, found.preis, found.rabatt);
-            assert_eq!(
-                (shown.as_str(), found.ist_genau),
-                (expected, ist_genau),
-                "{menge} × {preis} / {basis} = {netto}"
-            );
+            let is_open = !found.ist_genau && found.rest.is_zero();
+            let rest = if is_open { "-".to_owned() } else { found.rest.to_string() };
+            let shown = format!("{} {} {} {rest}", found.menge, found.preis, found.rabatt);
+            assert_eq!(shown, expected, "{menge} × {preis} / {basis} = {netto}");
         }
     }
 

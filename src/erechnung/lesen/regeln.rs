@@ -30,10 +30,12 @@ pub fn verstoesse(gelesen: &Gelesen) -> Vec<Verstoss> {
     };
     let summen = &gelesen.summen;
     let netto_zeilen = sum(gelesen.zeilen.iter().map(|zeile| zeile.netto));
+    let netto_zeilen = netto_zeilen.filter(|_| !gelesen.zeilen.is_empty());
+    compare("BR-CO-10", "Summe der Positionen", summen.positionen, netto_zeilen);
     let zuschlaege = sum(gelesen.zuschlaege.iter().map(|zuschlag| Some(zuschlag.betrag)));
-    let positions = netto_zeilen.zip(zuschlaege).and_then(|(lines, more)| lines.plus(more).ok());
-    let has_lines = !gelesen.zeilen.is_empty();
-    compare("BR-CO-13", "Summe der Positionen", summen.netto, positions.filter(|_| has_lines));
+    let positionen = summen.positionen.or(netto_zeilen);
+    let netto = positionen.zip(zuschlaege).and_then(|(lines, more)| lines.plus(more).ok());
+    compare("BR-CO-13", "Nettosumme", summen.netto, netto);
     let has_groups = !gelesen.gruppen.is_empty();
     let steuern = sum(gelesen.gruppen.iter().map(|group| group.steuer)).filter(|_| has_groups);
     compare("BR-CO-14", "Summe der Steuer", summen.mwst, steuern);

@@ -2,6 +2,7 @@
 
 use super::model::{Format, Gelesen, Steuergruppe, Summen, Unlesbar, Zeile, Zuschlag};
 use super::tree::Node;
+use super::typ;
 use super::values::{
     ACCOUNTS_MAX, BATCH, BEST_BEFORE, Values, attribute, attribute_day, compact, number_of, owned,
     too_many_lines,
@@ -17,6 +18,7 @@ pub fn read(root: Node<'_>) -> Result<Gelesen, Unlesbar> {
     }
     let mut values = Values::default();
     let typ = owned(root.text(if is_credit_note { "CreditNoteTypeCode" } else { "InvoiceTypeCode" }));
+    let ist_gutschrift = typ::is_credit_note(typ.as_deref())? || is_credit_note;
     let due = if is_credit_note { "PaymentMeans/PaymentDueDate" } else { "DueDate" };
     let zeilen = lines(root, is_credit_note, &mut values)?;
     let party = |path| root.find(path).map(party).unwrap_or_default();
@@ -24,7 +26,7 @@ pub fn read(root: Node<'_>) -> Result<Gelesen, Unlesbar> {
     Ok(Gelesen {
         format: Format::Ubl,
         typ,
-        ist_gutschrift: is_credit_note,
+        ist_gutschrift,
         nummer: owned(root.text("ID")),
         datum: values.day(root, "IssueDate"),
         waehrung: owned(root.text("DocumentCurrencyCode")),
@@ -140,10 +142,12 @@ fn groups(root: Node<'_>, values: &mut Values) -> Vec<Steuergruppe> {
 fn totals(root: Node<'_>, values: &mut Values) -> Summen {
     let node = root.part("LegalMonetaryTotal");
     Summen {
+        positionen: values.number(node, "LineExtensionAmount"),
         netto: values.number(node, "TaxExclusiveAmount"),
         mwst: taxes(root).and_then(|total| values.number(total, "TaxAmount")),
         brutto: values.number(node, "TaxInclusiveAmount"),
         bezahlt: values.number(node, "PrepaidAmount"),
+        rundung: values.number(node, "PayableRoundingAmount"),
         zahlbetrag: values.number(node, "PayableAmount"),
     }
 }
