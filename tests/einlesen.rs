@@ -207,7 +207,13 @@ fn documents_are_read_by_their_type() {
         for text in [&cii, &ubl] {
             let file = text.replacen("Code>380<", &format!("Code>{typ}<"), 1);
             let found = match read(file.as_bytes()) {
-                Ok(gelesen) => if gelesen.ist_gutschrift { "G" } else { "R" },
+                Ok(gelesen) => {
+                    if gelesen.ist_gutschrift {
+                        "G"
+                    } else {
+                        "R"
+                    }
+                }
                 Err(Unlesbar::KeineRechnung(_)) => "-",
                 Err(error) => panic!("{typ}: {error:?}"),
             };
@@ -215,7 +221,8 @@ fn documents_are_read_by_their_type() {
         }
     }
     // What a UBL CreditNote says of itself counts, and a document without a type is an invoice.
-    let credit = b"<CreditNote><LegalMonetaryTotal/><CreditNoteTypeCode>380</CreditNoteTypeCode></CreditNote>";
+    let credit =
+        b"<CreditNote><LegalMonetaryTotal/><CreditNoteTypeCode>380</CreditNoteTypeCode></CreditNote>";
     assert!(read(credit).unwrap().ist_gutschrift);
     assert!(!read(b"<Invoice><LegalMonetaryTotal/></Invoice>").unwrap().ist_gutschrift);
 }

@@ -169,6 +169,28 @@ pub fn is_flat_rate(rates: &[Satz], rate: Percent) -> bool {
     class_of(rates, rate).is_none() && rates.iter().any(is_flat)
 }
 
+/// The rate at which a base has this tax to the cent, of those that hold on this day, else of all; none where none or
+/// several give it.
+pub fn rate_that_gives(rates: &[Satz], netto: Money, steuer: Money, day: Day) -> Option<Percent> {
+    if steuer.is_zero() {
+        return Some(Percent::ZERO);
+    }
+    let holds = |rate: &&Satz| rate.gueltig_von <= day && rate.gueltig_bis.is_none_or(|last| day <= last);
+    let only = |mut found: Vec<Percent>| {
+        found.retain(|satz| share(netto, *satz) == steuer);
+        found.dedup();
+        found
+    };
+    let mut rates: Vec<&Satz> = rates.iter().collect();
+    rates.sort_by_key(|rate| rate.satz);
+    let today = only(rates.iter().copied().filter(holds).map(|rate| rate.satz).collect());
+    let found = if today.is_empty() { only(rates.iter().map(|rate| rate.satz).collect()) } else { today };
+    match found.as_slice() {
+        [satz] => Some(*satz),
+        _ => None,
+    }
+}
+
 choice! {
     pub enum Steuerart {
         Regel = "regel",

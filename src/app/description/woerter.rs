@@ -88,7 +88,16 @@ const WOERTER: &[(&str, &str)] = &[
         "Nummer, die der Lieferant dem Artikel gibt; gelernt wird sie, wenn die Eingangsrechnung abgeschlossen wird.",
     ),
     ("Summenvergleich.rechnung", "Summen, die die Rechnung nennt; bei einer Gutschrift negativ."),
-    ("Summenvergleich.vorschlag", "Summen, auf die der Vorschlag kommt; null, wenn dafür noch etwas fehlt."),
+    ("Summenvergleich.vorschlag", "Summen, die die Eingangsrechnung hätte."),
+    (
+        "GedruckteSummen.rundung",
+        "Betrag, um den der Zahlbetrag gerundet ist (BT-114); er wird eine Position ohne Steuer.",
+    ),
+    (
+        "VorschlagSteuergruppe.mwst_satz",
+        "Steuersatz in Prozent; null, wenn keiner bekannt ist: dann wird keine Eingangsrechnung angelegt.",
+    ),
+    ("VorschlagSteuergruppe.steuer", "Die Steuer dazu."),
     ("Regel.regel", "Name der Regel, zum Beispiel BR-CO-15."),
     ("Eingelesen.dokument_id", "id der aufgehobenen Datei für GET /belege/{id}/dokumente/{dok_id}."),
     ("ab_menge", "Ab dieser Menge gilt der Preis, in der Einheit des Artikels."),
@@ -116,6 +125,7 @@ const WOERTER: &[(&str, &str)] = &[
     ("artikelnummer", "Artikelnummer."),
     ("auth", "Header, in dem der Schlüssel steht."),
     ("auto_price", "false: fehlende Preise nicht aus dem Artikelstamm nehmen; ohne Angabe true."),
+    ("basis", "Nettosumme, aus der die Steuer folgt."),
     ("basisbesatz_prozent", "Besatz, bis zu dem nichts abgezogen wird."),
     ("basisfeuchte_prozent", "Feuchte, bis zu der nichts abgezogen wird."),
     ("beleg", "Der Beleg, wie er vor der Änderung war."),
@@ -386,6 +396,7 @@ const WOERTER: &[(&str, &str)] = &[
     ("Zustand.status", "ok."),
     ("ProduktionsauftragStatus.status", "Neuer Status; erledigt bucht den Bestand."),
     ("steuer", "In gesamt enthaltene Steuer."),
+    ("steuergruppen", "Nettosumme und Steuer zu jedem Steuersatz."),
     (
         "steuer_kategorie",
         "Warum die Position besteuert ist oder nicht (UNCL5305): S besteuert, Z Nullsatz, E steuerfrei, AE Steuerschuld des Käufers (§ 13b), K innergemeinschaftliche Lieferung, G Ausfuhr, O nicht steuerbar.",

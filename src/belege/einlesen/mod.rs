@@ -3,6 +3,7 @@
 mod artikel;
 pub mod model;
 mod partner;
+mod summen;
 mod vorschlag;
 
 use sha2::{Digest, Sha256};
@@ -19,7 +20,8 @@ use crate::erechnung::lesen::{self, Gelesen, Posten, Unlesbar, posten, verstoess
 use crate::failure::{Failure, Result};
 use crate::rules::document::BelegStatus;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, required};
-use model::{BelegDerDatei, Eingelesen};
+use model::{BelegDerDatei, Eingelesen, VorschlagSummen};
+use summen::check_gross;
 use vorschlag::Vorschlag;
 
 pub struct Datei {
@@ -76,12 +78,12 @@ pub fn einlesen(tx: &WriteTx<'_>, datei: &Datei, mut hints: Hints) -> Result<(Ei
         None => (None, false),
     };
     // What POST /belege would say is not said again by it.
-    let summen = match beleg.is_none() {
-        true => vorschlag.probe(tx, &mut hints)?,
-        false => vorschlag.sums,
+    let own = match &beleg {
+        Some(beleg) => VorschlagSummen::of_positions(&sql::positions(tx, beleg.id)?)?,
+        None => vorschlag.probe(tx, &mut hints)?,
     };
     let idempotent = creates && !is_new;
-    let summen = vorschlag.compared(&datei.gelesen, summen, &mut hints);
+    let summen = summen::compared(&datei.gelesen, own, &mut hints);
     let answer = Eingelesen {
         vorschlag: vorschlag.body()?,
         gefunden: vorschlag.gefunden,
@@ -108,6 +110,7 @@ fn create_document(
     vorschlag: &Vorschlag,
     hints: &mut Hints,
 ) -> Result<(Option<BelegDerDatei>, bool)> {
+    vorschlag.check_rates()?;
     let bestaetigung = match create::create(tx, &vorschlag.new, Hints::default())? {
         Angelegt::Neu(bestaetigung) => bestaetigung,
         Angelegt::Wiederholt(antwort) => {
@@ -116,13 +119,14 @@ fn create_document(
         }
     };
     hints.extend(bestaetigung.hinweise);
+    check_gross(&datei.gelesen, bestaetigung.summe_brutto)?;
     let beleg = sql::find(tx, bestaetigung.id)?;
     let beleg = beleg.ok_or_else(|| Failure::Broken("a document that was just made is gone".into()))?;
     let original = Besitzer::Beleg(beleg.id);
     let dokument = anhaenge::add(tx, original, datei.dateiname(), None, &datei.sha256, &datei.inhalt)?.id;
     let zeile = |(position, posten): (i64, &Posten)| {
         let zeile = datei.gelesen.zeilen.get(posten.zeile?)?;
-        Some(Zeile { position, nummer: zeile.verkaeufer_nr.as_deref()?, netto: posten.netto()? })
+        Some(Zeile { position, nummer: zeile.verkaeufer_nr.as_deref()?, netto: posten.netto() })
     };
     let zeilen: Vec<_> = (1..).zip(&datei.posten).filter_map(zeile).collect();
     lieferanten_nr::keep(tx, &beleg, &zeilen)?;

@@ -9,7 +9,7 @@ use crate::chargen::Bewegung;
 use crate::erechnung::lesen::Verstoss;
 use crate::rules::document::BelegStatus;
 use crate::rules::error::Hints;
-use crate::rules::fixed::Money;
+use crate::rules::fixed::{Money, Percent};
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Eingelesen {
@@ -56,16 +56,17 @@ pub struct GefundenerArtikel {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Summenvergleich {
     pub rechnung: GedruckteSummen,
-    /// None where it cannot be said before the proposal is completed.
-    pub vorschlag: Option<VorschlagSummen>,
+    pub vorschlag: VorschlagSummen,
 }
 
-/// Totals that an invoice prints; of a credit note with a minus.
+/// Totals that an invoice prints; of a credit note with their signs turned.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct GedruckteSummen {
     pub summe_netto: Option<Money>,
     pub summe_mwst: Option<Money>,
     pub summe_brutto: Option<Money>,
+    /// BT-114: what the amount to pay is more than the gross total.
+    pub rundung: Option<Money>,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -73,6 +74,15 @@ pub struct VorschlagSummen {
     pub summe_netto: Money,
     pub summe_mwst: Money,
     pub summe_brutto: Money,
+    pub steuergruppen: Vec<VorschlagSteuergruppe>,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct VorschlagSteuergruppe {
+    /// None where the invoice names no rate and none follows from its tax: no ER is made of it.
+    pub mwst_satz: Option<Percent>,
+    pub basis: Money,
+    pub steuer: Money,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

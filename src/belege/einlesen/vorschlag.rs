@@ -3,9 +3,7 @@
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::model::{
-    GedruckteSummen, Gefunden, GefundenerArtikel, GefundenerPartner, Summenvergleich, VorschlagSummen,
-};
+use super::model::{Gefunden, GefundenerArtikel, GefundenerPartner, VorschlagSummen};
 use super::{artikel, partner};
 use crate::belege::create;
 use crate::belege::eingabe::{NewBeleg, NewItem};
@@ -16,21 +14,26 @@ use crate::failure::{Failure, Result};
 use crate::laender;
 use crate::rules::bytes::drop_nulls;
 use crate::rules::document::BelegTyp;
-use crate::rules::error::{HintCode, Hints};
-use crate::rules::fixed::Money;
-use crate::rules::tax::{Steuerkategorie, Summen};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
+use crate::rules::tax::{Steuerkategorie, rate_that_gives};
 use crate::rules::verweis::Verweis;
+use crate::steuersaetze;
 
 /// Longest text of an ordinary field, in characters (D18).
 const TEXT_CHARS_MAX: usize = 255;
 /// Longest term of payment, in days.
 const PAYMENT_DAYS_MAX: i64 = 3_650;
 
+const RATE_UNKNOWN: &str = "Aus der gedruckten Steuer folgt kein bekannter Steuersatz. Bitte mwst_satz im Vorschlag \
+    ergänzen, nötigenfalls die Position nach Sätzen teilen, und den Beleg mit POST /belege anlegen.";
+
 pub struct Vorschlag {
     pub new: NewBeleg,
     pub gefunden: Gefunden,
-    /// What the proposal comes to, if each item names its rate.
-    pub sums: Option<Summen>,
+    /// What its items come to.
+    sums: VorschlagSummen,
+    /// The first item that has a sum and no rate.
+    without_rate: Option<usize>,
 }
 
 impl Vorschlag {
@@ -44,6 +47,7 @@ impl Vorschlag {
         for zweifel in &gelesen.zweifel {
             hints.add(HintCode::WertFraglich, zweifel.as_str());
         }
+        let posten = &with_rates(tx, gelesen, posten)?;
         hint_missing(gelesen, posten, hints);
         let partner = partner::of(tx, gelesen, hints)?;
         partner::check_receiver(tx, gelesen, hints)?;
@@ -64,7 +68,8 @@ impl Vorschlag {
             artikel: found,
         };
         let new = NewBeleg { external_ref, items: Some(items), ..header(kunde, gelesen) };
-        Ok(Vorschlag { new, gefunden, sums: sums(posten) })
+        let without_rate = posten.iter().position(lacks_rate);
+        Ok(Vorschlag { new, gefunden, sums: VorschlagSummen::of_posten(posten)?, without_rate })
     }
 
     /// The body as JSON, without the fields that it does not name.
@@ -74,17 +79,21 @@ impl Vorschlag {
         Ok(body)
     }
 
-    /// Tries what POST /belege would do with the proposal, as far as nothing is stored. What it would refuse is a hint;
-    /// what it comes to, if it would not.
-    pub fn probe(&self, tx: &WriteTx<'_>, hints: &mut Hints) -> Result<Option<Summen>> {
+    /// An ER whose tax nobody knows is not made by itself.
+    pub fn check_rates(&self) -> Checked<()> {
+        let Some(at) = self.without_rate else { return Ok(()) };
+        Err(Refusal::field(Code::FeldFehlt, format!("vorschlag.items[{at}].mwst_satz"), RATE_UNKNOWN))
+    }
+
+    /// Tries what POST /belege would do with the proposal, as far as nothing is stored: what it would refuse is a hint.
+    /// What the ER would come to, or the items alone where there would be none.
+    pub fn probe(&self, tx: &WriteTx<'_>, hints: &mut Hints) -> Result<VorschlagSummen> {
         if self.new.kunden_id.is_none() {
-            return Ok(self.sums);
+            return Ok(self.sums.clone());
         }
         match create::prepare(tx, &self.new, Source::Items, hints) {
-            Ok(prepared) => {
-                let lines = prepared.positions.iter().map(|line| (line.gesamtpreis, line.mwst_satz));
-                Ok(Some(Summen::of(lines)?))
-            }
+            Ok(_) if self.without_rate.is_some() => Ok(self.sums.clone()),
+            Ok(prepared) => Ok(VorschlagSummen::of_positions(&prepared.positions)?),
             Err(Failure::Refused(refusal)) => {
                 let all = refusal.fehler.iter().map(|fehler| (Some(fehler.feld.as_str()), &fehler.message));
                 let only = refusal.fehler.is_empty().then_some((refusal.feld.as_deref(), &refusal.message));
@@ -92,43 +101,27 @@ impl Vorschlag {
                     let feld = feld.map_or("vorschlag".to_owned(), |feld| format!("vorschlag.{feld}"));
                     hints.add_field(HintCode::VorschlagUnvollstaendig, feld, message.as_str());
                 }
-                Ok(self.sums)
+                Ok(self.sums.clone())
             }
             Err(failure) => Err(failure),
         }
     }
+}
 
-    /// What the invoice prints beside what the proposal comes to, with a hint where they differ by a cent.
-    pub fn compared(&self, gelesen: &Gelesen, sums: Option<Summen>, hints: &mut Hints) -> Summenvergleich {
-        let signed = |sum: Option<Money>| if gelesen.ist_gutschrift { sum.map(|sum| -sum) } else { sum };
-        let printed = &gelesen.summen;
-        let [netto, mwst, brutto] = [printed.netto, printed.mwst, printed.brutto].map(signed);
-        if let Some(sums) = sums {
-            let pairs =
-                [("Netto", netto, sums.netto), ("Steuer", mwst, sums.mwst), ("Brutto", brutto, sums.brutto)];
-            let differing = |(name, printed, own): (&str, Option<Money>, Money)| {
-                printed
-                    .filter(|printed| *printed != own)
-                    .map(|printed| format!("{name} {own} statt {printed}"))
-            };
-            let named: Vec<_> = pairs.into_iter().filter_map(differing).collect();
-            if !named.is_empty() {
-                let message = format!(
-                    "Der Vorschlag weicht von der Rechnung ab: {}. Bitte die Positionen prüfen.",
-                    named.join(", ")
-                );
-                hints.add_field(HintCode::SummeAbweichend, "summen", message);
-            }
-        }
-        Summenvergleich {
-            rechnung: GedruckteSummen { summe_netto: netto, summe_mwst: mwst, summe_brutto: brutto },
-            vorschlag: sums.map(|sums| VorschlagSummen {
-                summe_netto: sums.netto,
-                summe_mwst: sums.mwst,
-                summe_brutto: sums.brutto,
-            }),
-        }
-    }
+/// A sum that stands for lines has the rate that gives its printed tax.
+fn with_rates(tx: &Tx<'_>, gelesen: &Gelesen, posten: &[Posten]) -> Result<Vec<Posten>> {
+    let saetze = steuersaetze::all(tx)?;
+    let named = gelesen.lieferdatum.or(gelesen.leistung_bis).or(gelesen.datum);
+    let day = named.unwrap_or_else(|| tx.today());
+    let with_rate = |posten: &Posten| {
+        let by_tax = || rate_that_gives(&saetze, posten.netto(), posten.steuer?, day);
+        Posten { mwst_satz: posten.mwst_satz.or_else(by_tax), ..posten.clone() }
+    };
+    Ok(posten.iter().map(with_rate).collect())
+}
+
+fn lacks_rate(posten: &Posten) -> bool {
+    posten.zeile.is_none() && posten.mwst_satz.is_none()
 }
 
 /// What a document needs and the invoice does not say.
@@ -218,18 +211,14 @@ fn kategorie(posten: &Posten) -> Option<Steuerkategorie> {
 
 fn hint_doubts(posten: &Posten, path: &str, hints: &mut Hints) {
     if !posten.ist_genau {
-        let message = "Menge und Preis ergeben nicht die Summe der Zeile. Bitte prüfen.";
+        let message = "Menge und Preis ergeben nicht die Summe der Zeile; was fehlt, ist eine eigene Position. Bitte prüfen.";
         hints.add_field(HintCode::WertFraglich, format!("{path}.ep_netto"), message);
     }
     if posten.mwst_satz.is_none() {
-        let message = "Die Rechnung nennt keinen Steuersatz für diese Position. Bitte mwst_satz ergänzen.";
+        let other = "Die Rechnung nennt keinen Steuersatz für diese Position. Bitte mwst_satz ergänzen.";
+        let message = if lacks_rate(posten) { RATE_UNKNOWN } else { other };
         hints.add_field(HintCode::WertFraglich, format!("{path}.mwst_satz"), message);
     }
-}
-
-fn sums(posten: &[Posten]) -> Option<Summen> {
-    let lines = posten.iter().map(|posten| Some((posten.netto()?, posten.mwst_satz?)));
-    Summen::of(lines.collect::<Option<Vec<_>>>()?).ok()
 }
 
 /// A text as an ordinary field takes it.

@@ -73,9 +73,9 @@ fn signed<const SCALE: u32, const SHOWN: usize>(
 }
 
 impl Posten {
-    /// What it comes to; none where that is too large.
-    pub fn netto(&self) -> Option<Money> {
-        line_total(self.menge, self.ep_netto, self.rabatt_prozent).ok()
+    /// What it comes to; one that is too large has no price.
+    pub fn netto(&self) -> Money {
+        line_total(self.menge, self.ep_netto, self.rabatt_prozent).unwrap_or_default()
     }
 }
 
@@ -189,7 +189,8 @@ impl Amounts {
             }
         }
         let preis = Price::round(netto.decimal() / menge.decimal()).unwrap_or_default();
-        let (preis, total) = gives(preis, Percent::ZERO).map_or_else(Default::default, |total| (preis, total));
+        let (preis, total) =
+            gives(preis, Percent::ZERO).map_or_else(Default::default, |total| (preis, total));
         let rest = netto.minus(total).unwrap_or(netto);
         found(preis, Percent::ZERO, rest, rest.is_zero())
     }

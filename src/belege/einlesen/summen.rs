@@ -1,0 +1,92 @@
+//! What a proposal comes to, beside what the invoice prints.
+
+use super::model::{GedruckteSummen, Summenvergleich, VorschlagSteuergruppe, VorschlagSummen};
+use crate::belege::model::BelegPosition;
+use crate::erechnung::lesen::{Gelesen, Posten};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
+use crate::rules::fixed::{Money, Percent, TooLarge};
+use crate::rules::tax::{self, Summen};
+
+/// What the gross total of an ER may differ by from the invoice that it is made of.
+const GROSS_TOLERANCE: Money = Money::from_units(5);
+
+impl VorschlagSummen {
+    pub fn of_posten(posten: &[Posten]) -> Result<VorschlagSummen, TooLarge> {
+        VorschlagSummen::of(posten.iter().map(|posten| (posten.mwst_satz, posten.netto())))
+    }
+
+    pub fn of_positions(positions: &[BelegPosition]) -> Result<VorschlagSummen, TooLarge> {
+        VorschlagSummen::of(positions.iter().map(|line| (Some(line.mwst_satz), line.gesamtpreis)))
+    }
+
+    /// Of lines: their rates, as far as they are known, and their totals.
+    fn of(lines: impl Iterator<Item = (Option<Percent>, Money)>) -> Result<VorschlagSummen, TooLarge> {
+        let gruppen = tax::groups(lines.map(|(satz, netto)| (satz, satz.unwrap_or_default(), netto)))?;
+        let Summen { netto, mwst, brutto } = Summen::of_groups(&gruppen)?;
+        let gruppe = |gruppe: tax::Gruppe<Option<Percent>>| VorschlagSteuergruppe {
+            mwst_satz: gruppe.merkmal,
+            basis: gruppe.netto,
+            steuer: gruppe.steuer,
+        };
+        Ok(VorschlagSummen {
+            summe_netto: netto,
+            summe_mwst: mwst,
+            summe_brutto: brutto,
+            steuergruppen: gruppen.into_iter().map(gruppe).collect(),
+        })
+    }
+}
+
+impl GedruckteSummen {
+    pub fn of(gelesen: &Gelesen) -> GedruckteSummen {
+        let signed = |sum: Option<Money>| if gelesen.ist_gutschrift { sum.map(|sum| -sum) } else { sum };
+        let printed = &gelesen.summen;
+        GedruckteSummen {
+            summe_netto: signed(printed.netto),
+            summe_mwst: signed(printed.mwst),
+            summe_brutto: signed(printed.brutto),
+            rundung: signed(printed.rundung),
+        }
+    }
+
+    /// A total with what was rounded, which is an item (BT-114).
+    fn rounded(&self, sum: Option<Money>) -> Option<Money> {
+        sum?.plus(self.rundung.unwrap_or_default()).ok()
+    }
+}
+
+/// An ER whose gross total is not that of the invoice is not made by itself.
+pub fn check_gross(gelesen: &Gelesen, own: Money) -> Checked<()> {
+    let rechnung = GedruckteSummen::of(gelesen);
+    let Some(printed) = rechnung.rounded(rechnung.summe_brutto) else { return Ok(()) };
+    if own.minus(printed).is_ok_and(|more| more.abs() <= GROSS_TOLERANCE) {
+        return Ok(());
+    }
+    let message = format!(
+        "Die Rechnung hat die Bruttosumme {printed}, der Beleg hätte {own}. Bitte den Vorschlag prüfen, berichtigen und \
+         mit POST /belege anlegen."
+    );
+    Err(Refusal::field(Code::WertUngueltig, "summen", message))
+}
+
+/// What the invoice prints beside what the proposal comes to, with a hint where they differ by a cent.
+pub fn compared(gelesen: &Gelesen, own: VorschlagSummen, hints: &mut Hints) -> Summenvergleich {
+    let rechnung = GedruckteSummen::of(gelesen);
+    let pairs = [
+        ("Netto", rechnung.rounded(rechnung.summe_netto), own.summe_netto),
+        ("Steuer", rechnung.summe_mwst, own.summe_mwst),
+        ("Brutto", rechnung.rounded(rechnung.summe_brutto), own.summe_brutto),
+    ];
+    let differing = |(name, printed, own): (&str, Option<Money>, Money)| {
+        printed.filter(|printed| *printed != own).map(|printed| format!("{name} {own} statt {printed}"))
+    };
+    let named: Vec<_> = pairs.into_iter().filter_map(differing).collect();
+    if !named.is_empty() {
+        let message = format!(
+            "Der Vorschlag weicht von der Rechnung ab: {}. Bitte die Positionen prüfen.",
+            named.join(", ")
+        );
+        hints.add_field(HintCode::SummeAbweichend, "summen", message);
+    }
+    Summenvergleich { rechnung, vorschlag: own }
+}
