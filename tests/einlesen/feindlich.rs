@@ -196,6 +196,130 @@ pub fn odd() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
+/// Objects with a table of where they stand, which names their numbers and the trailer; `before` is what it adds to.
+fn with_table(before: &[u8], objects: &[(u32, Vec<u8>)], trailer: &str) -> Vec<u8> {
+    let mut file = before.to_vec();
+    let mut rows = String::new();
+    for (id, object) in objects {
+        rows += &format!("{id} 1\n{:010} 00000 n \n", file.len() + 1);
+        file.extend(format!("\n{id} 0 obj\n").bytes());
+        file.extend(object);
+        file.extend(b"\nendobj");
+    }
+    let at = file.len() + 1;
+    file.extend(format!("\nxref\n{rows}trailer\n<<{trailer}>>\nstartxref\n{at}\n%%EOF\n").bytes());
+    file
+}
+
+/// The same with a stream in the place of the table (ISO 32000-1, 7.5.8); `filter` is how it is packed.
+fn with_stream(
+    objects: &[(u32, Vec<u8>)],
+    trailer: &str,
+    filter: &str,
+    pack: fn(&[u8]) -> Vec<u8>,
+) -> Vec<u8> {
+    let mut file = b"%PDF-1.7".to_vec();
+    let (mut rows, mut index) = (Vec::new(), String::new());
+    for (id, object) in objects {
+        index += &format!("{id} 1 ");
+        rows.extend([&[1], &(file.len() as u32 + 1).to_be_bytes()[..], &[0]].concat());
+        file.extend(format!("\n{id} 0 obj\n").bytes());
+        file.extend(object);
+        file.extend(b"\nendobj");
+    }
+    let at = file.len() + 1;
+    let dict = format!("/Type/XRef /Size 99 /W [1 4 1] /Index [{index}] {trailer} {filter}");
+    file.extend(b"\n90 0 obj\n");
+    file.extend(stream(&dict, &pack(&rows)));
+    file.extend(format!("\nendobj\nstartxref\n{at}\n%%EOF\n").bytes());
+    file
+}
+
+/// Rows of six bytes, each as its difference to the one above.
+fn differences(rows: &[u8]) -> Vec<u8> {
+    let mut above = [0; 6];
+    let mut packed = Vec::new();
+    for row in rows.chunks(6) {
+        packed.push(2);
+        packed.extend(row.iter().zip(above).map(|(byte, above)| byte.wrapping_sub(above)));
+        above.copy_from_slice(row);
+    }
+    deflated(&packed)
+}
+
+/// Another invoice: what must not be found.
+fn other() -> Vec<u8> {
+    String::from_utf8(minimum()).unwrap().replace("F20260023", "INNEN").into_bytes()
+}
+
+/// A stream whose length is another object.
+fn stream_of(length: u32, bytes: &[u8]) -> Vec<u8> {
+    [format!("<</Length {length} 0 R>>stream\n").as_bytes(), bytes, b"\nendstream"].concat()
+}
+
+/// An invoice with a PDF attached that has another one, both as they are: its objects, and the same with lengths that
+/// stand elsewhere. The numbers of the inner one begin behind `from`.
+fn nested(from: u32) -> [Vec<(u32, Vec<u8>)>; 2] {
+    let [catalog, names, xml] = [1, 2, 3].map(|number| from + number);
+    let named = format!("<</Names [(a) <</F (factur-x.xml) /EF <</F {xml} 0 R>>>>]>>");
+    let inner = [
+        (xml, stream("", &other())),
+        (catalog, format!("<</Type/Catalog /Names <</EmbeddedFiles {names} 0 R>>>>").into()),
+        (names, named.into()),
+    ];
+    let inner = with_table(b"%PDF-1.7", &inner, &format!("/Root {catalog} 0 R"));
+    let names =
+        "<</Names [(a) <</F (factur-x.xml) /EF <</F 3 0 R>>>> (b) <</F (anlage.pdf) /EF <</F 4 0 R>>>>]>>";
+    let objects = |xml, pdf| {
+        let catalog = b"<</Type/Catalog /Names <</EmbeddedFiles 2 0 R>>>>".to_vec();
+        vec![(1, catalog), (2, names.into()), (3, xml), (4, pdf)]
+    };
+    let mut apart = objects(stream_of(5, &minimum()), stream_of(6, &inner));
+    apart.push((5, minimum().len().to_string().into()));
+    apart.push((6, inner.len().to_string().into()));
+    [objects(stream("", &minimum()), stream("", &inner)), apart]
+}
+
+/// Files that hold several invoices, of which one is theirs.
+pub fn nested_and_updated() -> Vec<(&'static str, Vec<u8>)> {
+    let (begin, root) = (b"%PDF-1.7", "/Root 1 0 R");
+    // Where the last of these words stands, behind a line feed.
+    let last =
+        |file: &[u8], word: &[u8]| file.windows(word.len()).rposition(|found| found == word).unwrap() + 1;
+    // What stands behind the table is not in it.
+    let with_leftover = |mut file: Vec<u8>, table: &[u8]| {
+        let end = format!("\nendobj\nstartxref\n{}\n%%EOF\n", last(&file, table));
+        file.extend([b"\n3 0 obj\n", &stream("", &other())[..], end.as_bytes()].concat());
+        file
+    };
+    let bare = |objects: &[(u32, Vec<u8>)]| {
+        let numbered = objects.iter().map(|(_, object)| object.clone());
+        pdf(&numbered.collect::<Vec<_>>())
+    };
+    let up = "/Filter/FlateDecode /DecodeParms <</Predictor 12 /Columns 6>>";
+    let mut files = Vec::new();
+    for [plain, apart] in [nested(0), nested(10)] {
+        let xref = |filter, pack| with_leftover(with_stream(&apart, root, filter, pack), b"\n90 0 obj");
+        let table = |objects: &[(u32, Vec<u8>)]| with_leftover(with_table(begin, objects, root), b"\nxref");
+        files.extend([
+            ("a table", table(&plain)),
+            ("a table, lengths apart", table(&apart)),
+            ("a table as a stream", xref("", |rows| rows.to_vec())),
+            ("a packed table", xref("/Filter/FlateDecode", deflated)),
+            ("a packed table of differences", xref(up, differences)),
+            ("no table", bare(&plain)),
+            ("no table, lengths apart", bare(&apart)),
+            ("a wrong table", [b"%PDF-1.7 junk", &with_table(begin, &apart, root)[8..]].concat()),
+        ]);
+    }
+    let first = with_table(begin, &[(1, b"<</AF 2 0 R>>".to_vec()), (3, stream("", &other()))], root);
+    let file = b"[<</F(factur-x.xml)/EF<</F 3 0 R>>>>]".to_vec();
+    let prev = format!("{root} /Prev {}", last(&first, b"\nxref"));
+    let updated = with_table(&first, &[(2, file), (3, stream("", &minimum()))], &prev);
+    files.push(("an update", updated));
+    files
+}
+
 /// Numbers by chance, the same in each run.
 pub struct Chance(pub u64);
 

@@ -1,14 +1,16 @@
 //! The e-invoice that is attached to a PDF.
 //!
-//! The file is read from its beginning to its end, as a reader does whose table of objects is broken: that table says
-//! nothing that the objects do not say, and what is not read cannot lead in circles. Of several objects of one number
-//! the last one counts, as it does for a file that was added to.
+//! Where its objects stand says its `table`; a file whose table is broken is read from its beginning to its end (`scan`).
+//! Neither looks into streams: a PDF may be attached that has an e-invoice of its own.
 //!
 //! There are crates that read PDFs. lopdf bounds what a stream is inflated to and hayro-syntax does not; neither bounds
 //! the sum of all streams, so that a file of 1 MB costs seconds and one of 10 MB half a minute.
 
+mod filter;
 mod index;
 mod objects;
+mod scan;
+mod table;
 
 use std::collections::HashSet;
 

@@ -37,6 +37,16 @@ impl Dict {
         }
     }
 
+    /// The value of a name, if it is a list of such numbers.
+    pub fn sizes(&self, name: &str) -> Option<Vec<usize>> {
+        let Some(Object::Array(values)) = self.get(name) else { return None };
+        let size = |value: &Object| match value {
+            Object::Integer(size) => usize::try_from(*size).ok(),
+            _ => None,
+        };
+        values.iter().map(size).collect()
+    }
+
     pub fn is(&self, name: &str, value: &str) -> bool {
         matches!(self.get(name), Some(Object::Name(found)) if found == value.as_bytes())
     }

@@ -1,0 +1,146 @@
+//! The table of objects (ISO 32000-1, 7.5.4 to 7.5.8): followed from the end of the file by /Prev, the newest entry of a
+//! number counts. One that does not lead to its object makes the whole file a broken one.
+
+use std::collections::{HashMap, HashSet};
+
+use memchr::memmem;
+
+use super::index::{Index, ObjectPlace, Stream, content};
+use super::objects::{Dict, Lexer, Object};
+
+/// How far before the end of the file `startxref` is looked for, in bytes (ISO 32000-1, annex H).
+const TAIL_BYTES: usize = 1 << 10;
+/// Widest field of a table that is a stream, in bytes.
+const WIDTH_MAX: usize = 8;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Entry {
+    Free,
+    /// Where the object stands.
+    File(usize),
+    /// The object stream that holds it.
+    Packed(u32),
+}
+
+type Entries = Vec<(u32, Entry)>;
+
+impl Index<'_> {
+    /// Notes what the table names; none where it is broken.
+    pub fn read_table(&mut self) -> Option<()> {
+        let table = self.sections()?;
+        let mut streams: Vec<u32> = Vec::new();
+        for (id, entry) in &table {
+            match *entry {
+                Entry::File(at) => {
+                    let mut lexer = Lexer::new(self.data, at);
+                    if head(&mut lexer) != Some(*id) {
+                        return None;
+                    }
+                    self.note(*id, ObjectPlace::File(lexer.at)).ok()?;
+                }
+                Entry::Packed(stream) => streams.push(stream),
+                Entry::Free => {}
+            }
+        }
+        streams.sort_unstable();
+        streams.dedup();
+        // Of a file that is encrypted they cannot be read.
+        if self.is_encrypted {
+            streams.clear();
+        }
+        for id in streams {
+            let Stream { dict, raw } = self.stream(id).ok()??;
+            self.unpack(&dict, raw, |_, packed| table.get(&packed) == Some(&Entry::Packed(id))).ok()?;
+        }
+        self.root.map(|_| ())
+    }
+
+    fn sections(&mut self) -> Option<HashMap<u32, Entry>> {
+        let tail = self.data.len().saturating_sub(TAIL_BYTES);
+        let word = b"startxref";
+        let found = memmem::rfind(self.data.get(tail..)?, word)?;
+        let mut lexer = Lexer::new(self.data, tail + found + word.len());
+        let mut todo = vec![lexer.unsigned()? as usize];
+        let (mut table, mut seen) = (HashMap::new(), HashSet::new());
+        while let Some(at) = todo.pop() {
+            if !seen.insert(at) {
+                continue;
+            }
+            let mut lexer = Lexer::new(self.data, at);
+            let (dict, entries) = match lexer.keyword(b"xref") {
+                true => rows(&mut lexer)?,
+                false => self.packed_rows(&mut lexer)?,
+            };
+            self.looked(lexer.looks()).ok()?;
+            for (id, entry) in entries {
+                table.entry(id).or_insert(entry);
+            }
+            if self.root.is_none() {
+                self.look_at_trailer(&dict);
+            }
+            // What a table hides from older readers stands in the stream that it names.
+            todo.extend(dict.size("Prev"));
+            todo.extend(dict.size("XRefStm"));
+        }
+        Some(table)
+    }
+
+    /// A table that is a stream.
+    fn packed_rows(&mut self, lexer: &mut Lexer<'_>) -> Option<(Dict, Entries)> {
+        head(lexer)?;
+        let Some(Object::Dict(dict)) = lexer.object() else { return None };
+        let (raw, _) = content(self.data, lexer.at, dict.size("Length"))?;
+        let bytes = self.inflate(&dict, raw).ok().filter(|_| dict.is("Type", "XRef"))?;
+        let widths: [usize; 3] = dict.sizes("W")?.try_into().ok()?;
+        if widths.iter().any(|width| *width > WIDTH_MAX) || widths.iter().sum::<usize>() == 0 {
+            return None;
+        }
+        let index = dict.sizes("Index").or_else(|| Some(vec![0, dict.size("Size")?]))?;
+        let numbers = index.chunks_exact(2).flat_map(|part| (part[0]..).take(part[1]));
+        let entry = |(id, row): (usize, &[u8])| {
+            let (kind, rest) = row.split_at_checked(widths[0])?;
+            let (value, _) = rest.split_at_checked(widths[1])?;
+            let entry = match (kind.is_empty(), number(kind)?) {
+                (true, _) | (_, 1) => Entry::File(usize::try_from(number(value)?).ok()?),
+                (_, 2) => Entry::Packed(u32::try_from(number(value)?).ok()?),
+                _ => Entry::Free,
+            };
+            Some((u32::try_from(id).ok()?, entry))
+        };
+        let rows = bytes.chunks_exact(widths.iter().sum());
+        let entries = numbers.zip(rows).map(entry).collect::<Option<Entries>>()?;
+        Some((dict, entries))
+    }
+}
+
+/// The rows of a table, and the trailer behind them.
+fn rows(lexer: &mut Lexer<'_>) -> Option<(Dict, Entries)> {
+    let mut entries = Entries::new();
+    while !lexer.keyword(b"trailer") {
+        let (first, count) = (lexer.unsigned()?, lexer.unsigned()?);
+        for id in first..first.checked_add(count)? {
+            let (at, _) = (lexer.unsigned()? as usize, lexer.unsigned()?);
+            let is_used = lexer.keyword(b"n");
+            if !is_used && !lexer.keyword(b"f") {
+                return None;
+            }
+            // Some programs write what they do not use as an object at the begin of the file.
+            entries.push((id, if is_used && at > 0 { Entry::File(at) } else { Entry::Free }));
+        }
+    }
+    let Some(Object::Dict(dict)) = lexer.object() else { return None };
+    if dict.get("XRefStm").is_some() {
+        entries.retain(|(_, entry)| *entry != Entry::Free);
+    }
+    Some((dict, entries))
+}
+
+/// The number from `12 0 obj`.
+fn head(lexer: &mut Lexer<'_>) -> Option<u32> {
+    let (id, _) = (lexer.unsigned()?, lexer.unsigned()?);
+    lexer.keyword(b"obj").then_some(id)
+}
+
+fn number(bytes: &[u8]) -> Option<u64> {
+    bytes.iter().try_fold(0u64, |number, byte| number.checked_mul(256)?.checked_add(u64::from(*byte)))
+}
