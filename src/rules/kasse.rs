@@ -4,6 +4,8 @@ use super::fixed::{Money, Percent, Price, TooLarge};
 use super::tax::contained_tax;
 use crate::choice;
 
+const HALF_A_CENT: Price = Price::from_units(5_000);
+
 choice! {
     pub enum BonArt {
         Verkauf = "verkauf",
@@ -38,6 +40,14 @@ pub fn printed(
     })
 }
 
+/// Whether a register's net and tax come to its gross, to the cent, where it printed all three.
+pub fn adds_up(brutto: Option<Price>, netto: Option<Price>, ust: Option<Price>) -> bool {
+    let said = |amount: Option<Price>| amount.filter(|amount| !amount.is_zero());
+    let (Some(brutto), Some(netto), Some(ust)) = (said(brutto), said(netto), ust) else { return true };
+    let sum = netto.plus(ust).and_then(|sum| brutto.minus(sum));
+    sum.is_ok_and(|rest| rest.abs() < HALF_A_CENT)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,6 +78,27 @@ mod tests {
             let got = printed(amount(brutto), amount(netto), amount(ust), Percent::whole(19)).unwrap();
             let got = got.map(|(gross, tax)| format!("{gross} {tax}"));
             assert_eq!(got.as_deref(), expected, "{brutto} {netto} {ust}");
+        }
+    }
+
+    #[test]
+    fn net_and_tax_add_up_to_the_gross_where_all_are_printed() {
+        let table = [
+            (("11.90", "10.00", "1.90"), true),
+            (("11.90", "10.01", "1.90"), false),
+            (("11.90", "10.00000", "1.89501"), true),
+            (("11.90", "10.00", "0"), false),
+            (("11.90", "10.00", ""), true),
+            (("11.90", "0", "0"), true),
+            (("0", "10.00", "1.90"), true),
+            (("-11.90", "-10.00", "-1.80"), false),
+        ];
+        for ((brutto, netto, ust), expected) in table {
+            assert_eq!(
+                adds_up(amount(brutto), amount(netto), amount(ust)),
+                expected,
+                "{brutto} {netto} {ust}"
+            );
         }
     }
 }

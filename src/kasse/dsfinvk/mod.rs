@@ -13,14 +13,15 @@ use std::path::Path;
 
 use uuid::{Uuid, uuid};
 
+use super::sql;
 use super::store::{Artikelbezug, BonEingabe, ZeileEingabe, find_article, store};
 use crate::db::tx::WriteTx;
 use crate::import::Stored;
 use crate::kasse::model::BarverkaufZeile;
 use crate::kunden;
-use crate::rules::error::Hints;
+use crate::rules::error::{HintCode, Hints};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
-use crate::rules::kasse::{BonArt, printed};
+use crate::rules::kasse::{BonArt, adds_up, printed};
 use files::Files;
 use model::{BonKey, Closing, Export, FILES, LineAmount, ReceiptHead, ReceiptLine, Reference};
 
@@ -37,6 +38,8 @@ const PIECE: &str = "Stk";
 pub struct Receipt {
     bon: BonEingabe,
     kundennr: Option<String>,
+    /// Receipts that it reverses and that are not in the export: ids and names.
+    reversed_elsewhere: Vec<(Uuid, String)>,
 }
 
 impl Receipt {
@@ -70,6 +73,12 @@ pub fn store_receipt(tx: &WriteTx<'_>, receipt: &Receipt, hints: &mut Hints) -> 
         let kunde = kunden::find_by_kundennr(tx, kundennr).map_err(|failure| (0, failure))?;
         bon.kunde_id = kunde.map(|kunde| kunde.id);
     }
+    for (id, name) in &receipt.reversed_elsewhere {
+        if sql::find(tx, *id).map_err(|failure| (0, failure))?.is_none() {
+            let message = format!("Der Stornobon {} nennt einen unbekannten Bon: {name}.", receipt.bon_nr());
+            hints.add_field(HintCode::WertFraglich, "storno_von_bon_id", message);
+        }
+    }
     for (at, zeile) in bon.zeilen.iter_mut().enumerate() {
         let nummer = zeile.artikel.take().and_then(|artikel| artikel.nummer);
         let found = find_article(tx, nummer, zeile.said.ean.as_deref(), hints);
@@ -87,6 +96,25 @@ fn bon_id(key: &BonKey) -> Uuid {
     Uuid::new_v5(&NAMESPACE, name.as_bytes())
 }
 
+/// How often something is so, and where first.
+#[derive(Default)]
+struct Note {
+    count: usize,
+    places: Vec<String>,
+}
+
+/// Places that a note names.
+const PLACES_MAX: usize = 20;
+
+impl Note {
+    fn said(&self, what: &str) -> String {
+        match self.places.as_slice() {
+            [] => format!("{what}: {}", self.count),
+            places => format!("{what}: {} ({})", self.count, places.join(", ")),
+        }
+    }
+}
+
 struct Assembly<'e> {
     export: &'e Export,
     rates: HashMap<(&'e Closing, i64), Percent>,
@@ -94,7 +122,7 @@ struct Assembly<'e> {
     amounts: AmountsByPosition<'e>,
     payments: HashMap<&'e BonKey, Vec<&'e str>>,
     references: HashMap<&'e BonKey, Vec<&'e Reference>>,
-    notes: BTreeMap<String, usize>,
+    notes: BTreeMap<String, Note>,
 }
 
 impl<'e> Assembly<'e> {
@@ -109,16 +137,27 @@ impl<'e> Assembly<'e> {
     }
 
     fn receipts(mut self) -> Joined<Receipts> {
-        let mut receipts = Vec::new();
+        let mut receipts: Vec<Receipt> = Vec::new();
         for head in &self.export.heads {
             receipts.extend(self.receipt(head)?);
         }
-        let notes = self.notes.into_iter().map(|(note, count)| format!("{note}: {count}")).collect();
+        let ids: HashSet<Uuid> = receipts.iter().filter_map(|receipt| receipt.bon.bon_id).collect();
+        for receipt in &mut receipts {
+            receipt.reversed_elsewhere.retain(|(id, _)| !ids.contains(id));
+        }
+        let notes = self.notes.into_iter().map(|(what, note)| note.said(&what)).collect();
         Ok(Receipts { receipts, notes })
     }
 
     fn note(&mut self, what: impl Into<String>) {
-        *self.notes.entry(what.into()).or_default() += 1;
+        self.notes.entry(what.into()).or_default().count += 1;
+    }
+
+    fn note_at(&mut self, what: &str, place: String) {
+        self.note(what);
+        if let Some(note) = self.notes.get_mut(what).filter(|note| note.places.len() < PLACES_MAX) {
+            note.places.push(place);
+        }
     }
 
     fn receipt(&mut self, head: &ReceiptHead) -> Joined<Option<Receipt>> {
@@ -136,6 +175,7 @@ impl<'e> Assembly<'e> {
         if head.bon_storno && reversed.is_empty() {
             return self.reversal_of_nothing(head, sum).map(|()| None);
         }
+        let reversed_elsewhere = reversed.iter().map(|key| (bon_id(key), name(key))).collect();
         let storniert_mehrere = reversed.len() > 1;
         let storno_von = reversed.into_iter().next().filter(|_| !storniert_mehrere);
         if storniert_mehrere {
@@ -157,7 +197,7 @@ impl<'e> Assembly<'e> {
             kunde_id: None,
             zeilen,
         };
-        Ok(Some(Receipt { bon, kundennr: head.kunde_id.clone() }))
+        Ok(Some(Receipt { bon, kundennr: head.kunde_id.clone(), reversed_elsewhere }))
     }
 
     /// The lines of a receipt that were not voided.
@@ -169,6 +209,9 @@ impl<'e> Assembly<'e> {
                 continue;
             }
             sold.extend(self.zeilen(line)?);
+            if !self.by_rate(line)?.iter().all(|(_, [brutto, netto, ust])| adds_up(*brutto, *netto, *ust)) {
+                self.note_at("Lines whose net and tax do not add up to their gross", place(line));
+            }
         }
         Ok(sold)
     }

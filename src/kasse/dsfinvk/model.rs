@@ -1,7 +1,7 @@
 //! What the files of the export hold (DSFinV-K 2.x), as far as receipt lines need it.
 
 use super::files::Files;
-use super::table::{ExportRow, rows};
+use super::table::{ExportRow, Tables};
 use crate::rules::day::Instant;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 
@@ -14,6 +14,10 @@ const PAYMENTS: &str = "datapayment.csv";
 const REFERENCES: &str = "references.csv";
 
 pub const FILES: &[&str] = &[CLOSINGS, RATES, HEADS, LINES, AMOUNTS, PAYMENTS, REFERENCES];
+
+/// The columns of numbers that may have decimals.
+const NUMBERS: &[&str] =
+    &["UST_SATZ", "POS_BRUTTO", "POS_NETTO", "POS_UST", "UMS_BRUTTO", "MENGE", "FAKTOR", "STK_BR"];
 
 /// A closing. Each register numbers its own from 1, so the number alone names none.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -52,7 +56,7 @@ macro_rules! row {
 row! {
     /// A row of transactions.csv (Bonkopf).
     pub struct ReceiptHead {
-        bon_nr: String = required("BON_NR"),
+        bon_nr: String = number("BON_NR"),
         bon_typ: String = required("BON_TYP"),
         bon_storno: bool = flag("BON_STORNO"),
         bon_ende: Instant = instant("BON_ENDE"),
@@ -112,17 +116,17 @@ pub struct Export {
 impl Export {
     /// Reads the files. references.csv may be missing where nothing is reversed.
     pub fn read(files: &Files) -> Result<Export, String> {
+        let tables = Tables::of(files, FILES, NUMBERS);
         let export = Export {
-            closings: rows(files, CLOSINGS, &["Z_KASSE_ID", "Z_NR"], closing)?,
-            rates: rows(files, RATES, &["Z_KASSE_ID", "Z_NR", "UST_SCHLUESSEL", "UST_SATZ"], rate)?,
-            heads: rows(files, HEADS, ReceiptHead::COLUMNS, ReceiptHead::read)?,
-            lines: rows(files, LINES, ReceiptLine::COLUMNS, ReceiptLine::read)?,
-            amounts: rows(files, AMOUNTS, LineAmount::COLUMNS, LineAmount::read)?,
-            payments: rows(files, PAYMENTS, PAYMENT, |row| {
-                Ok((bon_key(row)?, row.required("ZAHLART_TYP")?))
-            })?,
+            closings: tables.rows(CLOSINGS, &["Z_KASSE_ID", "Z_NR"], closing)?,
+            rates: tables.rows(RATES, &["Z_KASSE_ID", "Z_NR", "UST_SCHLUESSEL", "UST_SATZ"], rate)?,
+            heads: tables.rows(HEADS, ReceiptHead::COLUMNS, ReceiptHead::read)?,
+            lines: tables.rows(LINES, ReceiptLine::COLUMNS, ReceiptLine::read)?,
+            amounts: tables.rows(AMOUNTS, LineAmount::COLUMNS, LineAmount::read)?,
+            payments: tables
+                .rows(PAYMENTS, PAYMENT, |row| Ok((bon_key(row)?, row.required("ZAHLART_TYP")?)))?,
             references: match files.optional(REFERENCES) {
-                Some(_) => rows(files, REFERENCES, REFERENCE, reference)?.into_iter().flatten().collect(),
+                Some(_) => tables.rows(REFERENCES, REFERENCE, reference)?.into_iter().flatten().collect(),
                 None => Vec::new(),
             },
         };

@@ -15,36 +15,90 @@ pub struct ExportRow<'r> {
     line: u32,
     columns: &'r [(&'static str, usize)],
     cells: &'r [Cow<'r, str>],
+    comma_is_decimal: bool,
 }
 
-/// Reads the rows of a file, strictly by RFC 4180. All `columns` must be there; they stand in any order, and others
-/// beside them.
-pub fn rows<T>(
-    files: &Files,
-    file: &str,
-    columns: &[&'static str],
-    mut read: impl FnMut(&ExportRow<'_>) -> Result<T, String>,
-) -> Result<Vec<T>, String> {
-    let text = files.text(file)?;
-    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let mut scanner = Scanner::new(text, separator(first));
-    let mut cells = Vec::new();
-    let mut header: Option<(Vec<(&'static str, usize)>, usize)> = None;
-    let mut rows = Vec::new();
-    while let Some(place) = scanner.next(&mut cells).map_err(|complaint| format!("{file} {complaint}"))? {
-        if cells.iter().all(|cell| cell.trim().is_empty()) {
-            continue;
-        }
-        let line = place.line;
-        match &header {
-            None => header = Some((places(file, columns, &cells)?, cells.len())),
-            Some((_, width)) if cells.len() != *width => {
-                return Err(format!("{file} line {line}: {} cells, but {width} columns", cells.len()));
+/// The files, and how they write numbers.
+pub struct Tables<'f> {
+    pub files: &'f Files,
+    comma_is_decimal: bool,
+}
+
+impl<'f> Tables<'f> {
+    /// The comma is decimal where one stands in any of the columns `numbers` of any file.
+    pub fn of(files: &'f Files, names: &[&str], numbers: &[&str]) -> Tables<'f> {
+        let has_comma = |name: &&str| files.optional(name).is_some_and(|text| has_comma(text, numbers));
+        Tables { files, comma_is_decimal: names.iter().any(has_comma) }
+    }
+
+    /// Reads the rows of a file, strictly by RFC 4180. All `columns` must be there; they stand in any order, and others
+    /// beside them.
+    pub fn rows<T>(
+        &self,
+        file: &str,
+        columns: &[&'static str],
+        mut read: impl FnMut(&ExportRow<'_>) -> Result<T, String>,
+    ) -> Result<Vec<T>, String> {
+        let mut scanner = scanner(self.files.text(file)?);
+        let mut cells = Vec::new();
+        let mut header: Option<(Vec<(&'static str, usize)>, usize)> = None;
+        let mut rows = Vec::new();
+        while let Some(place) = scanner.next(&mut cells).map_err(|complaint| format!("{file} {complaint}"))? {
+            if cells.iter().all(|cell| cell.trim().is_empty()) {
+                continue;
             }
-            Some((columns, _)) => rows.push(read(&ExportRow { file, line, columns, cells: &cells })?),
+            let (line, comma_is_decimal) = (place.line, self.comma_is_decimal);
+            match &header {
+                None => header = Some((places(file, columns, &cells)?, cells.len())),
+                Some((_, width)) if cells.len() != *width => {
+                    return Err(format!("{file} line {line}: {} cells, but {width} columns", cells.len()));
+                }
+                Some((columns, _)) => {
+                    rows.push(read(&ExportRow { file, line, columns, cells: &cells, comma_is_decimal })?);
+                }
+            }
+        }
+        header.map(|_| rows).ok_or_else(|| format!("{file} is empty"))
+    }
+}
+
+fn scanner(text: &str) -> Scanner<'_> {
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    Scanner::new(text, separator(first))
+}
+
+/// What is wrong with the file is said where its rows are read.
+fn has_comma(text: &str, numbers: &[&str]) -> bool {
+    let (mut scanner, mut cells) = (scanner(text), Vec::new());
+    let mut places: Option<Vec<usize>> = None;
+    while let Ok(Some(_)) = scanner.next(&mut cells) {
+        let is_number =
+            |cell: &Cow<'_, str>| numbers.iter().any(|name| cell.trim().eq_ignore_ascii_case(name));
+        match &places {
+            None => places = Some((0..cells.len()).filter(|at| is_number(&cells[*at])).collect()),
+            Some(places) if places.is_empty() => return false,
+            Some(places) => {
+                if places.iter().any(|at| cells.get(*at).is_some_and(|cell| cell.contains(','))) {
+                    return true;
+                }
+            }
         }
     }
-    header.map(|_| rows).ok_or_else(|| format!("{file} is empty"))
+    false
+}
+
+/// A number without the points between groups of three digits; one without such groups as it is.
+fn ungrouped(text: &str) -> Cow<'_, str> {
+    let whole = text.split(',').next().unwrap_or_default();
+    let mut groups = whole.trim_start_matches('-').split('.');
+    let are_digits = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
+    let first = groups.next().unwrap_or_default();
+    let mut groups = groups.peekable();
+    let is_grouped = groups.peek().is_some()
+        && (1..=3).contains(&first.len())
+        && are_digits(first)
+        && groups.all(|group| group.len() == 3 && are_digits(group));
+    if is_grouped { text.replace('.', "").into() } else { text.into() }
 }
 
 fn places(
@@ -90,17 +144,26 @@ impl ExportRow<'_> {
         self.text(column)?.ok_or_else(|| self.wrong(column, "it is blank"))
     }
 
-    pub fn integer(&self, column: &'static str) -> Result<i64, String> {
+    /// Digits, without the points between their groups where the comma is decimal.
+    pub fn number(&self, column: &'static str) -> Result<String, String> {
         let text = self.required(column)?;
+        Ok(if self.comma_is_decimal { ungrouped(&text).into_owned() } else { text })
+    }
+
+    pub fn integer(&self, column: &'static str) -> Result<i64, String> {
+        let text = self.number(column)?;
         text.parse().map_err(|_| self.wrong(column, &format!("{text} is no whole number")))
     }
 
-    /// A number with a decimal comma or a decimal point, without thousands separators.
+    /// A number with a decimal comma, whose thousands may be set apart by points, or with a decimal point.
     pub fn decimal<const SCALE: u32, const SHOWN: usize>(
         &self,
         column: &'static str,
     ) -> Result<Option<Fixed<SCALE, SHOWN>>, String> {
-        let Some(text) = self.text(column)? else { return Ok(None) };
+        if self.text(column)?.is_none() {
+            return Ok(None);
+        }
+        let text = self.number(column)?;
         match Fixed::parse(&text.replacen(',', ".", 1)) {
             Ok(parsed) => Ok(Some(parsed.value)),
             Err(_) => Err(self.wrong(column, &format!("{text} is no number (1234,56 or 1234.56)"))),

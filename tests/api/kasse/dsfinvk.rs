@@ -1,6 +1,8 @@
 //! `import dsfinvk`: the export of two registers, as a folder and as a zip (D22). What is expected
 //! was computed by hand from tests/data/kasse/dsfinvk.
 
+mod zahlen;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -254,7 +256,8 @@ fn what_an_export_lacks_is_named_and_nothing_is_stored() {
         ("vat.csv", ";1001;", ";1002;", &["vat.csv", "1001", "register K2"]),
         ("vat.csv", ";16,00;", ";160,00;", &["vat.csv line 2", "UST_SATZ"]),
         ("vat.csv", ";16,00;", ";;", &["vat.csv line 2", "UST_SATZ"]),
-        ("lines_vat.csv", ";5,00000;", ";1.005,00;", &["lines_vat.csv line 2", "POS_BRUTTO", "1.005,00"]),
+        ("lines_vat.csv", ";5,00000;", ";10.05,00;", &["lines_vat.csv line 2", "POS_BRUTTO", "10.05,00"]),
+        ("vat.csv", "Z;1;1;16,00", "Z;1.0;1;16,00", &["vat.csv line 2", "Z_NR", "1.0"]),
         ("lines_vat.csv", ";5,00000;4,76190;0,23810", ";;;", &["lines_vat.csv", "position 1", "receipt 1"]),
         ("lines_vat.csv", "1;1;2;5,00000", "1;9;2;5,00000", &["lines.csv", "position 9", "lines_vat.csv"]),
         (
