@@ -20,6 +20,8 @@ use crate::{
 
 /// Version of the interface (specification, Versioning).
 const API_VERSION: &str = "1.0.0";
+/// What clients may rely on: within a version what is there stays (D28).
+const STABILITY: &str = "stable";
 
 const OWN_ROUTES: &[Route] = &[
     Route::open("/api/v1", "Version und Liste der Endpunkte", Run::Open(about))
@@ -63,6 +65,7 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
 struct About {
     api: &'static str,
     version: &'static str,
+    stabilitaet: &'static str,
     docs: &'static str,
     spec: &'static str,
     auth: &'static str,
@@ -79,6 +82,7 @@ fn about(_: &Call<'_>) -> Result<Reply> {
     Reply::ok(&About {
         api: "partnerd",
         version: API_VERSION,
+        stabilitaet: STABILITY,
         docs: "/docs",
         spec: "/openapi.json",
         auth: "X-API-Key",
@@ -87,7 +91,7 @@ fn about(_: &Call<'_>) -> Result<Reply> {
 }
 
 pub fn document() -> Value {
-    description::document(API_VERSION, &routes().collect::<Vec<_>>())
+    description::document(API_VERSION, STABILITY, &routes().collect::<Vec<_>>())
 }
 
 /// The description as it is served and printed: JSON with a newline at its end.

@@ -354,7 +354,7 @@ fn the_front_page_needs_no_key_and_lists_every_route() {
     for client in [&nobody, &wrong] {
         let answer = client.get("/api/v1");
         let body = answer.is(200);
-        assert_eq!(body["version"], json!("1.0.0"));
+        assert_eq!((&body["version"], &body["stabilitaet"]), (&json!("1.0.0"), &json!("stable")));
         for field in ["api", "docs", "spec", "auth"] {
             assert!(body[field].as_str().is_some_and(|text| !text.is_empty()), "{field}");
         }

@@ -21,7 +21,7 @@ use crate::rules::choice::Choice;
 use crate::rules::error::Code;
 use shapes::Shapes;
 
-pub fn document(version: &str, routes: &[&'static Route]) -> Value {
+pub fn document(version: &str, stability: &str, routes: &[&'static Route]) -> Value {
     let mut shapes = Shapes::new();
     let mut paths = Map::new();
     for route in routes {
@@ -39,6 +39,7 @@ pub fn document(version: &str, routes: &[&'static Route]) -> Value {
             "contact": {"name": "Der Betreiber dieses Dienstes"},
             "license": {"name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0"}
         },
+        "x-stability": stability,
         "servers": [{"url": "/", "description": "Dieser Dienst"}],
         "tags": operation::tags(),
         "paths": paths,

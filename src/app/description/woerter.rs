@@ -395,6 +395,7 @@ const WOERTER: &[(&str, &str)] = &[
     ("status", "Status des Datensatzes."),
     ("Zustand.status", "ok."),
     ("ProduktionsauftragStatus.status", "Neuer Status; erledigt bucht den Bestand."),
+    ("stabilitaet", "stable: Was es in dieser Version gibt, bleibt."),
     ("steuer", "In gesamt enthaltene Steuer."),
     ("steuergruppen", "Nettosumme und Steuer zu jedem Steuersatz."),
     (
