@@ -1163,6 +1163,8 @@ create table beleg (
   summe_netto       integer not null,
   summe_mwst        integer not null,
   summe_brutto      integer not null,
+  steuergruppen     text check (json_valid(steuergruppen)), -- [{mwst_satz, basis, steuer}] as the supplier printed them (D18);
+                                               -- the sums are theirs; null: computed of the positions
   rechnungsart      text                       -- 'gutschrift': an ER that we write for the supplier (UStG § 14 (2))
     check (rechnungsart = 'rechnung' or rechnungsart = 'gutschrift' and beleg_typ = 'ER'),
   notizen           text,
@@ -1233,7 +1235,8 @@ create trigger beleg_abgeschlossen before update on beleg
     or new.kunden_plz is not old.kunden_plz or new.kunden_ort is not old.kunden_ort
     or new.kunden_staat is not old.kunden_staat or new.kunden_ust_id is not old.kunden_ust_id
     or new.summe_netto <> old.summe_netto or new.summe_mwst <> old.summe_mwst
-    or new.summe_brutto <> old.summe_brutto or new.rechnungsart is not old.rechnungsart
+    or new.summe_brutto <> old.summe_brutto or new.steuergruppen is not old.steuergruppen
+    or new.rechnungsart is not old.rechnungsart
     or new.notizen is not old.notizen or new.zahlungsziel_tage is not old.zahlungsziel_tage
     or new.zahlungsbedingung is not old.zahlungsbedingung or new.skonto_tage is not old.skonto_tage
     or new.skonto_prozent is not old.skonto_prozent or new.external_ref is not old.external_ref

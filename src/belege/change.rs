@@ -1,13 +1,11 @@
 //! A change of a document while it is open (specification, PUT /belege/{id}; D4).
 
-use super::create::{
-    Unbooked, book, check_date, confirmation, create_ordered_batches, hint_doubled_fremdbeleg,
-};
+use super::create::{Unbooked, book, check_date, confirmation, create_ordered_batches, hint_purchase};
 use super::eingabe::{BelegChange, NewItem};
-use super::header::{Context, header, hint_not_agreed};
+use super::header::{Context, header};
 use super::lifecycle::{self, check_locked};
 use super::model::{Beleg, BelegBestaetigung, BelegPosition, Source};
-use super::steuer::with_sums;
+use super::summen::with_sums;
 use super::verlauf;
 use super::{chargenpflicht, items, partner, satzdatum, sql, steuerausweis};
 use crate::db::tx::{Tx, WriteTx};
@@ -34,6 +32,7 @@ pub fn change(
     ignore_fields_of_creation(&old, &mut change, &mut hints);
     let einstellungen = &tenants::load(tx)?;
     check_locked(einstellungen, old.datum())?;
+    let says_groups = change.steuergruppen.get().is_some();
     let old_positions = sql::positions(tx, old.id)?;
     let said = Said::of(&mut change, &old_positions);
     let kunde = partner_of(tx, &old, &change, &mut hints)?;
@@ -45,9 +44,9 @@ pub fn change(
         Some(said) => with_new_positions(tx, new, &kunde, said, einstellungen, &mut hints)?,
         None => with_kept_positions(tx, &old, new, old_positions.clone(), einstellungen, &mut hints)?,
     };
+    let new = with_sums(new, &positions, says_groups, &mut hints)?;
     sql::update(tx, &new)?;
-    hint_doubled_fremdbeleg(tx, &new, &mut hints)?;
-    hint_not_agreed(&new, &kunde, &mut hints);
+    hint_purchase(tx, &new, &kunde, &mut hints)?;
     if !enters_again {
         satzdatum::hint_invoices_keep_rates(tx, &new, &kunde, einstellungen, &mut hints)?;
         steuerausweis::hint_doubtful(tx, &new, &kunde, &positions, &mut hints)?;
@@ -186,7 +185,7 @@ fn with_new_positions(
     }
     create_ordered_batches(tx, beleg.beleg_typ, kunde.id, &mut positions, hints)?;
     sql::replace_positions(tx, beleg.id, &positions)?;
-    Ok((with_sums(beleg, &positions)?, positions))
+    Ok((beleg, positions))
 }
 
 /// Whether a client that read the position sends back the batch that it had without naming one (D8). Who leaves out the

@@ -5,8 +5,16 @@ use crate::db::check::Check;
 pub const CHECKS: &[Check] = &[
     Check {
         rule: "sums of each document follow from its positions",
-        violations: "select count(*) from beleg b where b.summe_netto <> (select coalesce(sum(p.gesamtpreis), 0)
+        violations: "select count(*) from beleg b where b.steuergruppen is null and b.summe_netto <> (
+           select coalesce(sum(p.gesamtpreis), 0)
            from beleg_position p where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
+    },
+    Check {
+        rule: "sums of each document whose tax groups are printed follow from these",
+        violations: "select count(*) from (
+           select 1 from beleg b, json_each(b.steuergruppen) g group by b.tenant_id, b.id
+           having b.summe_netto <> sum(cast(replace(g.value ->> 'basis', '.', '') as integer))
+             or b.summe_mwst <> sum(cast(replace(g.value ->> 'steuer', '.', '') as integer)))",
     },
     Check {
         rule: "each document has its positions, numbered from 1",

@@ -11,7 +11,7 @@ use super::lager::{self, Rebooking};
 use super::model::{
     Angelegt, Beleg, BelegBestaetigung, BelegPosition, PositionBestaetigung, Source, Wiederholt,
 };
-use super::steuer::with_sums;
+use super::summen::with_sums;
 use super::{items, lifecycle, partner, satzdatum, sql, steuerausweis};
 use crate::chargen::Bewegung;
 use crate::db::numbers;
@@ -52,18 +52,16 @@ pub fn add(
     source: Source,
     hints: &mut Hints,
 ) -> Result<(Beleg, Vec<Bewegung>)> {
-    let Prepared { kunde, einstellungen, beleg, mut positions } = prepare(tx, new, source, hints)?;
+    let Prepared { kunde, einstellungen, mut beleg, mut positions } = prepare(tx, new, source, hints)?;
     let (typ, datum) = (beleg.beleg_typ, beleg.datum());
     // A repeat names the external_ref again; without one nothing is ever compared with the request.
     let digest = || request_digest(new, Some(kunde.id), |at, _| Ok(positions[at].artikel_id));
     let digest = beleg.external_ref.as_ref().map(|_| digest()).transpose()?;
     create_ordered_batches(tx, typ, kunde.id, &mut positions, hints)?;
-    let mut beleg = with_sums(beleg, &positions)?;
     beleg.beleg_nummer = numbers::next(tx, Reihe::Beleg(typ), datum.year())?;
     sql::insert(tx, &beleg, digest)?;
     sql::insert_positions(tx, &positions)?;
-    hint_doubled_fremdbeleg(tx, &beleg, hints)?;
-    hint_not_agreed(&beleg, &kunde, hints);
+    hint_purchase(tx, &beleg, &kunde, hints)?;
     let (kunde, einstellungen) = (&kunde, &*einstellungen);
     let unbooked = Unbooked { withdrawn: None, positions, kunde, source, einstellungen, has_new_items: true };
     let (mut beleg, positionen, bewegungen) = book(tx, beleg, unbooked, hints)?;
@@ -113,7 +111,7 @@ pub fn book(
 pub struct Prepared {
     kunde: Kunde,
     einstellungen: Arc<Einstellungen>,
-    beleg: Beleg,
+    pub beleg: Beleg,
     pub positions: Vec<BelegPosition>,
 }
 
@@ -138,6 +136,7 @@ pub fn prepare(tx: &WriteTx<'_>, new: &NewBeleg, source: Source, hints: &mut Hin
         saetze: &steuersaetze::all(tx)?,
     };
     let positions = items::resolve(tx, &context, items, hints)?;
+    let beleg = with_sums(beleg, &positions, true, hints)?;
     Ok(Prepared { kunde, einstellungen, beleg, positions })
 }
 
@@ -210,13 +209,14 @@ pub fn hint_overdelivered(
     kontrakte::hint_overdelivered(tx, named, hints)
 }
 
-/// Two purchase invoices of a supplier with the same number of his (D5).
-pub fn hint_doubled_fremdbeleg(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<()> {
+/// Two purchase invoices of a supplier with the same number of his (D5), and a Gutschrift that was not agreed on.
+pub fn hint_purchase(tx: &Tx<'_>, beleg: &Beleg, kunde: &Kunde, hints: &mut Hints) -> Result<()> {
     let may_be_doubled = beleg.beleg_typ.ist_fremdrechnung() && beleg.fremdbelegnummer.is_some();
     if may_be_doubled && sql::has_fremdbeleg(tx, beleg)? {
         let message = "Von diesem Lieferanten gibt es schon eine Eingangsrechnung mit dieser Nummer.";
         hints.add_field(HintCode::FremdbelegDoppelt, "fremdbelegnummer", message);
     }
+    hint_not_agreed(beleg, kunde, hints);
     Ok(())
 }
 

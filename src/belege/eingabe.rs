@@ -14,13 +14,15 @@ use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
 use crate::rules::error::{Checked, Code, PositionErrors};
-use crate::rules::fixed::{Percent, Price, Quantity};
-use crate::rules::tax::Steuerkategorie;
+use crate::rules::fixed::{Money, Percent, Price, Quantity};
+use crate::rules::tax::{GedruckteGruppe, Steuerkategorie};
 use crate::rules::verweis::Verweis;
 use crate::shape;
 
 /// Positions of one document at most (D18).
 const POSITIONS_MAX: usize = 1_000;
+/// Tax groups of one invoice at most; those of real ones have 4.
+pub const STEUERGRUPPEN_MAX: usize = 20;
 
 eingabe! {
     #[derive(Serialize)]
@@ -51,8 +53,27 @@ eingabe! {
         gutschrift: bool,
         vorgaenger_beleg_id: Uuid,
         abschliessen: bool,
+        steuergruppen: Liste<SteuergruppeEingabe, STEUERGRUPPEN_MAX>,
     }
     nur_lesen: [..Beleg, "idempotent", "inhalt_abweichend", "hinweise", "lagerbewegungen"]
+}
+
+eingabe! {
+    /// What a supplier's invoice prints of a rate (D18).
+    #[derive(Serialize)]
+    pub struct SteuergruppeEingabe {
+        mwst_satz: Percent,
+        basis: Money,
+        steuer: Money,
+    }
+    nur_lesen: []
+}
+
+impl From<GedruckteGruppe> for SteuergruppeEingabe {
+    fn from(group: GedruckteGruppe) -> SteuergruppeEingabe {
+        let GedruckteGruppe { mwst_satz, basis, steuer } = group;
+        SteuergruppeEingabe { mwst_satz: Some(mwst_satz), basis: Some(basis), steuer: Some(steuer) }
+    }
 }
 
 eingabe! {

@@ -2,7 +2,7 @@
 
 use super::eingabe::BelegChange;
 use super::model::{Beleg, Source};
-use super::sql;
+use super::{sql, summen};
 use crate::db::tx::{Tx, WriteTx};
 use uuid::Uuid;
 
@@ -55,6 +55,7 @@ pub fn header(
         updated_at: tx.now(),
         ..before
     };
+    beleg.steuergruppen = summen::printed(&beleg, said.steuergruppen, hints)?;
     apply_each! { said => beleg:
         notizen, external_ref, fremdbelegnummer, kontaktperson, niederlassung_id, lagerhalle_id,
         zahlungsziel_tage, zahlungsbedingung, skonto_tage, skonto_prozent

@@ -14,6 +14,7 @@ use crate::rules::day::{Day, DayTime};
 use crate::rules::document::{BelegAktion, BelegStatus};
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::number::Reihe;
+use crate::rules::tax::Gedruckt;
 use crate::tenants::{self, Einstellungen};
 
 /// A locked period takes no documents and no changes (D4).
@@ -173,6 +174,7 @@ fn counter_document(
         summe_netto: -cancelled.summe_netto,
         summe_mwst: -cancelled.summe_mwst,
         summe_brutto: -cancelled.summe_brutto,
+        steuergruppen: cancelled.steuergruppen.as_ref().map(Gedruckt::negated),
         ist_gutschrift: true,
         external_ref: None,
         storno_von_beleg_id: Some(cancelled.id),

@@ -10,7 +10,7 @@ use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::document::{BelegStatus, BelegTyp, Rechnungsart};
 use crate::rules::error::Hints;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
-use crate::rules::tax::Steuerkategorie;
+use crate::rules::tax::{Gedruckt, Steuerkategorie};
 
 /// Where a request names the positions of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +46,8 @@ record! {
         summe_netto: Money = mutable,
         summe_mwst: Money = mutable,
         summe_brutto: Money = mutable,
+        /// As a supplier's invoice prints them, with these sums (D18); null where they are computed.
+        steuergruppen: Option<Gedruckt> = mutable,
         kunde_id: Uuid = mutable,
         notizen: Option<String> = mutable,
         zahlungsziel_tage: Option<i64> = mutable,

@@ -3,7 +3,8 @@
 use super::header::Context;
 use super::model::{Beleg, BelegPosition, Source};
 use super::sql::{self, Lieferung};
-use super::steuer::{self, with_sums};
+use super::steuer;
+use super::summen::with_sums;
 use crate::artikel;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
@@ -49,7 +50,7 @@ pub fn follow_deliveries(
     if !is_changed {
         return Ok(beleg);
     }
-    let beleg = with_sums(beleg, positions)?;
+    let beleg = with_sums(beleg, positions, false, hints)?;
     sql::update(tx, &beleg)?;
     Ok(beleg)
 }

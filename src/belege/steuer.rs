@@ -2,7 +2,6 @@
 
 use super::eingabe::NewItem;
 use super::header::Context;
-use super::model::{Beleg, BelegPosition, ist_gutschrift};
 use super::sql;
 use crate::artikel::{self, Artikel};
 use crate::db::tx::Tx;
@@ -12,7 +11,7 @@ use crate::rules::document::Seite;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::Percent;
 use crate::rules::tax::{
-    Partnerregel, RATE_OF_LAST_RESORT, Steuerkategorie, Summen, class_of, derived_rate, partner_rule, rate_on,
+    Partnerregel, RATE_OF_LAST_RESORT, Steuerkategorie, class_of, derived_rate, partner_rule, rate_on,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,18 +19,6 @@ pub struct Steuer {
     pub satz: Percent,
     /// Why it is that one: above zero it is always `S`.
     pub kategorie: Steuerkategorie,
-}
-
-/// A document with the sums of its positions.
-pub fn with_sums(beleg: Beleg, positions: &[BelegPosition]) -> Result<Beleg> {
-    let summen = Summen::of(positions.iter().map(|position| (position.gesamtpreis, position.mwst_satz)))?;
-    Ok(Beleg {
-        summe_netto: summen.netto,
-        summe_mwst: summen.mwst,
-        summe_brutto: summen.brutto,
-        ist_gutschrift: ist_gutschrift(beleg.beleg_typ, summen.netto, None),
-        ..beleg
-    })
 }
 
 /// The tax of an item: sent, or derived from partner and article.

@@ -17,7 +17,7 @@ use crate::rules::kasse::BonArt;
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::recipe::PaStatus;
 use crate::rules::stammdaten::{Anrede, ArtikelStatus, ERechnung, EingangQuelle, KundeStatus};
-use crate::rules::tax::{Steuerart, Steuerkategorie};
+use crate::rules::tax::{Gedruckt, Steuerart, Steuerkategorie};
 use crate::rules::weighing::{Richtung, WiegungStatus};
 
 impl<const SCALE: u32, const SHOWN: usize> ToSql for Fixed<SCALE, SHOWN> {
@@ -123,7 +123,7 @@ macro_rules! serialized_column {
     )+};
 }
 
-serialized_column!(Instant, Day, DayTime, Uuid, i64, bool);
+serialized_column!(Instant, Day, DayTime, Uuid, i64, bool, Gedruckt);
 
 /// JSON that a column holds, as it stands there.
 pub struct StoredJson(pub Box<RawValue>);
@@ -148,6 +148,19 @@ impl<T: Serialize> ToSql for Json<T> {
 impl<T: DeserializeOwned> FromSql for Json<T> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         serde_json::from_str(value.as_str()?).map(Json).map_err(FromSqlError::other)
+    }
+}
+
+impl ToSql for Gedruckt {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let json = serde_json::to_string(self);
+        json.map(ToSqlOutput::from).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+    }
+}
+
+impl FromSql for Gedruckt {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        Json::column_result(value).map(|Json(printed)| printed)
     }
 }
 

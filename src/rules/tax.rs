@@ -1,5 +1,8 @@
 //! Value added tax: sums by rate group, and the rate of an item (D7).
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::day::Day;
 use super::document::{BelegTyp, Seite};
 use super::error::HintCode;
@@ -73,6 +76,72 @@ pub fn groups<K: Copy + PartialEq>(
         group.steuer = share(group.netto, group.satz);
     }
     Ok(groups)
+}
+
+/// What a supplier's invoice prints of a rate (D18).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Steuergruppe")]
+pub struct GedruckteGruppe {
+    pub mwst_satz: Percent,
+    pub basis: Money,
+    pub steuer: Money,
+}
+
+/// What is printed of each rate; a rate may stand there more than once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Gedruckt(pub Vec<GedruckteGruppe>);
+
+/// What a printed amount may differ by from the computed one (D18).
+const PRINTED_TOLERANCE: Money = Money::from_units(5);
+
+/// A rate whose printed amounts are not the computed ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Abweichung {
+    pub satz: Percent,
+    pub is_too_large: bool,
+}
+
+impl Gedruckt {
+    pub fn summen(&self) -> Result<Summen, TooLarge> {
+        let sum = |amount: fn(&GedruckteGruppe) -> Money| {
+            self.0.iter().map(amount).try_fold(Money::ZERO, Money::plus)
+        };
+        let (netto, mwst) = (sum(|group| group.basis)?, sum(|group| group.steuer)?);
+        Ok(Summen { netto, mwst, brutto: netto.plus(mwst)? })
+    }
+
+    /// With the signs of a counter document.
+    pub fn negated(&self) -> Gedruckt {
+        let negated = |group: &GedruckteGruppe| GedruckteGruppe {
+            mwst_satz: group.mwst_satz,
+            basis: -group.basis,
+            steuer: -group.steuer,
+        };
+        Gedruckt(self.0.iter().map(negated).collect())
+    }
+
+    /// The first rate that differs from the computed groups by too much, else the first that differs at all.
+    pub fn differs<K>(&self, computed: &[Gruppe<K>]) -> Option<Abweichung> {
+        let rates = computed.iter().map(|group| group.satz).chain(self.0.iter().map(|group| group.mwst_satz));
+        let differing = rates.filter_map(|satz| {
+            let printed = self.0.iter().filter(|group| group.mwst_satz == satz);
+            let (mut basis, mut steuer) = (0, 0);
+            for group in printed {
+                basis += i128::from(group.basis.units());
+                steuer += i128::from(group.steuer.units());
+            }
+            for group in computed.iter().filter(|group| group.satz == satz) {
+                basis -= i128::from(group.netto.units());
+                steuer -= i128::from(group.steuer.units());
+            }
+            let most = basis.abs().max(steuer.abs());
+            let is_too_large = most > i128::from(PRINTED_TOLERANCE.units());
+            (most > 0).then_some(Abweichung { satz, is_too_large })
+        });
+        let found: Vec<Abweichung> = differing.collect();
+        found.iter().find(|rate| rate.is_too_large).or(found.first()).copied()
+    }
 }
 
 choice! {

@@ -53,6 +53,7 @@ mod regressions;
 mod seals;
 mod settings;
 mod stapel;
+mod steuergruppen;
 mod steuersaetze;
 mod strangers;
 mod suche;

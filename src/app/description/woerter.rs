@@ -98,6 +98,20 @@ const WOERTER: &[(&str, &str)] = &[
         "Steuersatz in Prozent; null, wenn keiner bekannt ist: dann wird keine Eingangsrechnung angelegt.",
     ),
     ("VorschlagSteuergruppe.steuer", "Die Steuer dazu."),
+    ("Steuergruppe.steuer", "Die Steuer dazu."),
+    ("SteuergruppeEingabe.steuer", "Die Steuer dazu."),
+    (
+        "Beleg.steuergruppen",
+        "Nettosumme und Steuer zu jedem Steuersatz, wie der Lieferant sie gedruckt hat; null: die Summen folgen aus den Positionen.",
+    ),
+    (
+        "BelegNeu.steuergruppen",
+        "Nur bei der Rechnung eines Lieferanten (ER): was sie zu jedem Steuersatz druckt. Weicht es um höchstens 0,05 EUR ab, gelten diese Summen.",
+    ),
+    (
+        "BelegAenderung.steuergruppen",
+        "Nur bei der Rechnung eines Lieferanten (ER): was sie zu jedem Steuersatz druckt. Weicht es um höchstens 0,05 EUR ab, gelten diese Summen.",
+    ),
     ("Regel.regel", "Name der Regel, zum Beispiel BR-CO-15."),
     ("Eingelesen.dokument_id", "id der aufgehobenen Datei für GET /belege/{id}/dokumente/{dok_id}."),
     ("ab_menge", "Ab dieser Menge gilt der Preis, in der Einheit des Artikels."),

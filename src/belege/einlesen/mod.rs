@@ -79,7 +79,7 @@ pub fn einlesen(tx: &WriteTx<'_>, datei: &Datei, mut hints: Hints) -> Result<(Ei
     };
     // What POST /belege would say is not said again by it.
     let own = match &beleg {
-        Some(beleg) => VorschlagSummen::of_positions(&sql::positions(tx, beleg.id)?)?,
+        Some(beleg) => sums_of(tx, beleg.id)?,
         None => vorschlag.probe(tx, &mut hints)?,
     };
     let idempotent = creates && !is_new;
@@ -94,6 +94,12 @@ pub fn einlesen(tx: &WriteTx<'_>, datei: &Datei, mut hints: Hints) -> Result<(Ei
         hinweise: hints,
     };
     Ok((answer, is_new))
+}
+
+fn sums_of(tx: &WriteTx<'_>, id: Uuid) -> Result<VorschlagSummen> {
+    let beleg =
+        sql::find(tx, id)?.ok_or_else(|| Failure::Broken("a document that was read is gone".into()))?;
+    Ok(VorschlagSummen::of_beleg(&beleg, &sql::positions(tx, id)?)?)
 }
 
 fn known_document(tx: &WriteTx<'_>, id: Uuid, dokument: Uuid, hints: &mut Hints) -> Result<BelegDerDatei> {

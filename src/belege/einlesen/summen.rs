@@ -1,39 +1,57 @@
 //! What a proposal comes to, beside what the invoice prints.
 
 use super::model::{GedruckteSummen, Summenvergleich, VorschlagSteuergruppe, VorschlagSummen};
-use crate::belege::model::BelegPosition;
+use crate::belege::model::{Beleg, BelegPosition};
 use crate::erechnung::lesen::{Gelesen, Posten};
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::{Money, Percent, TooLarge};
-use crate::rules::tax::{self, Summen};
+use crate::rules::tax::{self, Gedruckt, GedruckteGruppe, Gruppe, Summen};
 
 /// What the gross total of an ER may differ by from the invoice that it is made of.
 const GROSS_TOLERANCE: Money = Money::from_units(5);
 
 impl VorschlagSummen {
-    pub fn of_posten(posten: &[Posten]) -> Result<VorschlagSummen, TooLarge> {
-        VorschlagSummen::of(posten.iter().map(|posten| (posten.mwst_satz, posten.netto())))
-    }
-
-    pub fn of_positions(positions: &[BelegPosition]) -> Result<VorschlagSummen, TooLarge> {
-        VorschlagSummen::of(positions.iter().map(|line| (Some(line.mwst_satz), line.gesamtpreis)))
-    }
-
-    /// Of lines: their rates, as far as they are known, and their totals.
-    fn of(lines: impl Iterator<Item = (Option<Percent>, Money)>) -> Result<VorschlagSummen, TooLarge> {
+    /// Of items whose rates may not all be known; printed groups count where they are near.
+    pub fn of_posten(posten: &[Posten], printed: Option<&Gedruckt>) -> Result<VorschlagSummen, TooLarge> {
+        let lines = posten.iter().map(|posten| (posten.mwst_satz, posten.netto()));
         let gruppen = tax::groups(lines.map(|(satz, netto)| (satz, satz.unwrap_or_default(), netto)))?;
-        let Summen { netto, mwst, brutto } = Summen::of_groups(&gruppen)?;
-        let gruppe = |gruppe: tax::Gruppe<Option<Percent>>| VorschlagSteuergruppe {
-            mwst_satz: gruppe.merkmal,
-            basis: gruppe.netto,
-            steuer: gruppe.steuer,
+        let is_near = |printed: &&Gedruckt| printed.differs(&gruppen).is_none_or(|rate| !rate.is_too_large);
+        match printed.filter(is_near) {
+            Some(printed) => VorschlagSummen::printed(printed),
+            None => VorschlagSummen::computed(gruppen),
+        }
+    }
+
+    pub fn of_beleg(beleg: &Beleg, positions: &[BelegPosition]) -> Result<VorschlagSummen, TooLarge> {
+        let lines = positions.iter().map(|line| (Some(line.mwst_satz), line.mwst_satz, line.gesamtpreis));
+        match &beleg.steuergruppen {
+            Some(printed) => VorschlagSummen::printed(printed),
+            None => VorschlagSummen::computed(tax::groups(lines)?),
+        }
+    }
+
+    fn printed(printed: &Gedruckt) -> Result<VorschlagSummen, TooLarge> {
+        let group = |group: &GedruckteGruppe| VorschlagSteuergruppe {
+            mwst_satz: Some(group.mwst_satz),
+            basis: group.basis,
+            steuer: group.steuer,
         };
-        Ok(VorschlagSummen {
-            summe_netto: netto,
-            summe_mwst: mwst,
-            summe_brutto: brutto,
-            steuergruppen: gruppen.into_iter().map(gruppe).collect(),
-        })
+        Ok(VorschlagSummen::of(printed.summen()?, printed.0.iter().map(group).collect()))
+    }
+
+    fn computed(gruppen: Vec<Gruppe<Option<Percent>>>) -> Result<VorschlagSummen, TooLarge> {
+        let summen = Summen::of_groups(&gruppen)?;
+        let group = |group: Gruppe<Option<Percent>>| VorschlagSteuergruppe {
+            mwst_satz: group.merkmal,
+            basis: group.netto,
+            steuer: group.steuer,
+        };
+        Ok(VorschlagSummen::of(summen, gruppen.into_iter().map(group).collect()))
+    }
+
+    fn of(summen: Summen, steuergruppen: Vec<VorschlagSteuergruppe>) -> VorschlagSummen {
+        let Summen { netto, mwst, brutto } = summen;
+        VorschlagSummen { summe_netto: netto, summe_mwst: mwst, summe_brutto: brutto, steuergruppen }
     }
 }
 

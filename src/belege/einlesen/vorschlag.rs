@@ -6,10 +6,10 @@ use uuid::Uuid;
 use super::model::{Gefunden, GefundenerArtikel, GefundenerPartner, VorschlagSummen};
 use super::{artikel, partner};
 use crate::belege::create;
-use crate::belege::eingabe::{NewBeleg, NewItem};
+use crate::belege::eingabe::{NewBeleg, NewItem, STEUERGRUPPEN_MAX, SteuergruppeEingabe};
 use crate::belege::model::Source;
 use crate::db::tx::{Tx, WriteTx};
-use crate::erechnung::lesen::{Gelesen, Posten, one_line};
+use crate::erechnung::lesen::{Gelesen, Posten, gedruckt, one_line};
 use crate::failure::{Failure, Result};
 use crate::laender;
 use crate::rules::bytes::drop_nulls;
@@ -67,9 +67,13 @@ impl Vorschlag {
             }),
             artikel: found,
         };
-        let new = NewBeleg { external_ref, items: Some(items), ..header(kunde, gelesen) };
+        let printed = gedruckt(gelesen).filter(|printed| printed.0.len() <= STEUERGRUPPEN_MAX);
+        let sums = VorschlagSummen::of_posten(posten, printed.as_ref())?;
+        let steuergruppen =
+            printed.map(|printed| printed.0.into_iter().map(SteuergruppeEingabe::from).collect());
+        let new = NewBeleg { external_ref, items: Some(items), steuergruppen, ..header(kunde, gelesen) };
         let without_rate = posten.iter().position(lacks_rate);
-        Ok(Vorschlag { new, gefunden, sums: VorschlagSummen::of_posten(posten)?, without_rate })
+        Ok(Vorschlag { new, gefunden, sums, without_rate })
     }
 
     /// The body as JSON, without the fields that it does not name.
@@ -93,7 +97,7 @@ impl Vorschlag {
         }
         match create::prepare(tx, &self.new, Source::Items, hints) {
             Ok(_) if self.without_rate.is_some() => Ok(self.sums.clone()),
-            Ok(prepared) => Ok(VorschlagSummen::of_positions(&prepared.positions)?),
+            Ok(prepared) => Ok(VorschlagSummen::of_beleg(&prepared.beleg, &prepared.positions)?),
             Err(Failure::Refused(refusal)) => {
                 let all = refusal.fehler.iter().map(|fehler| (Some(fehler.feld.as_str()), &fehler.message));
                 let only = refusal.fehler.is_empty().then_some((refusal.feld.as_deref(), &refusal.message));

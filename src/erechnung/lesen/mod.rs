@@ -22,7 +22,7 @@ mod ubl;
 mod values;
 
 pub use model::{Format, Gelesen, Steuergruppe, Summen, Unlesbar, Zeile, Zuschlag};
-pub use posten::{Posten, one_line, posten};
+pub use posten::{Posten, gedruckt, one_line, posten};
 pub use regeln::{Verstoss, verstoesse};
 
 use tree::Tree;

@@ -3,11 +3,11 @@
 
 use rust_decimal::Decimal;
 
-use super::model::{Gelesen, Unlesbar, Zeile, Zuschlag};
+use super::model::{Gelesen, Steuergruppe, Unlesbar, Zeile, Zuschlag};
 use super::values::too_many_lines;
 use crate::rules::fixed::{Fixed, Money, Percent, Price, Quantity};
 use crate::rules::price::line_total;
-use crate::rules::tax::Steuerkategorie;
+use crate::rules::tax::{Gedruckt, GedruckteGruppe, Steuerkategorie};
 use crate::rules::unit::of_unece_code;
 
 /// Longest name and longest description of an item, in characters (D18).
@@ -57,12 +57,37 @@ pub fn posten(gelesen: &Gelesen) -> Result<Vec<Posten>, Unlesbar> {
     } else {
         of_sums(gelesen, is_turned)
     };
-    if let Some(rundung) = gelesen.summen.rundung.filter(|rundung| !rundung.is_zero()) {
+    if let Some(rundung) = rounding(gelesen) {
         let rundung = sum(signed(rundung, is_turned), Some(Percent::ZERO), ROUNDING.to_owned());
         posten.push(Posten { steuer_kategorie: Some(Steuerkategorie::NichtSteuerbar), ..rundung });
     }
     too_many_lines(posten.len().max(gelesen.gruppen.len()))?;
     Ok(posten)
+}
+
+/// The tax groups as printed (BG-23), with what the amount to pay was rounded by; none where one lacks a figure.
+pub fn gedruckt(gelesen: &Gelesen) -> Option<Gedruckt> {
+    let is_turned = gelesen.ist_gutschrift;
+    let group = |group: &Steuergruppe| {
+        Some(GedruckteGruppe {
+            mwst_satz: group.mwst_satz.or_else(|| rate(group.steuer_kategorie))?,
+            basis: signed(group.netto?, is_turned),
+            steuer: signed(group.steuer?, is_turned),
+        })
+    };
+    let mut groups = gelesen.gruppen.iter().map(group).collect::<Option<Vec<_>>>()?;
+    if groups.is_empty() {
+        return None;
+    }
+    if let Some(rundung) = rounding(gelesen) {
+        let basis = signed(rundung, is_turned);
+        groups.push(GedruckteGruppe { mwst_satz: Percent::ZERO, basis, steuer: Money::ZERO });
+    }
+    Some(Gedruckt(groups))
+}
+
+fn rounding(gelesen: &Gelesen) -> Option<Money> {
+    gelesen.summen.rundung.filter(|rundung| !rundung.is_zero())
 }
 
 fn signed<const SCALE: u32, const SHOWN: usize>(

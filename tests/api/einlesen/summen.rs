@@ -212,3 +212,26 @@ fn invoices_with_official_totals_are_proposed_with_them() {
         );
     }
 }
+
+#[test]
+fn the_printed_tax_groups_are_those_of_the_er() {
+    let server = Server::start();
+    let mill = supplied(&server);
+    let zeilen = zeile(&eigene_nr("W"), "3", "33.35", "100.05");
+    let sums = ["100.05", "7.01", "107.06"];
+    // The tax as the sum of the lines' own would be 7.00.
+    let rechnung = Rechnung { zeilen, sums, ..Rechnung::new("") };
+    let answer = read(&mill, &rechnung);
+    let printed = json!([{"mwst_satz": "7.00", "basis": "100.05", "steuer": "7.01"}]);
+    assert_eq!(answer.hints("SUMME_ABWEICHEND")["vorschlag"]["steuergruppen"], printed);
+    assert_eq!(answer.body["summen"]["vorschlag"]["steuergruppen"], printed);
+    let made = create(&mill, rechnung.xml().as_bytes(), None);
+    assert_eq!((&made.is(201)["summe_mwst"], &made.body["summe_brutto"]), (&json!("7.01"), &json!("107.06")));
+    assert_eq!(made.body["summen"]["vorschlag"]["summe_brutto"], "107.06");
+    let beleg = mill.get(&format!("/api/v1/belege/{}", made.body["id"].as_str().unwrap()));
+    assert_eq!(beleg.is(200)["steuergruppen"], printed);
+    // What is printed and far from what the lines come to makes no ER.
+    let far = rechnung.xml().replace("7.01", "7.20");
+    mill.post(EINLESEN, body(far.as_bytes())).hints("VORSCHLAG_UNVOLLSTAENDIG");
+    assert_eq!(create(&mill, far.as_bytes(), None).refused(400, "WERT_UNGUELTIG")["feld"], "steuergruppen");
+}
