@@ -38,8 +38,11 @@ fn sums(answer: &Answer) -> String {
 
 const PRINTED: [[&str; 3]; 2] = [["7.00", "100.03", "7.01"], ["19.00", "50.00", "9.50"]];
 
-/// Printed groups, and what the ER comes to; none where it is refused.
-const CASES: &[(&[[&str; 3]], Option<(&str, bool)>)] = &[
+/// What the ER comes to, and whether that differs from what was computed; none where it is refused.
+type Expected = Option<(&'static str, bool)>;
+
+/// Printed groups, and what comes of them.
+const CASES: &[(&[[&str; 3]], Expected)] = &[
     (&[["7", "100.03", "7.00"], ["19", "50", "9.5"]], Some(("150.03 16.50 166.53", false))),
     (&PRINTED, Some(("150.03 16.51 166.54", true))),
     (&[["19.00", "50.05", "9.45"], ["7.00", "99.98", "7.05"]], Some(("150.03 16.50 166.53", true))),

@@ -4,6 +4,10 @@ use super::Write;
 
 const SACK: &str = "{'beleg_typ':'AN','kundennummer':'K-2','items':[{'artikelnr':'S','menge':2}]}";
 
+/// What a supplier invoiced, with the tax group that he printed.
+const PRINTED: &str = "{'beleg_typ':'ER','kundennummer':'K-2','items':[{'bezeichnung':'Fracht','menge':1,'ep_netto':10,\
+    'mwst_satz':7}],'steuergruppen':[{'mwst_satz':7,'basis':10,'steuer':'0.7'}]}";
+
 /// An invoice about freight. The same file again is the same document.
 macro_rules! datei {
     () => {
@@ -249,6 +253,41 @@ pub const TABLES: &[Write] = &[
             ("vorgaenger_beleg_id", "'<LS1>'", "'<LS1>'"),
             ("vorgaenger_beleg_id", "'<before>'", "400 BEZUG_PASST_NICHT"),
             ("abschliessen", "true", "status='offen'"),
+        ],
+    },
+    Write {
+        route: "POST /belege",
+        before: None,
+        path: "/belege",
+        body: PRINTED,
+        shown: "/belege/<new>",
+        rows: &[
+            ("-", "", "summe_brutto='10.70'"),
+            ("steuergruppen", "null", "null"),
+            ("steuergruppen", "[{'mwst_satz':7,'basis':10,'steuer':'0.71'}]", "summe_brutto='10.71'"),
+            ("steuergruppen", "[{'mwst_satz':7,'basis':10,'steuer':'0.76'}]", "400 WERT_UNGUELTIG"),
+            ("steuergruppen.mwst_satz", "'7.00'", "'7.00'"),
+            ("steuergruppen.basis", "'10.05'", "'10.05'"),
+            ("steuergruppen.basis", "-", "400 FELD_FEHLT"),
+            ("steuergruppen.steuer", "'0.65'", "'0.65'"),
+        ],
+    },
+    Write {
+        route: "PUT /belege/{id}",
+        before: Some(("/belege", PRINTED)),
+        path: "/belege/<before>",
+        body: "{'items':[{'bezeichnung':'Fracht','menge':1,'ep_netto':10,'mwst_satz':7}],'steuergruppen':[{'mwst_satz':7,\
+            'basis':10,'steuer':'0.7'}]}",
+        shown: "/belege/<before>",
+        rows: &[
+            ("-", "", "summe_brutto='10.70'"),
+            ("steuergruppen", "null", "null"),
+            ("steuergruppen", "[{'mwst_satz':7,'basis':10,'steuer':'0.71'}]", "summe_brutto='10.71'"),
+            ("steuergruppen", "[{'mwst_satz':7,'basis':10,'steuer':'0.76'}]", "400 WERT_UNGUELTIG"),
+            ("steuergruppen.mwst_satz", "'7.00'", "'7.00'"),
+            ("steuergruppen.basis", "'10.05'", "'10.05'"),
+            ("steuergruppen.basis", "-", "400 FELD_FEHLT"),
+            ("steuergruppen.steuer", "'0.65'", "'0.65'"),
         ],
     },
     Write {
