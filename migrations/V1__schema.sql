@@ -979,6 +979,7 @@ create table pa_output (
   charge_id  blob,                             -- the batch that was made
   charge_nr  text,                             -- the number it is to have; null: the next of ours
   mhd        text,
+  biozertifikat_id integer,                    -- the organic certificate it is to have
   soll_menge integer not null check (soll_menge >= 0), -- in einheit
   ist_menge  integer check (ist_menge >= 0),   -- in einheit
   einheit    text,
@@ -986,17 +987,28 @@ create table pa_output (
   primary key (tenant_id, id),
   foreign key (tenant_id, pa_id) references produktionsauftrag (tenant_id, id),
   foreign key (tenant_id, artikel_id) references artikel (tenant_id, id),
-  foreign key (tenant_id, charge_id) references charge (tenant_id, id)
+  foreign key (tenant_id, charge_id) references charge (tenant_id, id),
+  foreign key (tenant_id, biozertifikat_id) references biozertifikat (tenant_id, id)
 ) strict, without rowid;
 -- As of what goes in.
 create index pa_output_auftrag on pa_output (tenant_id, pa_id, position);
 create index pa_output_artikel on pa_output (tenant_id, artikel_id, pa_id);
 create index pa_output_charge on pa_output (tenant_id, charge_id, pa_id) where charge_id is not null;
+create index pa_output_zertifikat on pa_output (tenant_id, biozertifikat_id) where biozertifikat_id is not null;
 
--- D13: an order that is done or cancelled never changes, nor do its lines; none is deleted, for its number would be
--- missing.
+-- D13: an order that is done or cancelled never changes, nor do its lines, but that one that is done can be cancelled;
+-- none is deleted, for its number would be missing.
 create trigger produktionsauftrag_erledigt before update on produktionsauftrag
   when old.status in ('erledigt', 'storniert')
+    and (old.status <> 'erledigt' or new.status <> 'storniert' or new.version <> old.version + 1
+      or (new.tenant_id, new.id, new.pa_nummer, new.rezeptur_id, new.rezeptur_version, new.rezeptur_bezeichnung,
+          new.rezeptur_typ, new.faktor, new.produktions_datum, new.niederlassung_id, new.lagerhalle_id,
+          new.zugewiesen_an, new.bezeichnung, new.bemerkung, new.geplant_am, new.gestartet_am, new.erledigt_am,
+          new.angelegt_am)
+        is not (old.tenant_id, old.id, old.pa_nummer, old.rezeptur_id, old.rezeptur_version, old.rezeptur_bezeichnung,
+          old.rezeptur_typ, old.faktor, old.produktions_datum, old.niederlassung_id, old.lagerhalle_id,
+          old.zugewiesen_an, old.bezeichnung, old.bemerkung, old.geplant_am, old.gestartet_am, old.erledigt_am,
+          old.angelegt_am))
   begin select raise(abort, 'a production order that is over never changes'); end;
 create trigger produktionsauftrag_nie_loeschen before delete on produktionsauftrag
   begin select raise(abort, 'production orders are never deleted'); end;

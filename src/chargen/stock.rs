@@ -120,7 +120,7 @@ pub struct Buchung {
     pub ursache: Ursache,
     /// Signed quantity in the article's unit.
     pub menge: Quantity,
-    /// A purchase document moves it: then it counts as receipt of the batch.
+    /// A purchase document moves it, or an order whose output it is: then it counts as receipt of the batch.
     pub ist_eingang: bool,
 }
 
@@ -197,7 +197,12 @@ fn book_batch(tx: &WriteTx<'_>, buchung: &Buchung) -> Result<Option<Charge>> {
     let mut charge = sql::find(tx, charge_id)?
         .ok_or_else(|| Failure::Broken(format!("a movement of the unknown batch {charge_id}")))?;
     charge.bestand = charge.bestand.plus(buchung.menge)?;
-    if buchung.ist_eingang && charge.eingang_quelle == EingangQuelle::Beleg {
+    let is_source = match buchung.ursache {
+        Ursache::Eroeffnung => false,
+        Ursache::Beleg(_) => charge.eingang_quelle == EingangQuelle::Beleg,
+        Ursache::Produktion(_) => charge.eingang_quelle == EingangQuelle::Produktion,
+    };
+    if buchung.ist_eingang && is_source {
         charge.eingang_menge = Some(charge.eingang_menge.unwrap_or_default().plus(buchung.menge)?);
     }
     tx.update(

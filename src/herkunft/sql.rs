@@ -36,12 +36,13 @@ const OF_ORDER: &str = "join produktionsauftrag v on v.tenant_id = m.tenant_id a
     join charge c on c.tenant_id = m.tenant_id and c.id = m.charge_id
     join artikel a on a.tenant_id = c.tenant_id and a.id = c.artikel_id";
 
-/// The batches on the other side of the production orders that a batch took part in. `:sign` is
+/// The batches on the other side of the production orders that a batch took part in, but those that were cancelled.
+/// `:sign` is
 /// that of the movements of the batch itself: 1 where an order made it, −1 where one used it up.
 fn all_neighbours() -> String {
     format!(
         "select {} from lagerbewegung m {OF_ORDER}
-         where m.tenant_id = :tenant and sign(m.menge) = -:sign and m.pa_id in (
+         where m.tenant_id = :tenant and sign(m.menge) = -:sign and v.status = 'erledigt' and m.pa_id in (
            select o.pa_id from lagerbewegung o
            where o.tenant_id = :tenant and o.charge_id = :charge and o.pa_id is not null and sign(o.menge) = :sign)
          group by v.id, c.id order by v.id, c.id",
@@ -58,6 +59,8 @@ fn newest_neighbours() -> String {
              select id from lagerbewegung
              where tenant_id = :tenant and charge_id = :charge and sign(menge) = :sign
              order by id desc limit :bewegungen)
+             and exists (select 1 from produktionsauftrag d
+               where d.tenant_id = :tenant and d.id = pa_id and d.status = 'erledigt')
            group by pa_id order by max(id) desc limit :funde) o
          cross join lagerbewegung m
            on m.tenant_id = :tenant and m.pa_id = o.pa_id and sign(m.menge) = -:sign
@@ -180,7 +183,8 @@ pub fn balance(tx: &Tx<'_>, charge: Uuid) -> Result<Bilanz> {
         from (select m.menge, coalesce(t.seite = 'verkauf', m.pa_id is not null and m.menge < 0) as ist_abgang
               from lagerbewegung m left join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
                 left join belegtyp t on t.typ = b.beleg_typ
-              where m.tenant_id = :tenant and m.charge_id = :charge)";
+                left join produktionsauftrag v on v.tenant_id = m.tenant_id and v.id = m.pa_id
+              where m.tenant_id = :tenant and m.charge_id = :charge and v.status is not 'storniert')";
     let (eingang, abgang): (Quantity, Quantity) =
         tx.one(statement, named_params! {":charge": charge}, |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(Bilanz { eingang, abgang, bestand: eingang.minus(abgang)? })

@@ -111,8 +111,8 @@ pub fn show_status(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let auftrag = produktion::found(&db.tx, ask.uuid(0)?)?;
     let inside = html! {
         (made_from(ask, "version", auftrag.version))
-        p { "„erledigt“ bucht, was hineinging und herauskam, und lässt sich nicht zurücknehmen; ohne Istmengen gelten die Sollmengen. "
-            "„storniert“ bucht nichts. Zurück geht es nie." }
+        p { "„erledigt“ bucht, was hineinging und herauskam; dafür braucht jede Zeile ihre Istmenge. „storniert“ nimmt "
+            "Gebuchtes zurück, solange von dem, was herauskam, nichts entnommen ist. Sonst geht es nie zurück." }
         (choice(ask, "status", "Neuer Status", next_of(auftrag.status), ""))
     };
     let title = format!("Status von {}", auftrag.pa_nummer);

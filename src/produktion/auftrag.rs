@@ -12,9 +12,14 @@ use crate::rules::number::Reihe;
 use crate::rules::recipe::{PaStatus, Zeilenart, scaled};
 
 pub fn create(tx: &WriteTx<'_>, new: NewAuftrag, mut hinweise: Hints) -> Result<AuftragBestaetigung> {
-    let faktor = new.faktor.unwrap_or(Quantity::whole(1));
     let message = "Der Faktor muss über 0 sein.";
-    refuse_if(faktor <= Quantity::ZERO, Code::FaktorUngueltig, "faktor", message)?;
+    let is_too_low = new.faktor.is_some_and(|faktor| faktor <= Quantity::ZERO);
+    refuse_if(is_too_low, Code::FaktorUngueltig, "faktor", message)?;
+    if new.rezeptur_id.is_none() && new.faktor.is_some() {
+        let message = "Ohne rezeptur_id gibt es nichts zu vervielfachen; der Faktor ist 1.";
+        hinweise.add_field(HintCode::FeldIgnoriert, "faktor", message);
+    }
+    let faktor = new.faktor.filter(|_| new.rezeptur_id.is_some()).unwrap_or(Quantity::whole(1));
     let rezeptur = new.rezeptur_id.map(|id| recipe(tx, id)).transpose()?;
     let auftrag = order(tx, new, faktor, rezeptur.as_ref())?;
     sql::insert(tx, &auftrag)?;

@@ -1,5 +1,5 @@
-//! An order is done: what went in leaves the stock, what came out enters it in batches of its own
-//! (D13).
+//! An order is done: what went in leaves the stock, what came out enters it in batches of its own; or it is cancelled
+//! after that (D13).
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,13 @@ use uuid::Uuid;
 use super::model::{PaInput, PaOutput, Produktionsauftrag};
 use super::sql;
 use crate::artikel::{self, Artikel};
+use crate::biozertifikate;
 use crate::chargen::{self, Bewegung, Buchung, Charge, Gebucht, Ursache};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result, keep_refused};
 use crate::rules::error::{Checked, Code, HintCode, Hints, PositionErrors, Refusal, refuse_if, required};
 use crate::rules::fixed::Quantity;
+use crate::rules::recipe::{weight, yield_is_doubtful};
 use crate::rules::stammdaten::EingangQuelle;
 use crate::rules::unit::Conversion;
 use crate::tenants;
@@ -29,15 +31,9 @@ pub fn complete(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hint
         keep_refused(&mut errors, checked, &format!("outputs[{index}]"))?;
     }
     errors.into_result()?;
-    for (index, line) in outputs.iter().enumerate() {
-        let named = [("charge_nr", line.charge_nr.is_some()), ("mhd", line.mhd.is_some())];
-        let feld = named.into_iter().find(|(_, is_named)| *is_named).map(|(feld, _)| feld);
-        if let (Some(feld), true) = (feld, line.ist_menge.is_some_and(Quantity::is_zero)) {
-            let message = "Es kam nichts heraus; es wurde keine Charge angelegt.";
-            hints.add_field(HintCode::FeldIgnoriert, format!("outputs[{index}].{feld}"), message);
-        }
-    }
-    let mut booking = Booking { tx, auftrag, bewegungen: Vec::new(), chargen: BTreeMap::new() };
+    hint_outputs(tx, auftrag, &outputs, hints)?;
+    hint_yield(tx, &inputs, &outputs, hints)?;
+    let mut booking = Booking::of(tx, auftrag);
     for line in &inputs {
         booking.input(line)?;
     }
@@ -49,6 +45,81 @@ pub fn complete(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hint
         chargen::check_not_negative(charge, &einstellungen, hints)?;
     }
     Ok(booking.bewegungen)
+}
+
+/// Takes back what an order has booked that was done; the movements. What came out leaves its batches, which stay
+/// without stock (D13).
+pub fn reverse(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hints) -> Result<Vec<Bewegung>> {
+    let mut booking = Booking::of(tx, auftrag);
+    let moved = sql::moved(tx, auftrag.id)?;
+    for (artikel, charge, menge) in &moved {
+        booking.book(&*artikel::must_have(tx, *artikel)?, *charge, -*menge, !menge.is_negative())?;
+    }
+    let made = moved.iter().filter(|(.., menge)| !menge.is_negative()).filter_map(|(_, charge, _)| *charge);
+    for charge in made.filter_map(|charge| booking.chargen.get(&charge)) {
+        let message = format_args!(
+            "Charge {}: Bestand {}. Aus ihr wurde schon entnommen; bitte erst diese Belege oder Aufträge stornieren.",
+            charge.charge_nr, charge.bestand
+        );
+        refuse_if(charge.bestand.is_negative(), Code::ChargeBereitsVerwendet, "status", message)?;
+    }
+    let (einstellungen, bewegungen) = (tenants::load(tx)?, booking.bewegungen);
+    Ok(bewegungen)
+}
+
+/// Notes that a line of which nothing came out makes no batch, and that a certificate has expired.
+fn hint_outputs(
+    tx: &Tx<'_>,
+    auftrag: &Produktionsauftrag,
+    outputs: &[PaOutput],
+    hints: &mut Hints,
+) -> Result<()> {
+    let day = auftrag.produktions_datum.map_or_else(|| tx.today(), |day| day.0);
+    for (index, line) in outputs.iter().enumerate() {
+        let mut own = Hints::default();
+        if line.ist_menge.is_some_and(Quantity::is_zero) {
+            if let Some(feld) = line.of_batch() {
+                let message = "Es kam nichts heraus; es wurde keine Charge angelegt.";
+                own.add_field(HintCode::FeldIgnoriert, feld, message);
+            }
+        } else if let Some(id) = line.biozertifikat_id {
+            biozertifikate::must_have(tx, id)?.hint_expired(day, &mut own);
+        }
+        hints.extend(own.below(&format!("outputs[{index}]")));
+    }
+    Ok(())
+}
+
+/// Notes that what came out hardly comes from what went in, where both are known in units of mass (D13).
+fn hint_yield(tx: &Tx<'_>, inputs: &[PaInput], outputs: &[PaOutput], hints: &mut Hints) -> Result<()> {
+    let inputs = inputs.iter().map(|line| (line.artikel_id, line.ist_menge, line.einheit.as_deref()));
+    let outputs = outputs.iter().map(|line| (line.artikel_id, line.ist_menge, line.einheit.as_deref()));
+    let (Some(inputs), Some(outputs)) = (weight_of(tx, inputs)?, weight_of(tx, outputs)?) else {
+        return Ok(());
+    };
+    if yield_is_doubtful(inputs, outputs) {
+        let message = format!(
+            "Hinein gingen {inputs} kg, heraus kamen {outputs} kg. Bitte die Mengen prüfen; sind sie falsch, den \
+             Auftrag stornieren und neu anlegen."
+        );
+        hints.add_field(HintCode::AusbeutePruefen, "outputs", message);
+    }
+    Ok(())
+}
+
+/// What lines weigh together, in kg; none where there are none, or one is in another unit.
+fn weight_of<'l>(
+    tx: &Tx<'_>,
+    lines: impl Iterator<Item = (Uuid, Option<Quantity>, Option<&'l str>)>,
+) -> Result<Option<Quantity>> {
+    let mut sum = None;
+    for (artikel, menge, einheit) in lines {
+        let artikel = artikel::must_have(tx, artikel)?;
+        let kg = weight(menge.unwrap_or_default(), einheit.or(artikel.einheit.as_deref()))?;
+        let Some(kg) = kg else { return Ok(None) };
+        sum = Some(sum.unwrap_or(Quantity::ZERO).plus(kg)?);
+    }
+    Ok(sum)
 }
 
 /// All lines need what went in, and those of batch-tracked articles the batch (D13).
@@ -81,20 +152,23 @@ struct Booking<'b> {
     chargen: BTreeMap<Uuid, Charge>,
 }
 
-impl Booking<'_> {
+impl<'b> Booking<'b> {
+    fn of(tx: &'b WriteTx<'b>, auftrag: &'b Produktionsauftrag) -> Booking<'b> {
+        Booking { tx, auftrag, bewegungen: Vec::new(), chargen: BTreeMap::new() }
+    }
+
     fn input(&mut self, line: &PaInput) -> Result<()> {
         let artikel = artikel::must_have(self.tx, line.artikel_id)?;
         let menge = in_article_unit(weighed(line.ist_menge)?, line.einheit.as_deref(), &artikel)?;
-        self.book(&artikel, line.charge_id, -menge)
+        self.book(&artikel, line.charge_id, -menge, false)
     }
 
-    /// A batch is made for a tracked article, or where a number or a date was sent (D13).
+    /// A batch is made for a tracked article, or where something was sent that only a batch can have (D13).
     fn output(&mut self, line: &PaOutput) -> Result<()> {
         let artikel = artikel::must_have(self.tx, line.artikel_id)?;
         let menge = in_article_unit(weighed(line.ist_menge)?, line.einheit.as_deref(), &artikel)?;
-        let makes_batch = artikel.chargenpflichtig || line.charge_nr.is_some() || line.mhd.is_some();
-        if menge.is_zero() || !makes_batch {
-            return self.book(&artikel, None, menge);
+        if menge.is_zero() || !artikel.chargenpflichtig && line.of_batch().is_none() {
+            return self.book(&artikel, None, menge, true);
         }
         if let Some(charge_nr) = &line.charge_nr {
             // An output before this one may have taken it.
@@ -105,7 +179,7 @@ impl Booking<'_> {
             artikel_id: artikel.id,
             mhd: line.mhd,
             einheit: artikel.einheit.clone(),
-            eingang_menge: Some(menge),
+            biozertifikat_id: line.biozertifikat_id,
             eingang_quelle: EingangQuelle::Produktion,
             niederlassung_id: self.auftrag.niederlassung_id,
             lagerhalle_id: self.auftrag.lagerhalle_id,
@@ -113,15 +187,22 @@ impl Booking<'_> {
         };
         let charge_id = Some(chargen::create(self.tx, new)?.id);
         sql::update_output(self.tx, &PaOutput { charge_id, ..line.clone() })?;
-        self.book(&artikel, charge_id, menge)
+        self.book(&artikel, charge_id, menge, true)
     }
 
-    fn book(&mut self, artikel: &Artikel, charge_id: Option<Uuid>, menge: Quantity) -> Result<()> {
+    /// `ist_eingang`: what came out of the order, or its reversal.
+    fn book(
+        &mut self,
+        artikel: &Artikel,
+        charge_id: Option<Uuid>,
+        menge: Quantity,
+        ist_eingang: bool,
+    ) -> Result<()> {
         if menge.is_zero() {
             return Ok(());
         }
         let ursache = Ursache::Produktion(self.auftrag.id);
-        let buchung = Buchung { artikel_id: artikel.id, charge_id, ursache, menge, ist_eingang: false };
+        let buchung = Buchung { artikel_id: artikel.id, charge_id, ursache, menge, ist_eingang };
         let booked = chargen::book(self.tx, &[buchung])?;
         for Gebucht { bewegung, charge, .. } in booked {
             self.bewegungen.push(bewegung);

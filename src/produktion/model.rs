@@ -90,6 +90,20 @@ record! {
         /// The number that the batch is to have.
         charge_nr: Option<String>,
         mhd: Option<DayTime>,
+        /// The organic certificate that the batch is to have.
+        biozertifikat_id: Option<i64>,
+    }
+}
+
+impl PaOutput {
+    /// A field that says something of the batch that is made.
+    pub fn of_batch(&self) -> Option<&'static str> {
+        let named = [
+            ("charge_nr", self.charge_nr.is_some()),
+            ("mhd", self.mhd.is_some()),
+            ("biozertifikat_id", self.biozertifikat_id.is_some()),
+        ];
+        named.into_iter().find(|(_, is_named)| *is_named).map(|(feld, _)| feld)
     }
 }
 
@@ -142,6 +156,7 @@ eingabe! {
         ist_menge: Quantity,
         charge_nr: Text,
         mhd: Day,
+        biozertifikat_id: Kennung,
     }
     nur_lesen: [..PaOutput]
 }

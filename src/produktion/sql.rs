@@ -129,7 +129,7 @@ pub fn delete_parts(tx: &WriteTx<'_>, line: &PaInput) -> Result<()> {
 
 pub fn update_output(tx: &WriteTx<'_>, line: &PaOutput) -> Result<()> {
     let statement = "update pa_output set ist_menge = :ist_menge, charge_id = :charge_id,
-          charge_nr = :charge_nr, mhd = :mhd
+          charge_nr = :charge_nr, mhd = :mhd, biozertifikat_id = :biozertifikat_id
         where tenant_id = :tenant and id = :id";
     let params = named_params! {
         ":id": line.id,
@@ -137,8 +137,16 @@ pub fn update_output(tx: &WriteTx<'_>, line: &PaOutput) -> Result<()> {
         ":charge_id": line.charge_id,
         ":charge_nr": line.charge_nr,
         ":mhd": line.mhd,
+        ":biozertifikat_id": line.biozertifikat_id,
     };
     tx.execute(statement, params).map(drop)
+}
+
+/// What an order has moved: article, batch, signed quantity in the unit of the article.
+pub fn moved(tx: &Tx<'_>, auftrag: Uuid) -> Result<Vec<(Uuid, Option<Uuid>, Quantity)>> {
+    let statement = "select artikel_id, charge_id, sum(menge) from lagerbewegung
+        where tenant_id = :tenant and pa_id = :pa group by artikel_id, charge_id having sum(menge) <> 0";
+    tx.all(statement, named_params! {":pa": auftrag}, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
 }
 
 pub fn newest_active(tx: &Tx<'_>, id: i64) -> Result<Option<Rezeptur>> {

@@ -1,5 +1,5 @@
-//! A production order moves on (D13): what went in and came out is noted, and booked when the
-//! order is done.
+//! A production order moves on (D13): what went in and came out is noted, booked when the order is done, and taken back
+//! when it is cancelled after that.
 
 use std::collections::BTreeSet;
 
@@ -9,6 +9,7 @@ use super::model::{
     TeilEingabe,
 };
 use super::sql;
+use crate::biozertifikate;
 use crate::chargen;
 use crate::db::tx::WriteTx;
 use crate::failure::{Result, keep_refused};
@@ -29,6 +30,8 @@ pub const REFUSALS: &[Code] = &[
     Code::BestandNichtAusreichend,
     Code::NummerReserviert,
     Code::ChargeNrBereitsVergeben,
+    Code::ChargeBereitsVerwendet,
+    Code::BiozertifikatNichtGefunden,
 ];
 
 /// Lines that go into one order at most, parts included.
@@ -52,8 +55,9 @@ pub fn change(
         change.outputs.ignore("outputs", &mut hinweise);
     }
     note_quantities(tx, &auftrag, change)?;
-    let lagerbewegungen = match next {
-        PaStatus::Erledigt => buchung::complete(tx, &auftrag, &mut hinweise)?,
+    let lagerbewegungen = match (auftrag.status, next) {
+        (_, PaStatus::Erledigt) => buchung::complete(tx, &auftrag, &mut hinweise)?,
+        (PaStatus::Erledigt, _) => buchung::reverse(tx, &auftrag, &mut hinweise)?,
         _ => Vec::new(),
     };
     let now = Some(tx.now());
@@ -177,7 +181,9 @@ fn note_output(tx: &WriteTx<'_>, line: &PaOutput, sent: OutputEingabe) -> Result
     }
     let ist_menge = checked_menge(sent.ist_menge.apply(line.ist_menge))?;
     let mhd = sent.mhd.map(DayTime).apply(line.mhd);
-    sql::update_output(tx, &PaOutput { ist_menge, charge_nr, mhd, ..line.clone() })
+    let biozertifikat_id = sent.biozertifikat_id.apply(line.biozertifikat_id);
+    biozertifikat_id.map(|id| biozertifikate::must_have(tx, id)).transpose()?;
+    sql::update_output(tx, &PaOutput { ist_menge, charge_nr, mhd, biozertifikat_id, ..line.clone() })
 }
 
 fn checked_menge(menge: Option<Quantity>) -> Result<Option<Quantity>> {

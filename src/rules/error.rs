@@ -203,6 +203,7 @@ choice! {
         PositionenFehlen = "POSITIONEN_FEHLEN",
         SummeAbweichend = "SUMME_ABWEICHEND",
         VorschlagUnvollstaendig = "VORSCHLAG_UNVOLLSTAENDIG",
+        AusbeutePruefen = "AUSBEUTE_PRUEFEN",
     }
 }
 

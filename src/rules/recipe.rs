@@ -1,7 +1,7 @@
 //! Production orders: their states, and what a recipe asks for (specification; D13).
 
 use super::fixed::{Quantity, TooLarge, divide_rounded};
-use super::unit::is_piece;
+use super::unit::{Conversion, is_piece};
 use crate::choice;
 
 choice! {
@@ -25,12 +25,11 @@ impl PaStatus {
         }
     }
 
-    /// Whether an order in this state may come into another: forward, also by skipping; out of
-    /// any but erledigt into storniert; never back (D13).
+    /// Whether an order in this state may come into another: forward, also by skipping, into storniert out of any;
+    /// never back (D13).
     pub fn may_become(self, next: PaStatus) -> bool {
-        let is_over = matches!(self, PaStatus::Erledigt | PaStatus::Storniert);
         // The states stand in the order in which an order goes through them.
-        !is_over && next > self
+        next > self
     }
 }
 
@@ -57,6 +56,21 @@ pub fn scaled(
         (false, _) => divide_rounded(product, UNIT * 1_000) * 1_000,
     };
     Ok((Quantity::from_wide(units)?, units * UNIT != product))
+}
+
+/// What a line weighs in kg; none where its unit is none of mass, but for a quantity of 0.
+pub fn weight(menge: Quantity, einheit: Option<&str>) -> Result<Option<Quantity>, TooLarge> {
+    let conversion = einheit.and_then(|einheit| Conversion::between(einheit, "kg"));
+    match menge.is_zero() {
+        true => Ok(Some(menge)),
+        false => conversion.map(|conversion| conversion.quantity(menge)).transpose(),
+    }
+}
+
+/// Whether so much cannot, or hardly, come out of what went in: more than 1.05 times or less than half of it (D13).
+pub fn yield_is_doubtful(inputs: Quantity, outputs: Quantity) -> bool {
+    let (inputs, outputs) = (i128::from(inputs.units()), i128::from(outputs.units()));
+    outputs * 100 > inputs * 105 || outputs * 2 < inputs
 }
 
 #[cfg(test)]
@@ -90,8 +104,8 @@ mod tests {
     }
 
     #[test]
-    fn orders_go_forward_and_can_be_cancelled_until_they_are_done() {
-        for (from, all) in PaStatus::ALL.iter().zip(["gies", "ies", "es", "", ""]) {
+    fn orders_go_forward_and_can_be_cancelled() {
+        for (from, all) in PaStatus::ALL.iter().zip(["gies", "ies", "es", "s", ""]) {
             let reachable: String = PaStatus::ALL
                 .iter()
                 .filter(|next| from.may_become(**next))
@@ -102,5 +116,31 @@ mod tests {
                 .collect();
             assert_eq!(reachable, all, "{}", from.as_str());
         }
+    }
+
+    #[test]
+    fn a_yield_is_doubtful_beyond_its_limits() {
+        let quantity = |text: &str| Quantity::parse(text).unwrap().value;
+        let table = [
+            ("100", "105", false),
+            ("100", "105.000001", true),
+            ("100", "50", false),
+            ("100", "49.999999", true),
+            ("0", "0", false),
+            ("0", "1", true),
+            ("1", "0", true),
+            ("999999999999", "999999999999", false),
+        ];
+        for (inputs, outputs, expected) in table {
+            assert_eq!(
+                yield_is_doubtful(quantity(inputs), quantity(outputs)),
+                expected,
+                "{inputs} {outputs}"
+            );
+        }
+        let kg = |menge, einheit| weight(quantity(menge), einheit).unwrap().map(|kg| kg.to_string());
+        assert_eq!(kg("1.5", Some("t")).as_deref(), Some("1500.000"));
+        assert_eq!((kg("2", Some("Sack")), kg("2", None)), (None, None));
+        assert_eq!(kg("0", Some("Sack")).as_deref(), Some("0.000"));
     }
 }

@@ -5,6 +5,7 @@ mod chargen;
 mod liste;
 mod rezepturen;
 mod status;
+mod storno;
 mod teile;
 
 use serde_json::{Value, json};
@@ -188,6 +189,18 @@ fn what_an_order_cannot_be_made_of_is_refused() {
     assert_fields(answer.is(201), expected);
     answer.hints("UNBEKANNTES_FELD");
     answer.hints("FELD_IGNORIERT");
+}
+
+#[test]
+fn a_factor_without_a_recipe_is_ignored_and_that_is_said() {
+    let server = Server::start();
+    let mill = miller(&server);
+    let answer = post(&mill, json!({"faktor": 3}));
+    assert_eq!(answer.hints("FELD_IGNORIERT")["hinweise"][0]["feld"], "faktor");
+    assert_eq!(show(&mill, &answer.id())["faktor"], "1.000");
+    assert_eq!(post(&mill, json!({"faktor": null})).hint_codes(), [""; 0]);
+    assert_eq!(post(&mill, json!({"faktor": 3, "rezeptur_id": 1})).hint_codes(), [""; 0]);
+    post(&mill, json!({"faktor": 0})).refused(400, "FAKTOR_UNGUELTIG");
 }
 
 #[test]

@@ -207,3 +207,44 @@ fn more_than_the_stock_is_refused_by_setting_and_nothing_is_kept() {
     assert_eq!(mill.stock("C1"), "0.000");
     assert_eq!(flour(&mill)[0]["charge_nr"], "CH-2026-00002");
 }
+
+#[test]
+fn a_yield_that_can_hardly_be_is_a_hint() {
+    let server = Server::start();
+    let mill = miller(&server);
+    let charge = mill.receive("C1", 9_000);
+    let rows = [([100, 85, 20], false), ([100, 86, 20], true), ([100, 40, 10], false), ([100, 40, 9], true)];
+    for (quantities, expected) in rows {
+        let new = order(&mill, 1);
+        let answer = put(&mill, id_of(&new), "erledigt", ground(&new, &charge, quantities));
+        answer.is(200);
+        assert_eq!(answer.hint_codes().contains(&"AUSBEUTE_PRUEFEN".to_owned()), expected, "{quantities:?}");
+    }
+    // Units of mass are compared with each other; where one is another nothing is said.
+    server.import(&mill.client, "artikel", "artikelnummer;bezeichnung;einheit\nB;Beutel;Sack\nT;Treber;t\n");
+    let line =
+        |artikel: &str, einheit: &str| json!({"artikelnummer": artikel, "menge": 1, "einheit": einheit});
+    let (wheat, bran, waste) = (line("W", "dt"), line("K", "kg"), line("T", "t"));
+    let rows = [
+        (json!([wheat]), json!([bran, waste]), [2, 3, 1], true),
+        (json!([wheat]), json!([bran, waste]), [20, 900, 1], false),
+        (json!([wheat]), json!([bran, line("B", "Sack")]), [20, 3, 1], false),
+        (json!([wheat]), json!([bran, line("B", "Sack")]), [20, 3, 0], true),
+        (json!([wheat]), json!([]), [20, 0, 0], false),
+    ];
+    for (at, (inputs, outputs, [wheat, first, second], expected)) in rows.into_iter().enumerate() {
+        let id = 20 + at as i64;
+        recipe(
+            &mill,
+            json!({"id": id, "bezeichnung": format!("R{at}"), "inputs": inputs, "outputs": outputs}),
+        );
+        let new = order(&mill, id);
+        let input = json!({"id": new["inputs"][0]["id"], "ist_menge": wheat, "charge_id": charge});
+        let made = new["outputs"].as_array().unwrap().iter().zip([first, second]);
+        let outputs: Vec<_> =
+            made.map(|(line, menge)| json!({"id": line["id"], "ist_menge": menge})).collect();
+        let answer = put(&mill, id_of(&new), "erledigt", json!({"inputs": [input], "outputs": outputs}));
+        answer.is(200);
+        assert_eq!(answer.hint_codes().contains(&"AUSBEUTE_PRUEFEN".to_owned()), expected, "row {at}");
+    }
+}

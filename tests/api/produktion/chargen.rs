@@ -132,3 +132,32 @@ fn where_nothing_came_out_no_batch_is_made_and_that_is_said() {
     }
     assert_eq!(flour(&mill), [] as [Value; 0]);
 }
+
+#[test]
+fn an_output_may_have_an_organic_certificate() {
+    let server = Server::start();
+    let mill = miller(&server);
+    let file = "id;nummer;gueltig_bis\n5;DE-ÖKO-001;2027-12-31\n6;DE-ÖKO-002;2026-01-31\n";
+    server.import(&mill.client, "biozertifikate", file);
+    let charge = mill.receive("C1", 5000);
+    let (_, answer) = end(&mill, &charge, json!({"biozertifikat_id": 99}), json!({}));
+    let refused = answer.refused(400, "BIOZERTIFIKAT_NICHT_GEFUNDEN");
+    assert_eq!(refused["feld"], "outputs[0].biozertifikat_id");
+    // For an article that is not tracked it makes the batch.
+    let certificate = json!({"biozertifikat_id": 5});
+    let (done, answer) = end(&mill, &charge, certificate.clone(), certificate);
+    assert_eq!((answer.is(200)["status"].as_str(), answer.hint_codes().len()), (Some("erledigt"), 0));
+    for output in done["outputs"].as_array().unwrap() {
+        let made = mill.client.get(&format!("/api/v1/chargen/{}", output["charge_id"].as_str().unwrap()));
+        assert_eq!((&made.is(200)["biozertifikat_id"], &output["biozertifikat_id"]), (&json!(5), &json!(5)));
+    }
+    let (_, answer) = end(&mill, &charge, json!({"biozertifikat_id": 6}), json!({}));
+    let hinted = answer.hints("BIOZERTIFIKAT_ABGELAUFEN");
+    assert_eq!(hinted["hinweise"][0]["feld"], "outputs[0].biozertifikat_id");
+    // Where nothing came out there is no batch to have it.
+    let new = order(&mill, 1);
+    let mut body = ground(&new, &charge, [30, 0, 20]);
+    body["outputs"][0]["biozertifikat_id"] = json!(5);
+    let answer = put(&mill, id_of(&new), "erledigt", body);
+    assert_eq!(answer.hints("FELD_IGNORIERT")["hinweise"][0]["feld"], "outputs[0].biozertifikat_id");
+}

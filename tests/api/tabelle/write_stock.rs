@@ -241,6 +241,8 @@ pub const TABLES: &[Write] = &[
             ("outputs.ist_menge", "8", "'8.000'"),
             ("outputs.charge_nr", "'M-7'", "'M-7'"),
             ("outputs.mhd", "'2032-07-31'", "'2032-07-31T00:00:00.000Z'"),
+            ("outputs.biozertifikat_id", "99", "400 BIOZERTIFIKAT_NICHT_GEFUNDEN"),
+            ("outputs.biozertifikat_id", "5", "5"),
         ],
     },
     Write {
@@ -280,7 +282,7 @@ pub const TABLES: &[Write] = &[
     Write {
         route: "PUT /produktionsauftraege/{id}/status",
         before: None,
-        path: "/produktionsauftraege/<PA4>/status",
+        path: "/produktionsauftraege/<PA5>/status",
         body: "{'status':'storniert'}",
         shown: "",
         rows: &[("-", "", "400 PA_STATUS_UNGUELTIG")],
