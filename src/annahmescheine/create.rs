@@ -176,8 +176,9 @@ fn note(
     let menge = new.anliefermenge_kg.or(wiegung.map(|wiegung| wiegung.netto));
     let menge = required(menge, "anliefermenge_kg")?;
     let kontrakt_id = new.kontrakt_id.or(wiegung.and_then(|wiegung| wiegung.wiegung.kontrakt_id));
-    KontraktBezug { kontrakt_id, kontrakt_position_id: None }.checked(tx)?;
     let lieferdatum = new.lieferdatum.unwrap_or_else(|| tx.today());
+    let kontrakt = KontraktBezug { kontrakt_id, kontrakt_position_id: None }.checked(tx)?;
+    kontrakt.hint_over(tx, lieferdatum, hints)?;
     let biozertifikat_id = new.biozertifikat_id;
     if let Some(id) = biozertifikat_id {
         biozertifikate::must_have(tx, id)?.hint_expired(lieferdatum, hints);

@@ -17,6 +17,7 @@ use crate::chargen::Bewegung;
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
+use crate::kontrakte::{self, Genannt, KontraktBezug};
 use crate::kunden::{self, Kunde};
 use crate::rules::bytes::fingerprint;
 use crate::rules::day::{Day, DayTime};
@@ -25,7 +26,7 @@ use crate::rules::error::{Code, HintCode, Hints, refuse_if, required};
 use crate::rules::fixed::Percent;
 use crate::rules::number::Reihe;
 use crate::tenants::{self, Einstellungen};
-use crate::{artikel, kontrakte, steuersaetze};
+use crate::{artikel, steuersaetze};
 
 /// First day a document can be dated (D5).
 const FIRST_DAY: Day = Day::new(2000, 1, 1);
@@ -103,7 +104,7 @@ pub fn book(
         sql::add_gegenbelege(tx, &beleg, &mut positions)?;
         satzdatum::hint_invoices_keep_rates(tx, &beleg, kunde, einstellungen, hints)?;
     }
-    hint_overdelivered(tx, beleg.beleg_typ, &positions, source, hints)?;
+    hint_contracts(tx, &beleg, &positions, source, hints)?;
     steuerausweis::hint_doubtful(tx, &beleg, kunde, &positions, hints)?;
     Ok((beleg, positions, bewegungen))
 }
@@ -189,24 +190,29 @@ pub fn create_ordered_batches(
     Ok(())
 }
 
-/// More was delivered on a contract than was agreed (D21g).
-pub fn hint_overdelivered(
+/// What was delivered on the contracts of the items does not fit (D21g).
+pub fn hint_contracts(
     tx: &Tx<'_>,
-    typ: BelegTyp,
+    beleg: &Beleg,
     positions: &[BelegPosition],
     source: Source,
     hints: &mut Hints,
 ) -> Result<()> {
-    let delivers = |position: &BelegPosition| {
-        typ.lagerrolle() != Lagerrolle::Keine
-            && position.artikel_id.is_some()
-            && !position.menge.is_negative()
-            && !position.ep_netto.is_negative()
+    let has_goods = beleg.beleg_typ.lagerrolle() != Lagerrolle::Keine;
+    let counts = |position: &&BelegPosition| has_goods && !position.ep_netto.is_negative();
+    let named = |position: &BelegPosition| {
+        let BelegPosition { kontrakt_id, kontrakt_position_id, .. } = *position;
+        kontrakt_id?;
+        Some(Genannt {
+            path: source.path(position.position),
+            position: position.position,
+            bezug: KontraktBezug { kontrakt_id, kontrakt_position_id },
+            artikel: position.artikel_id?,
+            liefert: !position.menge.is_negative(),
+        })
     };
-    let delivered = positions.iter().filter(|position| delivers(position));
-    let named =
-        delivered.filter_map(|position| Some((source.path(position.position), position.kontrakt_id?)));
-    kontrakte::hint_overdelivered(tx, named, hints)
+    let items: Vec<_> = positions.iter().filter(counts).filter_map(named).collect();
+    kontrakte::hint_delivered(tx, beleg.id, &items, hints)
 }
 
 /// Two purchase invoices of a supplier with the same number of his (D5), and a Gutschrift that was not agreed on.

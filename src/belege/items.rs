@@ -402,6 +402,7 @@ impl Resolver<'_, '_> {
         let BelegPosition { artikel_id, kontrakt_id, kontrakt_position_id, .. } = *position;
         let bezug = KontraktBezug { kontrakt_id, kontrakt_position_id }.checked(self.tx)?;
         bezug.hints(self.tx, self.context.kunde.id, artikel_id, self.typ().seite(), self.hints)?;
+        bezug.hint_over(self.tx, self.context.beleg.satz_datum(), self.hints)?;
         position.kontrakt_id = bezug.kontrakt_id;
         position.kontrakt_position_id = bezug.kontrakt_position_id;
         Ok(())

@@ -1,12 +1,13 @@
 //! How other records refer to a contract.
 
-use rusqlite::named_params;
+use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
 use super::sql;
 use crate::db::record::record;
 use crate::db::tx::Tx;
 use crate::failure::Result;
+use crate::rules::day::Day;
 use crate::rules::document::Seite;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::Price;
@@ -70,6 +71,25 @@ impl KontraktBezug {
         {
             hint(HintCode::KontraktAndererArtikel, "Der Kontrakt nennt diesen Artikel nicht.");
         }
+        Ok(())
+    }
+
+    /// Notes that a contract that is named is settled, or was over on the day of the goods (D21g).
+    pub fn hint_over(self, tx: &Tx<'_>, day: Day, hints: &mut Hints) -> Result<()> {
+        let Some(kontrakt) = self.kontrakt_id else { return Ok(()) };
+        let statement = "select kontrakt_nr, gueltig_bis, erledigt from kontrakt
+            where tenant_id = :tenant and id = :id";
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        let (nummer, last, is_settled): (String, Option<Day>, bool) =
+            tx.one(statement, named_params! {":id": kontrakt}, read)?;
+        let message = match last.filter(|last| *last < day) {
+            _ if is_settled => {
+                format!("Der Kontrakt {nummer} ist erledigt. Bitte prüfen, ob er gemeint ist.")
+            }
+            Some(last) => format!("Der Kontrakt {nummer} galt bis {last}. Bitte prüfen, ob er gemeint ist."),
+            None => return Ok(()),
+        };
+        hints.add_field(HintCode::KontraktAbgelaufen, "kontrakt_id", message);
         Ok(())
     }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use uuid::Uuid;
 
+use super::bezug::KontraktBezug;
 use super::model::{Kontrakt, Position};
 use super::sql::{self, Menge};
 use crate::artikel;
@@ -13,8 +14,20 @@ use crate::rules::error::{HintCode, Hints};
 use crate::rules::fixed::Quantity;
 use crate::rules::unit::Conversion;
 
+/// A contract with its positions, its sums and what they are made of.
+struct Stand {
+    kontrakt: Kontrakt,
+    mengen: Vec<Menge>,
+    /// Its unit: its own, else that of the first article that its positions name.
+    einheit: Option<String>,
+}
+
 /// The contracts with their positions, what was delivered and what is open.
 pub fn complete(tx: &Tx<'_>, kontrakte: Vec<Kontrakt>) -> Result<Vec<Kontrakt>> {
+    Ok(counted(tx, kontrakte)?.into_iter().map(|stand| stand.kontrakt).collect())
+}
+
+fn counted(tx: &Tx<'_>, kontrakte: Vec<Kontrakt>) -> Result<Vec<Stand>> {
     let ids: Vec<Uuid> = kontrakte.iter().map(|kontrakt| kontrakt.id).collect();
     let mut positions: HashMap<Uuid, Vec<Position>> = HashMap::new();
     for (kontrakt, position) in sql::positions_of(tx, &ids)? {
@@ -27,50 +40,125 @@ pub fn complete(tx: &Tx<'_>, kontrakte: Vec<Kontrakt>) -> Result<Vec<Kontrakt>> 
     let with_all = |kontrakt: Kontrakt| {
         let positionen = positions.remove(&kontrakt.id).unwrap_or_default();
         let mengen = delivered.remove(&kontrakt.id).unwrap_or_default();
-        let einheit = unit(tx, &kontrakt, &positionen)?;
-        let geliefert = einheit.map(|einheit| sum(&mengen, &einheit)).transpose()?;
+        let einheit = unit(tx, kontrakt.gesamtmenge_einheit.as_ref(), &positionen)?;
+        let geliefert = match &einheit {
+            Some(einheit) => total(tx, &positionen, &mengen, einheit)?,
+            None => None,
+        };
         let offen = match (geliefert, agreed(&kontrakt, &positionen)?) {
             (Some(geliefert), Some(agreed)) => Some(agreed.minus(geliefert)?),
             _ => None,
         };
-        Ok(Kontrakt { geliefert, offen, positionen, ..kontrakt })
+        Ok(Stand { kontrakt: Kontrakt { geliefert, offen, positionen, ..kontrakt }, mengen, einheit })
     };
     kontrakte.into_iter().map(with_all).collect()
 }
 
-/// Notes about the items of a document that more was delivered on their contract than was agreed. It counts as it
-/// is after the document was booked.
-pub fn hint_overdelivered(
-    tx: &Tx<'_>,
-    items: impl Iterator<Item = (String, Uuid)>,
-    hints: &mut Hints,
-) -> Result<()> {
-    let items: Vec<_> = items.collect();
-    let mut ids: Vec<Uuid> = items.iter().map(|(_, kontrakt)| *kontrakt).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    let mut over = HashMap::new();
-    for id in ids {
-        let complete = complete(tx, sql::find(tx, id)?.into_iter().collect())?;
-        let beyond =
-            complete.into_iter().filter(|kontrakt| kontrakt.offen.is_some_and(Quantity::is_negative));
-        over.extend(beyond.map(|kontrakt| (kontrakt.id, kontrakt)));
+/// An item that names a contract, and whose goods count for it.
+pub struct Genannt {
+    /// Where the request has it.
+    pub path: String,
+    pub position: i64,
+    pub bezug: KontraktBezug,
+    pub artikel: Uuid,
+    /// It brings goods, and takes none back.
+    pub liefert: bool,
+}
+
+/// Notes about the items of a document that more was delivered on their contract than was agreed, that its unit does not
+/// say so, or that their counterparts name another. It counts as it is after the document was booked.
+pub fn hint_delivered(tx: &Tx<'_>, beleg: Uuid, items: &[Genannt], hints: &mut Hints) -> Result<()> {
+    if items.is_empty() {
+        return Ok(());
     }
-    for (path, kontrakt) in items.into_iter().filter_map(|(path, id)| Some((path, over.get(&id)?))) {
-        let beyond = kontrakt.offen.unwrap_or_default().abs();
-        let message =
-            format!("Auf den Kontrakt {} sind {beyond} mehr geliefert als vereinbart.", kontrakt.kontrakt_nr);
+    let mut found: HashMap<Uuid, Stand> = HashMap::new();
+    for id in items.iter().filter_map(|item| item.bezug.kontrakt_id) {
+        if !found.contains_key(&id) {
+            let stand = counted(tx, sql::find(tx, id)?.into_iter().collect())?;
+            found.extend(stand.into_iter().map(|stand| (id, stand)));
+        }
+    }
+    let contradictions = sql::contradictions(tx, beleg)?;
+    for item in items {
         let mut own = Hints::default();
-        own.add_field(HintCode::KontraktUeberliefert, "kontrakt_id", message);
-        hints.extend(own.below(&path));
+        let mut hint = |code, message: String| own.add_field(code, "kontrakt_id", message);
+        if let Some(stand) = item.bezug.kontrakt_id.and_then(|id| found.get(&id)) {
+            if stand.is_without_sum() {
+                hint(HintCode::KontraktEinheit, stand.no_sum());
+            }
+            if let Some(message) = stand.excess(tx, item)? {
+                hint(HintCode::KontraktUeberliefert, message);
+            }
+        }
+        for (_, nummer) in contradictions.iter().filter(|(position, _)| *position == item.position) {
+            let message = format!(
+                "{nummer} nennt für dieselbe Ware einen anderen Kontrakt. Es gilt der der Lieferung."
+            );
+            hint(HintCode::KontraktWiderspruch, message);
+        }
+        hints.extend(own.below(&item.path));
     }
     Ok(())
 }
 
-/// The unit of a contract: its own, else that of the first article that its positions name.
-fn unit(tx: &Tx<'_>, kontrakt: &Kontrakt, positionen: &[Position]) -> Result<Option<String>> {
-    if kontrakt.gesamtmenge_einheit.is_some() {
-        return Ok(kontrakt.gesamtmenge_einheit.clone());
+impl Stand {
+    /// It has a unit, or names articles, and yet its goods make no sum.
+    fn is_without_sum(&self) -> bool {
+        let names = |position: &Position| position.artikel_id.is_some();
+        let has_unit = self.einheit.is_some() || self.kontrakt.positionen.iter().any(names);
+        has_unit && self.kontrakt.geliefert.is_none()
+    }
+
+    fn no_sum(&self) -> String {
+        format!(
+            "Die Ware lässt sich mit der Einheit {} des Kontrakts {} nicht vergleichen; was geliefert ist, bleibt offen. \
+             Bitte die Einheit des Kontrakts prüfen.",
+            self.einheit.as_deref().unwrap_or_default(),
+            self.kontrakt.kontrakt_nr
+        )
+    }
+
+    /// What is more than was agreed on the position that an item falls on, else on the whole contract.
+    fn excess(&self, tx: &Tx<'_>, item: &Genannt) -> Result<Option<String>> {
+        let Kontrakt { kontrakt_nr, positionen, offen, .. } = &self.kontrakt;
+        let position_of = |named, artikel| position_of(positionen, named, artikel);
+        let position = position_of(item.bezug.kontrakt_position_id, item.artikel);
+        let (what, einheit, open) = match position.and_then(|position| Some((position, position.menge?))) {
+            Some((position, agreed)) => {
+                let artikel = artikel::must_have(tx, position.artikel_id.unwrap_or(item.artikel))?;
+                let own = self.kontrakt.gesamtmenge_einheit.clone();
+                let Some(einheit) = own.or(artikel.einheit.clone()) else { return Ok(None) };
+                let is_of = |menge: &&Menge| {
+                    position_of(menge.kontrakt_position_id, menge.artikel_id).map(|found| found.id)
+                        == Some(position.id)
+                };
+                let (sum, _) = sum(self.mengen.iter().filter(is_of), &einheit)?;
+                let what = format!("Position {} des Kontrakts {kontrakt_nr}", position.position);
+                (what, einheit, agreed.minus(sum)?)
+            }
+            None => {
+                let Some(open) = *offen else { return Ok(None) };
+                (format!("den Kontrakt {kontrakt_nr}"), self.einheit.clone().unwrap_or_default(), open)
+            }
+        };
+        let message = || format!("Auf {what} sind {} {einheit} mehr geliefert als vereinbart.", open.abs());
+        Ok((item.liefert && open.is_negative()).then(message))
+    }
+}
+
+/// The position of a contract that goods fall on: the one that is named, else the only one that takes the article.
+fn position_of(positionen: &[Position], named: Option<Uuid>, artikel: Uuid) -> Option<&Position> {
+    if named.is_some() {
+        return positionen.iter().find(|position| Some(position.id) == named);
+    }
+    let takes = |position: &&Position| position.artikel_id.is_none_or(|own| own == artikel);
+    let mut fitting = positionen.iter().filter(takes);
+    fitting.next().filter(|_| fitting.next().is_none())
+}
+
+fn unit(tx: &Tx<'_>, own: Option<&String>, positionen: &[Position]) -> Result<Option<String>> {
+    if own.is_some() {
+        return Ok(own.cloned());
     }
     let Some(id) = positionen.iter().find_map(|position| position.artikel_id) else { return Ok(None) };
     Ok(artikel::must_have(tx, id)?.einheit.clone())
@@ -86,14 +174,30 @@ fn agreed(kontrakt: &Kontrakt, positionen: &[Position]) -> Result<Option<Quantit
     Ok(Some(mengen.try_fold(first, Quantity::plus)?))
 }
 
-/// The sum in a unit. What does not convert, such as freight, is left out.
-fn sum(mengen: &[Menge], einheit: &str) -> Result<Quantity> {
-    let mut sum = Quantity::ZERO;
+/// The sum in the unit of a contract; none where that does not compare with an article that its positions name, or where
+/// they name none with anything that was delivered.
+fn total(tx: &Tx<'_>, positionen: &[Position], mengen: &[Menge], einheit: &str) -> Result<Option<Quantity>> {
+    let mut names_articles = false;
+    for id in positionen.iter().filter_map(|position| position.artikel_id) {
+        let artikel = artikel::must_have(tx, id)?;
+        if artikel.einheit.as_deref().and_then(|own| Conversion::between(own, einheit)).is_none() {
+            return Ok(None);
+        }
+        names_articles = true;
+    }
+    let (sum, compared) = sum(mengen.iter(), einheit)?;
+    Ok((names_articles || compared || mengen.is_empty()).then_some(sum))
+}
+
+/// The sum in a unit, and whether anything converts to it. What does not, such as freight, is left out.
+fn sum<'m>(mengen: impl Iterator<Item = &'m Menge>, einheit: &str) -> Result<(Quantity, bool)> {
+    let (mut sum, mut compared) = (Quantity::ZERO, false);
     for menge in mengen {
         let conversion = menge.einheit.as_deref().and_then(|own| Conversion::between(own, einheit));
         if let Some(conversion) = conversion {
             sum = sum.plus(conversion.quantity(menge.menge)?)?;
+            compared = true;
         }
     }
-    Ok(sum)
+    Ok((sum, compared))
 }

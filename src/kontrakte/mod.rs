@@ -7,7 +7,7 @@ mod model;
 mod sql;
 
 pub use bezug::{KontraktBezug, agreed_price};
-pub use lieferstand::hint_overdelivered;
+pub use lieferstand::{Genannt, hint_delivered};
 pub use sql::{RETENTION, number};
 
 use crate::db::list::{Filter, Page};

@@ -32,7 +32,7 @@ record! {
         referenz: Option<String> = mutable,
         partner_name: Option<String> = "k.name",
         /// Delivered on this contract, in its unit: gesamtmenge_einheit, else that of the first article of its
-        /// positions; null where there is neither (D21g).
+        /// positions; null where there is neither, or it does not compare with the goods (D21g).
         geliefert: Option<Quantity> = { None },
         /// gesamtmenge, else the sum of the positions, minus geliefert; below zero where more was delivered.
         offen: Option<Quantity> = { None },

@@ -204,6 +204,9 @@ choice! {
         SummeAbweichend = "SUMME_ABWEICHEND",
         VorschlagUnvollstaendig = "VORSCHLAG_UNVOLLSTAENDIG",
         AusbeutePruefen = "AUSBEUTE_PRUEFEN",
+        KontraktWiderspruch = "KONTRAKT_WIDERSPRUCH",
+        KontraktEinheit = "KONTRAKT_EINHEIT",
+        KontraktAbgelaufen = "KONTRAKT_ABGELAUFEN",
     }
 }
 

@@ -54,13 +54,14 @@ pub fn get_pdf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 pub fn create(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.body::<NewWiegung>()?;
     Ok(Box::new(move |tx| {
-        let wiegung = first(tx, new.clone())?;
+        let mut hinweise = hinweise.clone();
+        let wiegung = first(tx, new.clone(), &mut hinweise)?;
         sql::insert(tx, &wiegung)?;
-        confirm(201, wiegung, hinweise.clone())
+        confirm(201, wiegung, hinweise)
     }))
 }
 
-fn first(tx: &WriteTx<'_>, new: NewWiegung) -> Result<Wiegung> {
+fn first(tx: &WriteTx<'_>, new: NewWiegung, hints: &mut Hints) -> Result<Wiegung> {
     let waage_id = required(new.waage_id, "waage_id")?;
     let gewicht_erst_kg = required(new.gewicht_erst_kg, "gewicht_erst_kg")?;
     let partner_id = required(new.partner_id, "partner_id")?;
@@ -69,6 +70,7 @@ fn first(tx: &WriteTx<'_>, new: NewWiegung) -> Result<Wiegung> {
     let bezug =
         KontraktBezug { kontrakt_id: new.kontrakt_id, kontrakt_position_id: new.kontrakt_position_id }
             .checked(tx)?;
+    bezug.hint_over(tx, tx.today(), hints)?;
     Ok(Wiegung {
         id: tx.new_id(),
         wiegeschein_nr: numbers::next(tx, Reihe::Wiegeschein, tx.today().year())?,
@@ -135,6 +137,9 @@ fn completed(tx: &WriteTx<'_>, old: Wiegung, second: Zweitwiegung, hints: &mut H
     let charge_id = second.charge_id.apply(old.charge_id);
     chargen::check_named(tx, charge_id, old.artikel_id)?;
     let bezug = bezug.checked(tx)?;
+    if bezug.kontrakt_id != old.kontrakt_id {
+        bezug.hint_over(tx, tx.today(), hints)?;
+    }
     Ok(Wiegung {
         status: WiegungStatus::Fertig,
         richtung: Some(explicit.unwrap_or(gewogen)),

@@ -1,5 +1,7 @@
 //! Contracts (specification; D16, D21g, D22): read with what was delivered, written by import.
 
+mod paare;
+
 use serde_json::{Value, json};
 
 use crate::harness::{Client, Server};
@@ -167,6 +169,7 @@ fn what_does_not_fit_the_contract_is_a_hint() {
     let [purchase, sale, any] = ["V-1", "V-2", "V-3"].map(|number| contract(&mill, number)["id"].clone());
     let (partner, article) = ("KONTRAKT_ANDERER_PARTNER", "KONTRAKT_ANDERER_ARTIKEL");
     let (direction, over) = ("KONTRAKT_ANDERE_RICHTUNG", "KONTRAKT_UEBERLIEFERT");
+    let settled = "KONTRAKT_ABGELAUFEN";
     /// Type, partner, article, contract, quantity, hints.
     type Row<'r> = (&'r str, &'r str, &'r str, &'r Value, i64, &'r [&'r str]);
     let rows: [Row<'_>; 14] = [
@@ -176,8 +179,8 @@ fn what_does_not_fit_the_contract_is_a_hint() {
         ("EL", "L-1", "R", &purchase, 1, &[article]),
         ("LS", "L-1", "W", &purchase, -1, &[direction]),
         ("AU", "K-1", "R", &purchase, 1, &[partner, direction, article]),
-        ("EL", "K-1", "W", &sale, 1, &[direction]),
-        ("RE", "K-1", "W", &sale, 1, &[]),
+        ("EL", "K-1", "W", &sale, 1, &[direction, settled]),
+        ("RE", "K-1", "W", &sale, 1, &[settled]),
         ("EL", "L-2", "R", &any, 1, &[]),
         // 99.002 of 100 t were delivered.
         ("EL", "L-1", "W", &purchase, 998, &[]),

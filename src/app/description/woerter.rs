@@ -234,7 +234,7 @@ const WOERTER: &[(&str, &str)] = &[
     ("fremdwiegung", "Auf einer fremden Waage gewogen; das zweite Gewicht darf 0 sein."),
     (
         "geliefert",
-        "Auf den Kontrakt geliefert, in seiner Einheit, sonst der des ersten Artikels seiner Positionen.",
+        "Auf den Kontrakt geliefert, in seiner Einheit, sonst der des ersten Artikels seiner Positionen; null, wo sie sich nicht vergleichen lässt.",
     ),
     (
         "geaendert_von",
