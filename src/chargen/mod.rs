@@ -14,7 +14,7 @@ mod verlauf;
 pub use checks::CHECKS;
 pub use handlers::found;
 pub use model::Charge;
-pub use moved::{Bewegt, Wovon, moved_by_day};
+pub use moved::{Bewegt, Wovon, moved_by_day, moved_by_order};
 pub use sql::{
     Auswahl, COUNTED, Lagernd, RETENTION, SORTIERUNG, Vorrat, find, find_fremde, has_locked_stock, in_stock,
     last_without_stock, list, update_master_data, with_stock,

@@ -67,3 +67,10 @@ pub fn moved_by_day(tx: &Tx<'_>, wovon: Wovon, since: Day) -> Result<Bewegt> {
     }
     Ok(bewegt)
 }
+
+/// What a production order has moved: article, batch, signed quantity in the unit of the article.
+pub fn moved_by_order(tx: &Tx<'_>, auftrag: Uuid) -> Result<Vec<(Uuid, Option<Uuid>, Quantity)>> {
+    let statement = "select artikel_id, charge_id, sum(menge) from lagerbewegung
+        where tenant_id = :tenant and pa_id = :pa group by artikel_id, charge_id having sum(menge) <> 0";
+    tx.all(statement, named_params! {":pa": auftrag}, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+}

@@ -51,7 +51,7 @@ pub fn complete(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hint
 /// without stock (D13).
 pub fn reverse(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hints) -> Result<Vec<Bewegung>> {
     let mut booking = Booking::of(tx, auftrag);
-    let moved = sql::moved(tx, auftrag.id)?;
+    let moved = chargen::moved_by_order(tx, auftrag.id)?;
     for (artikel, charge, menge) in &moved {
         booking.book(&*artikel::must_have(tx, *artikel)?, *charge, -*menge, !menge.is_negative())?;
     }

@@ -142,13 +142,6 @@ pub fn update_output(tx: &WriteTx<'_>, line: &PaOutput) -> Result<()> {
     tx.execute(statement, params).map(drop)
 }
 
-/// What an order has moved: article, batch, signed quantity in the unit of the article.
-pub fn moved(tx: &Tx<'_>, auftrag: Uuid) -> Result<Vec<(Uuid, Option<Uuid>, Quantity)>> {
-    let statement = "select artikel_id, charge_id, sum(menge) from lagerbewegung
-        where tenant_id = :tenant and pa_id = :pa group by artikel_id, charge_id having sum(menge) <> 0";
-    tx.all(statement, named_params! {":pa": auftrag}, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-}
-
 pub fn newest_active(tx: &Tx<'_>, id: i64) -> Result<Option<Rezeptur>> {
     recipe(tx, "r.aktiv = 1 order by r.version desc limit 1", named_params! {":id": id})
 }
