@@ -1594,6 +1594,24 @@ create index annahmeschein_kontrakt on annahmeschein (tenant_id, kontrakt_id) wh
 create index annahmeschein_zertifikat on annahmeschein (tenant_id, biozertifikat_id) where biozertifikat_id is not null;
 create index annahmeschein_el on annahmeschein (tenant_id, el_beleg_id) where el_beleg_id is not null;
 
+-- A note with its state (D21a): it is settled, too, while final invoices have met all goods of its EL that were not
+-- returned, and some have. That follows from documents, whoever changes them, and is kept nowhere.
+create view annahmeschein_stand as
+select s.*, case when s.status = 'offen' and s.el_beleg_id is not null
+    and exists (select 1 from lager_paar l
+      where l.tenant_id = s.tenant_id and l.lieferung_id = s.el_beleg_id and l.rueckgabe_id is null)
+    and not exists (select 1 from lager_paar l
+        left join beleg r on r.tenant_id = l.tenant_id and r.id = l.rechnung_id
+      where l.tenant_id = s.tenant_id and l.lieferung_id = s.el_beleg_id and l.rueckgabe_id is null
+        and coalesce(r.status, 'offen') not in ('abgeschlossen', 'erledigt'))
+    and not exists (select 1 from beleg_position p
+        join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
+        join lager_offen o on o.tenant_id = p.tenant_id and o.kunde_id = b.kunde_id and o.beleg_typ = b.beleg_typ
+          and o.artikel_id = p.artikel_id and o.ist_genannt in (0, 1) and o.beleg_id = p.beleg_id
+      where p.tenant_id = s.tenant_id and p.beleg_id = s.el_beleg_id)
+  then 'abgerechnet' else s.status end as stand
+from annahmeschein s;
+
 ------------------------------------------------------------------------------------------------------------------------
 -- leitstand
 ------------------------------------------------------------------------------------------------------------------------

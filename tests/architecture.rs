@@ -367,6 +367,11 @@ const READS: &[(&str, &str, &str)] = &[
     ("annahmescheine", "nummernkreis", NUMBERS),
     ("app", "installation", "whether a file is a database of ours, before anything of it is used"),
     ("artikel", "artikel_bestand", "an article is shown with its stock; chargen stands below it"),
+    (
+        "belege",
+        "annahmeschein",
+        "tells the feed of the notes whose state follows; annahmescheine stands below it",
+    ),
     ("belege", "artikel kunde", NAMES),
     ("belege", "charge lagerbewegung", "what a document has moved is found by way of its positions"),
     ("belege", "firma", "the checksum of a document covers the company as it was, in one statement"),
@@ -390,7 +395,7 @@ const READS: &[(&str, &str, &str)] = &[
     ("kontrakte", "artikel kunde", NAMES),
     (
         "kontrakte",
-        "beleg beleg_position belegtyp lager_offen lager_paar",
+        "beleg beleg_position lager_offen lager_paar",
         "what was delivered is what \
       documents moved; belege asks kontrakte for it and stands below it",
     ),

@@ -68,6 +68,9 @@ pub fn create(
     }
     let mut schein = note(tx, new, &kunde, &artikel, wiegung.as_ref(), &mut hints)?;
     check_ranges(&schein)?;
+    for (feld, message) in schein.bases_missing() {
+        hints.add_field(HintCode::BasisFehlt, feld, message);
+    }
     schein.settle()?;
     schein.belegnummer = numbers::next(tx, Reihe::Annahmeschein, tx.today().year())?;
     let bewegungen = match el_erzeugen {
@@ -75,6 +78,7 @@ pub fn create(
         false => Vec::new(),
     };
     sql::insert(tx, &schein, digest)?;
+    schein.status = sql::find(tx, schein.id)?.map_or(schein.status, |stored| stored.status);
     Ok(Angelegt::Neu(confirmation(schein, bewegungen, hints)))
 }
 

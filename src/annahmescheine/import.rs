@@ -12,7 +12,7 @@ use crate::import::Upserted;
 use crate::kontrakte::KontraktBezug;
 use crate::rules::change::fill_each;
 use crate::rules::day::DayTime;
-use crate::rules::error::{Code, Refusal, required};
+use crate::rules::error::{Code, HintCode, Refusal, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::number::Reihe;
 use crate::rules::receipt::AnnahmescheinStatus;
@@ -23,17 +23,21 @@ pub fn annahmeschein(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Resul
     let zeile = AnnahmescheinZeile::from_json(row, at)?;
     let belegnummer = required(zeile.belegnummer.clone(), "belegnummer")?;
     let old = sql::find_by_nummer(tx, &belegnummer)?;
+    let (is_computed, status) = (zeile.netto_menge_kg.is_none(), zeile.status);
     let new = with_row(
         tx,
         old.clone().unwrap_or_else(|| Annahmeschein::blank(tx.new_id(), belegnummer, tx.now())),
         zeile,
     )?;
+    for (feld, message) in new.bases_missing().filter(|_| is_computed) {
+        at.field(feld, |at| at.hint(HintCode::BasisFehlt, message));
+    }
     Upserted::by(old.as_ref(), &new, || {
         if old.is_none() {
             // So that the next note of ours does not take a number that came from elsewhere.
             numbers::reserve(tx, Reihe::Annahmeschein, &new.belegnummer)?;
         }
-        sql::upsert(tx, &new, old.is_none())
+        sql::upsert(tx, &new, old.is_none(), status)
     })
 }
 

@@ -23,7 +23,8 @@ record! {
     pub struct Annahmeschein in annahmeschein as s {
         id: Uuid = fixed,
         belegnummer: String = fixed,
-        status: AnnahmescheinStatus = mutable,
+        /// abgerechnet also while final invoices have met its EL (D21a).
+        status: AnnahmescheinStatus = "s.stand",
         lieferdatum: Option<DayTime> = mutable,
         anliefermenge_kg: Option<Quantity> = mutable,
         netto_menge_kg: Option<Quantity> = mutable,
@@ -73,6 +74,20 @@ impl Annahmeschein {
             basisfeuchte: self.basisfeuchte_prozent,
             schwundfaktor: self.schwundfaktor,
             abzuege: self.sonstige_abzuege_kg,
+        })
+    }
+
+    /// What was measured above 0 without a basis, and so is no deduction: the field that is missing, and a sentence.
+    pub fn bases_missing(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let measured = [
+            ("basisfeuchte_prozent", "die Feuchte", self.feuchte_prozent, self.basisfeuchte_prozent),
+            ("basisbesatz_prozent", "den Besatz", self.besatz_prozent, self.basisbesatz_prozent),
+        ];
+        let lacks = |gemessen: Option<Percent>, basis: Option<Percent>| {
+            basis.is_none() && gemessen.is_some_and(|gemessen| gemessen > Percent::ZERO)
+        };
+        measured.into_iter().filter(move |(.., gemessen, basis)| lacks(*gemessen, *basis)).map(|(feld, was, ..)| {
+            (feld, format!("Ohne {feld} wird für {was} nichts abgezogen. Bitte angeben, wenn abgezogen werden soll."))
         })
     }
 

@@ -413,3 +413,21 @@ pub const RETENTION: Retention = Retention {
           select id from beleg where tenant_id = :tenant and kunde_id = :partner
           union select beleg_id from beleg_frueherer_kunde where tenant_id = :tenant and kunde_id = :partner)",
 };
+
+/// Documents whose goods an invoice has met.
+pub fn deliveries_met(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Uuid>> {
+    let statement = "select distinct lieferung_id from lager_paar
+        where tenant_id = :tenant and rechnung_id = :beleg and lieferung_id is not null";
+    tx.all(statement, named_params! {":beleg": beleg}, |row| row.get(0))
+}
+
+/// Tells the feed of the goods-receipt notes of these documents: their state follows from what the goods have met (D21a).
+pub fn note_receipts<'b>(tx: &WriteTx<'_>, belege: impl IntoIterator<Item = &'b Uuid>) -> Result<()> {
+    let statement = "select id from annahmeschein where tenant_id = :tenant and el_beleg_id = :beleg";
+    for beleg in belege {
+        for note in tx.all(statement, named_params! {":beleg": beleg}, |row| row.get(0))? {
+            tx.changed("annahmeschein", note);
+        }
+    }
+    Ok(())
+}

@@ -207,6 +207,7 @@ choice! {
         KontraktWiderspruch = "KONTRAKT_WIDERSPRUCH",
         KontraktEinheit = "KONTRAKT_EINHEIT",
         KontraktAbgelaufen = "KONTRAKT_ABGELAUFEN",
+        BasisFehlt = "BASIS_FEHLT",
     }
 }
 

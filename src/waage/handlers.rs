@@ -136,10 +136,7 @@ fn completed(tx: &WriteTx<'_>, old: Wiegung, second: Zweitwiegung, hints: &mut H
     }
     let charge_id = second.charge_id.apply(old.charge_id);
     chargen::check_named(tx, charge_id, old.artikel_id)?;
-    let bezug = bezug.checked(tx)?;
-    if bezug.kontrakt_id != old.kontrakt_id {
-        bezug.hint_over(tx, tx.today(), hints)?;
-    }
+    let bezug = checked(tx, bezug, &old, hints)?;
     Ok(Wiegung {
         status: WiegungStatus::Fertig,
         richtung: Some(explicit.unwrap_or(gewogen)),
@@ -154,6 +151,15 @@ fn completed(tx: &WriteTx<'_>, old: Wiegung, second: Zweitwiegung, hints: &mut H
         version: old.version + 1,
         ..old
     })
+}
+
+/// The contract, which must be there; of another than before it is said if it is over.
+fn checked(tx: &Tx<'_>, bezug: KontraktBezug, old: &Wiegung, hints: &mut Hints) -> Result<KontraktBezug> {
+    let bezug = bezug.checked(tx)?;
+    if bezug.kontrakt_id != old.kontrakt_id {
+        bezug.hint_over(tx, tx.today(), hints)?;
+    }
+    Ok(bezug)
 }
 
 /// The contract of a weighing after its second weight.

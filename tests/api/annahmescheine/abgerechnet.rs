@@ -1,0 +1,143 @@
+//! A note is abgerechnet while final invoices have met all of its EL (D21a).
+
+use serde_json::{Value, json};
+
+use super::{assert_fields, notes, post};
+use crate::harness::Server;
+use crate::lager::{Mill, and, buy};
+
+/// A delivery of 1,000 kg of wheat with its EL; the id of that.
+fn delivered(mill: &Mill<'_>) -> String {
+    let body =
+        json!({"anliefermenge_kg": 1_000, "preis_je_t": 200, "fremde_charge_nr": "C1", "el_erzeugen": true});
+    let made = post(mill, body);
+    made.is(201)["el_id"].as_str().unwrap().to_owned()
+}
+
+fn status(mill: &Mill<'_>) -> String {
+    notes(mill)[0]["status"].as_str().unwrap().to_owned()
+}
+
+fn invoice(mill: &Mill<'_>, menge: i64) -> String {
+    mill.post("ER", and(buy(menge, "C1"), json!({"ep_netto": 0.2}))).id()
+}
+
+#[test]
+fn a_note_is_settled_while_final_invoices_have_met_its_delivery_whole() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let el = delivered(&mill);
+    let first = invoice(&mill, 400);
+    assert_eq!(status(&mill), "offen");
+    mill.finalise(&first);
+    assert_eq!(status(&mill), "offen", "a part is open");
+    let second = invoice(&mill, 600);
+    assert_eq!(status(&mill), "offen", "a part has met an invoice that is not final");
+    mill.finalise(&second);
+    assert_eq!(status(&mill), "abgerechnet");
+    let settled = mill.client.get("/api/v1/annahmescheine?status=abgerechnet");
+    assert_eq!(settled.is(200)["count"], 1);
+    let cancel = format!("/api/v1/annahmescheine/{}/storno", notes(&mill)[0]["id"].as_str().unwrap());
+    mill.client.put(&cancel, json!({"grund": "x"})).refused(400, "ANNAHMESCHEIN_NICHT_STORNIERBAR");
+    // It ends with either of the two, and comes back with another.
+    mill.storno(&first).is(200);
+    assert_eq!(status(&mill), "offen");
+    let third = invoice(&mill, 400);
+    mill.finalise(&third);
+    assert_eq!(status(&mill), "abgerechnet");
+    mill.storno(&el).is(200);
+    assert_eq!(status(&mill), "offen", "its delivery is gone");
+    mill.client.put(&cancel, json!({"grund": "x"})).is(200);
+    assert_eq!(status(&mill), "storniert");
+    mill.storno(&third).is(200);
+    assert_eq!(status(&mill), "storniert");
+    assert!(server.cli(&["check"]).status.success());
+}
+
+#[test]
+fn whatever_makes_the_invoice_final_or_changes_the_delivery_is_followed() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let final_er = |menge: i64| {
+        let item = and(buy(menge, "C1"), json!({"ep_netto": 0.2}));
+        let body = json!({"beleg_typ": "ER", "kundennummer": "Hof", "abschliessen": true, "items": [item]});
+        mill.client.post("/api/v1/belege", body).id()
+    };
+    // The invoice came first and is final: the note is settled from its POST on.
+    let before = final_er(1_000);
+    let el = delivered(&mill);
+    assert_eq!(status(&mill), "abgerechnet");
+    // The delivery grows, and is met whole again.
+    let item = |menge: i64| and(buy(menge, "C1"), json!({"ep_netto": 0.2}));
+    mill.put(&el, item(1_100)).is(200);
+    assert_eq!(status(&mill), "offen");
+    final_er(100);
+    assert_eq!(status(&mill), "abgerechnet");
+    // A return is met by nobody, and leaves less to be met.
+    mill.storno(&before).is(200);
+    mill.post("EL", buy(-1_000, "C1")).is(201);
+    assert_eq!(status(&mill), "abgerechnet", "what is left of the delivery is invoiced");
+    // A credit of what the invoice took makes the delivery open again.
+    mill.post("ER", item(-50)).is(201);
+    assert_eq!(status(&mill), "offen");
+}
+
+#[test]
+fn a_settled_note_is_a_row_of_the_feed() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    delivered(&mill);
+    let invoice = invoice(&mill, 1_000);
+    let read = |cursor: &str| mill.client.get(&format!("/api/v1/aenderungen{cursor}")).is(200).clone();
+    let cursor = read("")["cursor"].as_str().unwrap().to_owned();
+    mill.finalise(&invoice);
+    let feed = read(&format!("?arten=annahmeschein&seit={cursor}"));
+    assert_eq!(feed["data"].as_array().unwrap().len(), 1, "{feed}");
+    assert_fields(&feed["data"][0], json!({"nummer": "AS-2026-00001", "id": notes(&mill)[0]["id"]}));
+    mill.client.post(&format!("/api/v1/belege/{invoice}/abschliessen"), json!({})).is(200);
+    mill.post("RE", json!({"artikelnr": "S", "menge": 1})).is(201);
+    let cursor = feed["cursor"].as_str().unwrap().to_owned();
+    let feed = read(&format!("?arten=annahmeschein&seit={cursor}"));
+    assert_eq!(feed["data"], json!([]), "what stays as it was is no change");
+}
+
+#[test]
+fn moisture_and_besatz_without_their_basis_are_a_hint() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let rows: [(Value, &[&str]); 6] = [
+        (json!({"feuchte_prozent": 15}), &["basisfeuchte_prozent"]),
+        (json!({"besatz_prozent": "0.1"}), &["basisbesatz_prozent"]),
+        (
+            json!({"feuchte_prozent": 15, "besatz_prozent": 2}),
+            &["basisbesatz_prozent", "basisfeuchte_prozent"],
+        ),
+        (json!({"feuchte_prozent": 0, "besatz_prozent": 0}), &[]),
+        (json!({"feuchte_prozent": 15, "basisfeuchte_prozent": 14}), &[]),
+        (json!({"besatz_prozent": 2, "basisbesatz_prozent": 0}), &[]),
+    ];
+    for (more, expected) in rows {
+        let answer = post(&mill, and(json!({"anliefermenge_kg": 1_000}), more.clone()));
+        let hints = answer.is(201)["hinweise"].as_array().unwrap().iter();
+        let mut fields: Vec<_> = hints
+            .filter(|hint| hint["code"] == "BASIS_FEHLT")
+            .map(|hint| hint["feld"].as_str().unwrap())
+            .collect();
+        fields.sort_unstable();
+        assert_eq!(fields, expected, "{more}");
+    }
+    let import = |row: &str| {
+        let path = server.database.with_file_name("scheine.csv");
+        let table = format!("belegnummer;anliefermenge_kg;netto_menge_kg;feuchte_prozent\n{row}\n");
+        std::fs::write(&path, table).unwrap();
+        let tenant = mill.client.tenant.to_string();
+        let output = server.cli(&["import", "annahmescheine", path.to_str().unwrap(), "--tenant", &tenant]);
+        assert!(output.status.success());
+        String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout)
+    };
+    assert!(import("S-1;1000;;15").contains("Ohne basisfeuchte_prozent"));
+    assert!(
+        !import("S-2;1000;980;15").contains("Ohne basisfeuchte_prozent"),
+        "the net quantity came with the row"
+    );
+}
