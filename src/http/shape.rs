@@ -8,7 +8,7 @@ use schemars::generate::SchemaGenerator;
 use schemars::{JsonSchema, Schema, json_schema};
 
 use super::upload::{Dateiname, Inhalt};
-use super::wire::{Gewicht, Int, Leer, Liste, OneOf, Spelled, TEXT_CHARS_MAX, TextWithin};
+use super::wire::{Gewicht, Int, Leer, Liste, OneOf, Spelled, TEXT_CHARS_MAX, TextWithin, Waegung};
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::error::{Hints, SentHint};
@@ -128,6 +128,7 @@ shape!([] Hints => |generator| {
     json_schema!({"type": "array", "items": items})
 });
 shape!([] Gewicht => |_| decimal_sent(None));
+shape!([] Waegung => |_| decimal_sent(None));
 
 /// A decimal: a string in answers, a number or a string in requests (D14).
 macro_rules! decimal {

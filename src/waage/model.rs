@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::db::record::record;
 use crate::eingabe;
-use crate::http::wire::{Gewicht, Kennung, LongText, OneOf, Text};
+use crate::http::wire::{Kennung, LongText, OneOf, Text, Waegung};
 use crate::rules::day::Instant;
 use crate::rules::error::Hints;
 use crate::rules::fixed::Quantity;
@@ -56,7 +56,7 @@ record! {
 eingabe! {
     pub struct NewWiegung {
         waage_id: Kennung,
-        gewicht_erst_kg: Gewicht,
+        gewicht_erst_kg: Waegung,
         partner_id: Uuid,
         kennzeichen: Text,
         fahrer: Text,
@@ -75,7 +75,7 @@ eingabe! {
 
 eingabe! {
     pub change Zweitwiegung {
-        gewicht_zweit_kg: Gewicht,
+        gewicht_zweit_kg: Waegung,
         charge_id: Uuid,
         kontrakt_id: Uuid,
         kontrakt_position_id: Uuid,

@@ -334,3 +334,38 @@ fn second_weight_and_storno_take_if_match() {
     put("storno", &old, json!({"grund": "x"})).refused(412, "ZWISCHENZEITLICH_GEAENDERT");
     put("storno", &etag(), json!({"grund": "x"})).is(200);
 }
+
+#[test]
+fn a_text_with_a_point_and_three_decimals_below_a_hundred_kilograms_is_doubtful() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let rows = [
+        (json!("40.120"), true),
+        (json!(" 99.999 "), true),
+        (json!("0.500"), true),
+        (json!("100.000"), false),
+        (json!("24860.000"), false),
+        (json!("40.12"), false),
+        (json!("40"), false),
+        (json!(40.125), false),
+    ];
+    let id = first(&mill, 50, json!({"fremdwiegung": true})).id();
+    assert_eq!(
+        second(&mill, &id, "0.000", json!({})).hint_codes(),
+        [""; 0],
+        "nothing is nothing in any reading"
+    );
+    for (weight, expected) in rows {
+        let hinted = |answer: &Answer, feld: &str| {
+            let hint = json!([{"code": "WERT_FRAGLICH", "feld": feld}]);
+            let mut hints = answer.body["hinweise"].clone();
+            for hint in hints.as_array_mut().unwrap() {
+                hint.as_object_mut().unwrap().remove("message");
+            }
+            assert_eq!(hints, if expected { hint } else { json!([]) }, "{weight} {}", answer.body);
+        };
+        hinted(&first(&mill, weight.clone(), json!({})), "gewicht_erst_kg");
+        let id = first(&mill, 50, json!({})).id();
+        hinted(&second(&mill, &id, weight.clone(), json!({})), "gewicht_zweit_kg");
+    }
+}

@@ -10,7 +10,7 @@ mod number;
 
 pub use at::{At, FromJson, field};
 pub use cell::{Decimal, Numbers};
-pub use number::{Gewicht, Int, Kennung, Tage};
+pub use number::{Gewicht, Int, Kennung, Tage, Waegung};
 
 use std::collections::BTreeSet;
 use std::marker::PhantomData;

@@ -108,3 +108,33 @@ impl FromJson for Gewicht {
         Ok(Quantity::from_units(grams * 1_000))
     }
 }
+
+/// A weight as a scale for lorries gives it: a [`Gewicht`].
+pub struct Waegung;
+
+/// Weights below this, in kg, are none of a lorry.
+const LORRY_MIN: Quantity = Quantity::whole(100);
+
+impl FromJson for Waegung {
+    type Value = Quantity;
+    const BLANK_IS_NULL: bool = false;
+
+    /// In "40.120" the point may have been meant to group thousands (D18).
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Quantity> {
+        let weight = Gewicht::from_json(json, at)?;
+        let is_doubtful = |text: &str| {
+            let decimals = text.split_once('.').map(|(_, decimals)| decimals.len());
+            decimals == Some(3) && weight < LORRY_MIN && !weight.is_zero()
+        };
+        if let Json::String(text) = json
+            && is_doubtful(text.trim())
+        {
+            let message = format!(
+                "Der Punkt ist das Dezimalzeichen: gelesen wurden {weight} kg. Bitte prüfen, ob {} kg gemeint sind.",
+                text.trim().replace('.', "")
+            );
+            at.hint(HintCode::WertFraglich, message);
+        }
+        Ok(weight)
+    }
+}
