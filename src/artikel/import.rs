@@ -1,5 +1,6 @@
 //! Articles, groups and tiers as an import brings them (D22). Articles have no route that writes.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use rusqlite::ToSql;
@@ -12,9 +13,10 @@ use crate::eingabe;
 use crate::failure::{Failure, Result};
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson, Int, LongText, OneOf, Spelled, Text};
-use crate::import::Upserted;
+use crate::import::file::{Complaint, Rows};
+use crate::import::{Stored, Upserted};
 use crate::rules::change::fill_each;
-use crate::rules::error::{Code, HintCode, Refusal, refuse_if, required};
+use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
 use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::text::{case_key, folded_key};
@@ -166,8 +168,34 @@ pub fn by_artikelnummer(tx: &Tx<'_>, artikelnummer: &str) -> Result<Arc<Artikel>
     Ok(found.ok_or_else(missing)?)
 }
 
+/// The rows of each article, which are stored at once: it changes once, however many tiers it gets (D28).
+pub fn by_article(rows: &Rows) -> std::result::Result<Vec<Vec<usize>>, Complaint> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for at in 0..rows.len() {
+        let mut hints = Hints::default();
+        let zeile = StaffelZeile::from_json(&rows.row(at), &mut rows.at(&mut hints));
+        let complain =
+            |refusal: Box<Refusal>| Complaint::at_line(rows.line(at), &refusal.message, &refusal.message);
+        let artikel = case_key(&zeile.map_err(complain)?.artikelnummer.unwrap_or_default());
+        let group = *known.entry(artikel).or_insert(groups.len());
+        match groups.get_mut(group) {
+            Some(rows) => rows.push(at),
+            None => groups.push(vec![at]),
+        }
+    }
+    Ok(groups)
+}
+
+/// Stores the tiers of an article.
+pub fn staffelpreise(tx: &WriteTx<'_>, rows: &[&Json<'_>], at: &mut At<'_>) -> Stored {
+    let store =
+        |(index, row): (usize, &&Json<'_>)| staffelpreis(tx, row, at).map_err(|failure| (index, failure));
+    rows.iter().enumerate().map(store).collect()
+}
+
 /// Stores a tier; its key is the article and ab_menge.
-pub fn staffelpreis(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
+fn staffelpreis(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let zeile = StaffelZeile::from_json(row, at)?;
     let artikel = by_artikelnummer(tx, &required(zeile.artikelnummer, "artikelnummer")?)?.id;
     let ab_menge = required(zeile.ab_menge, "ab_menge")?;

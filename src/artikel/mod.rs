@@ -39,10 +39,11 @@ const WHAT: &str = "Diesen Artikel";
 pub const IMPORTS: &[Import] = &[
     Import::of::<import::GruppeZeile>("artikelgruppen", &[&["kuerzel"], &["name"]], import::gruppe),
     Import::of::<import::ArtikelZeile>("artikel", &[&["artikelnummer"]], import::artikel),
-    Import::of::<import::StaffelZeile>(
+    Import::of_groups::<import::StaffelZeile>(
         "staffelpreise",
         &[&["artikelnummer", "ab_menge"]],
-        import::staffelpreis,
+        import::by_article,
+        import::staffelpreise,
     ),
 ];
 

@@ -161,6 +161,8 @@ fn what_the_command_line_does_leaves_its_row() {
     );
     server.import(client, "artikel", r#"[{"artikelnummer": "S", "status": "inaktiv"}]"#);
     server.import(client, "staffelpreise", r#"[{"artikelnummer": "S", "ab_menge": 10, "preis": 1}]"#);
+    let tiers = "artikelnummer;ab_menge;preis\nS;20;1\nW;10;1\n s ;30;1\nW;20;1\n";
+    server.import(client, "staffelpreise", tiers);
     server.import(client, "kunden", r#"[{"kundennr": "Gut", "status": "inaktiv"}]"#);
     server.import(client, "kunden", r#"[{"kundennr": "Gut", "status": "inaktiv"}]"#);
     server.import(client, "chargen", r#"[{"artikelnummer": "W", "charge_nr": "A1", "bestand": 5}]"#);
@@ -170,6 +172,8 @@ fn what_the_command_line_does_leaves_its_row() {
         ["kontrakt", "V-1", "erledigt"],
         ["artikel", "S", "inaktiv"],
         ["artikel", "S", "inaktiv"],
+        ["artikel", "S", "inaktiv"],
+        ["artikel", "W", "geaendert"],
         ["kunde", "Gut", "inaktiv"],
         ["charge", "A1", "angelegt"],
     ];
