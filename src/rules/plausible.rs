@@ -88,9 +88,6 @@ const UST_ID: &[(&str, &[&str])] = &[
     ("XI", &["999999999", "999999999999"]),
 ];
 
-/// Shortest and longest VAT id of a country whose form is not known, without the letters of the country.
-const FOREIGN_UST_ID: (usize, usize) = (2, 13);
-
 fn has_form(text: &str, form: &str) -> bool {
     let fits = |(byte, wanted): (u8, u8)| match wanted {
         b'9' => byte.is_ascii_digit(),
@@ -98,20 +95,6 @@ fn has_form(text: &str, form: &str) -> bool {
         _ => byte.is_ascii_digit() || byte.is_ascii_uppercase(),
     };
     text.len() == form.len() && text.bytes().zip(form.bytes()).all(fits)
-}
-
-/// Whether a text, in upper case and without blanks, has the form of a VAT id of the country that its first two letters
-/// name (D24).
-pub fn is_ust_id(text: &str) -> bool {
-    let Some((country, rest)) = text.split_at_checked(2) else { return false };
-    match UST_ID.iter().find(|(known, _)| *known == country) {
-        Some((_, forms)) => forms.iter().any(|form| has_form(rest, form)),
-        None => {
-            has_form(country, "AA")
-                && (FOREIGN_UST_ID.0..=FOREIGN_UST_ID.1).contains(&rest.len())
-                && rest.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
-        }
-    }
 }
 
 /// The country of the EU, or `XI`, whose VAT id this is by its form; blanks and case do not count (D7).
@@ -208,38 +191,23 @@ mod tests {
     }
 
     #[test]
-    fn a_vat_id_has_the_form_of_its_country() {
-        let table = [
-            ("DE123456789", true),
-            ("DE12345678", false),
-            ("DE1234567890", false),
-            ("DEA23456789", false),
-            ("ATU12345678", true),
-            ("AT123456789", false),
-            ("NL123456789B01", true),
-            ("ESX1234567X", true),
-            ("IE1234567FA", true),
-            ("EL123456789", true),
-            ("CHE123456789", true),
-            ("CHE-123.456.789", false),
-            ("de123456789", false),
-            ("D", false),
-            ("ÄÖ123456789", false),
-            ("", false),
-        ];
-        for (text, expected) in table {
-            assert_eq!(is_ust_id(text), expected, "{text}");
-        }
-    }
-
-    #[test]
     fn a_vat_id_of_the_eu_names_its_country_and_any_other_is_doubtful_there() {
         let table = [
             ("ATU12345675", Some("AT"), [false, false]),
             ("fr 12 345678901", Some("FR"), [false, false]),
             ("XI123456789", Some("XI"), [false, false]),
             ("DE123456789", Some("DE"), [false, false]),
+            ("de123456789", Some("DE"), [false, false]),
+            ("NL123456789B01", Some("NL"), [false, false]),
+            ("ESX1234567X", Some("ES"), [false, false]),
+            ("IE1234567FA", Some("IE"), [false, false]),
+            ("EL123456789", Some("EL"), [false, false]),
             ("FR1", None, [true, true]),
+            ("DE12345678", None, [true, true]),
+            ("DE1234567890", None, [true, true]),
+            ("DEA23456789", None, [true, true]),
+            ("AT123456789", None, [true, true]),
+            ("CHE123456789", None, [true, false]),
             ("beantragt", None, [true, true]),
             ("wird nachgereicht", None, [true, false]),
             ("CHE-123.456.789", None, [true, false]),

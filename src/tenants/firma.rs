@@ -14,7 +14,7 @@ use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::laender;
 use crate::rules::day::Instant;
-use crate::rules::plausible::{is_bic, is_email, is_iban, is_ust_id};
+use crate::rules::plausible::{country_of_eu_ust_id, is_bic, is_email, is_iban};
 
 /// Longest text on one line, and longest text of several lines, in characters.
 const LINE_CHARS_MAX: usize = 200;
@@ -76,9 +76,9 @@ const BIC: Form = Form {
 };
 
 const UST_ID: Form = Form {
-    values: "eine USt-IdNr. wie DE123456789 oder nichts",
-    expected: "a VAT id in the form of its country, such as DE123456789, or nothing",
-    kept: |text| code(text, |id| is_ust_id(id) && is_country_of_ust_id(&id[..2])),
+    values: "eine USt-IdNr. der EU (oder XI) wie DE123456789 oder nichts",
+    expected: "a VAT id of the EU (or XI) in the form of its country, such as DE123456789, or nothing",
+    kept: |text| code(text, |id| country_of_eu_ust_id(id).is_some()),
 };
 
 /// The picture itself is set by [`set_logo`].
@@ -87,11 +87,6 @@ const LOGO: Form = Form {
     expected: "a PNG or JPEG file of at most 200 KiB, or nothing",
     kept: |_| None,
 };
-
-/// Whether VAT ids begin with these letters: those of a country, but Greece writes EL and Northern Ireland XI.
-fn is_country_of_ust_id(letters: &str) -> bool {
-    ["EL", "XI"].contains(&letters) || letters != "GR" && laender::find(letters).is_some()
-}
 
 /// A code in upper case without blanks, if it is one.
 fn code(text: &str, is_code: fn(&str) -> bool) -> Option<String> {
