@@ -49,7 +49,7 @@ pub fn complete(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hint
 
 /// Takes back what an order has booked that was done; the movements. What came out leaves its batches, which stay
 /// without stock (D13).
-pub fn reverse(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hints) -> Result<Vec<Bewegung>> {
+pub fn reverse(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag) -> Result<Vec<Bewegung>> {
     let mut booking = Booking::of(tx, auftrag);
     let moved = chargen::moved_by_order(tx, auftrag.id)?;
     for (artikel, charge, menge) in &moved {
@@ -63,8 +63,7 @@ pub fn reverse(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hints
         );
         refuse_if(charge.bestand.is_negative(), Code::ChargeBereitsVerwendet, "status", message)?;
     }
-    let (einstellungen, bewegungen) = (tenants::load(tx)?, booking.bewegungen);
-    Ok(bewegungen)
+    Ok(booking.bewegungen)
 }
 
 /// Notes that a line of which nothing came out makes no batch, and that a certificate has expired.
