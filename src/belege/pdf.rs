@@ -43,7 +43,7 @@ pub fn newest(tx: &Tx<'_>, beleg: &Beleg, draft: bool, notes: &mut Hints) -> Res
         return Ok(uploaded);
     }
     let drawn = draw(&ausfertigung::sheet(tx, beleg)?)?;
-    drawn.note_missing(notes);
+    notes.extend(drawn.hinweise);
     let dateiname = format!("{}.pdf", beleg.beleg_nummer);
     Ok(Datei { dateiname, inhalt: drawn.pdf, erstellt_am: beleg.blatt_am.unwrap_or(beleg.updated_at) })
 }

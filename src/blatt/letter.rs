@@ -4,15 +4,19 @@ use krilla::image::Image;
 
 use super::error::DrawError;
 use super::flow::{Flow, LEFT, TEXT_WIDTH, baseline};
-use super::model::{Absender, Aufdruck, Blatt};
+use super::model::{Absender, Anschrift, Aufdruck, Blatt};
 use super::numbers::iban;
 use super::page::{Belongs, HEIGHT, MM, Pages, Role, Shape, Tree, WIDTH};
 use super::sections;
 use super::text::{ADDRESS, BODY, DETAIL, FOOT, LABEL, SEPARATOR, Style, TITLE, Typesetter, at_most};
+use crate::rules::error::{HintCode, Hints};
 
 /// The field of the address: 85 by 45 mm, 20 mm from the left, 45 mm from the top; 5 mm inside it is written on.
 const ADDRESS_WIDTH: f32 = 80.0 * MM;
-const ADDRESS_LINES: usize = 10;
+/// Lines that fill it below the zone of the return address, and smaller ones.
+const ADDRESS_LINES: usize = 6;
+const SMALL_ADDRESS_LINES: usize = 7;
+const SMALL_ADDRESS: Style = Style { size: 8.2, leading: 11.0, ..ADDRESS };
 /// Below the zone of the return address.
 const ADDRESS_TOP: f32 = 62.7 * MM;
 /// Where the return address ends.
@@ -48,10 +52,15 @@ struct Foot<'b> {
     height: f32,
 }
 
-pub fn lay_out(blatt: &Blatt, logo: Option<&Image>, typesetter: &mut Typesetter) -> Result<Pages, DrawError> {
+pub fn lay_out(
+    blatt: &Blatt,
+    logo: Option<&Image>,
+    typesetter: &mut Typesetter,
+    hints: &mut Hints,
+) -> Result<Pages, DrawError> {
     let foot = Foot::new(&blatt.absender, typesetter);
     let mut flow = Flow::new(typesetter, SUBJECT, foot.height + 7.0 * MM);
-    let (begin, shown) = head(blatt, logo, &mut flow);
+    let (begin, shown) = head(blatt, logo, &mut flow, hints);
     flow.y = begin;
     for angabe in blatt.angaben.iter().skip(shown) {
         flow.paragraph(&format!("{}: {}", angabe.name, angabe.wert), BODY)?;
@@ -66,7 +75,7 @@ pub fn lay_out(blatt: &Blatt, logo: Option<&Image>, typesetter: &mut Typesetter)
 }
 
 /// All of the first page that stands above the document; where that begins, and how many of its facts are shown.
-fn head(blatt: &Blatt, logo: Option<&Image>, flow: &mut Flow) -> (f32, usize) {
+fn head(blatt: &Blatt, logo: Option<&Image>, flow: &mut Flow, hints: &mut Hints) -> (f32, usize) {
     let absender = &blatt.absender;
     let mut name_width = TEXT_WIDTH;
     if let Some(logo) = logo {
@@ -81,7 +90,7 @@ fn head(blatt: &Blatt, logo: Option<&Image>, flow: &mut Flow) -> (f32, usize) {
     let lines = flow.typesetter.lines(&absender.firma, name, name_width);
     let node = flow.pages.tree.add(Tree::ROOT, Role::Paragraph);
     flow.column(LEFT, 17.0 * MM, &at_most(lines, 2), name, Belongs::To(node));
-    let address_end = address(blatt, flow);
+    let address_end = address(blatt, flow, hints);
     let (block_end, shown) = block(blatt, flow);
     let top = SUBJECT.max(address_end + 8.0 * MM).max(block_end + 6.0 * MM);
     (subject(blatt, top, flow), shown)
@@ -94,7 +103,7 @@ fn fitted((width, height): (u32, u32)) -> (f32, f32) {
     (width * scale, height * scale)
 }
 
-fn address(blatt: &Blatt, flow: &mut Flow) -> f32 {
+fn address(blatt: &Blatt, flow: &mut Flow, hints: &mut Hints) -> f32 {
     let absender = &blatt.absender;
     let town = format!("{} {}", absender.plz, absender.ort);
     let parts = [absender.firma.as_str(), &absender.strasse, town.trim()];
@@ -106,15 +115,43 @@ fn address(blatt: &Blatt, flow: &mut Flow) -> f32 {
     flow.column(LEFT, top, &lines, FOOT, Belongs::To(node));
     flow.pages.mark(LEFT, RETURN_END + 0.5, Shape::Rule(ADDRESS_WIDTH, 0.35, 150), Belongs::Decoration);
 
-    let mut lines = Vec::new();
-    for line in &blatt.anschrift {
-        lines.extend(flow.typesetter.lines(line, ADDRESS, ADDRESS_WIDTH));
-    }
-    // Six lines fill the field; more are set closer.
-    let style = if lines.len() > 6 { ADDRESS.sized(8.2) } else { ADDRESS };
-    let lines = at_most(lines, ADDRESS_LINES);
+    let (lines, style) = written(&blatt.anschrift, flow.typesetter, hints);
     let node = flow.pages.tree.add(Tree::ROOT, Role::Paragraph);
     flow.column(LEFT, ADDRESS_TOP, &lines, style, Belongs::To(node))
+}
+
+/// The lines of an address and how they are set: smaller where they are too many, and cut where they still are.
+fn written(anschrift: &Anschrift, typesetter: &mut Typesetter, hints: &mut Hints) -> (Vec<String>, Style) {
+    let mut set = |texts: &[String], style: Style| -> Vec<Vec<String>> {
+        texts.iter().map(|text| typesetter.lines(text, style, ADDRESS_WIDTH)).collect()
+    };
+    let all = [set(&anschrift.zeilen, ADDRESS), set(&anschrift.ort, ADDRESS)].concat().concat();
+    if all.len() <= ADDRESS_LINES {
+        return (all, ADDRESS);
+    }
+    let (mut lines, place) =
+        (set(&anschrift.zeilen, SMALL_ADDRESS), set(&anschrift.ort, SMALL_ADDRESS).concat());
+    if cut(&mut lines, SMALL_ADDRESS_LINES.saturating_sub(place.len())) {
+        let message = "Die Anschrift ist zu lang für das Adressfeld; ihre längste Zeile ist darin gekürzt. Bitte Name, \
+            Straße oder kontaktperson kürzen.";
+        hints.add(HintCode::AnschriftGekuerzt, message);
+    }
+    ([lines.concat(), place].concat(), SMALL_ADDRESS)
+}
+
+/// Shortens texts to so many lines, of each the first at least: the longest one loses its end. Whether one did.
+fn cut(texts: &mut [Vec<String>], most: usize) -> bool {
+    let count = |texts: &[Vec<String>]| texts.iter().map(Vec::len).sum::<usize>();
+    let mut is_cut = false;
+    while count(texts) > most
+        && let Some(longest) =
+            texts.iter_mut().max_by_key(|lines| lines.len()).filter(|lines| lines.len() > 1)
+    {
+        let shorter = longest.len() - 1;
+        *longest = at_most(std::mem::take(longest), shorter);
+        is_cut = true;
+    }
+    is_cut
 }
 
 /// The facts beside the address: where they end, and how many there are. The others do not fit.

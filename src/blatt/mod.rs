@@ -23,7 +23,10 @@ mod sections;
 mod table;
 mod text;
 
+use krilla::image::Image;
+
 use crate::rules::error::{HintCode, Hints};
+use page::Pages;
 
 pub use abrechnung::Abzug;
 pub use error::{DrawError, LOGO_BYTES_MAX, LogoError, PAGES_MAX};
@@ -34,29 +37,35 @@ pub use model::*;
 pub struct Drawn {
     pub pdf: Vec<u8>,
     pub pages: usize,
-    /// Characters that the fonts lack, each once, at most [`text::MISSING_MAX`]: they are drawn as boxes.
-    pub fehlende_zeichen: Vec<char>,
+    /// What it does not show.
+    pub hinweise: Hints,
 }
 
-impl Drawn {
-    pub fn note_missing(&self, notes: &mut Hints) {
-        if !self.fehlende_zeichen.is_empty() {
-            let zeichen: String = self.fehlende_zeichen.iter().collect();
-            let message =
-                format!("Diese Zeichen fehlen in der Schrift und stehen als Kästchen im PDF: {zeichen}");
-            notes.add(HintCode::ZeichenFehlt, message);
-        }
+/// What a sheet will not show: characters that the fonts lack (at most [`text::MISSING_MAX`], drawn as boxes), and lines of
+/// an address that is too long. It is laid out, without its logo, and not drawn.
+pub fn hints(blatt: &Blatt) -> Result<Hints, DrawError> {
+    lay_out(blatt, None).map(|(_, hints)| hints)
+}
+
+fn lay_out(blatt: &Blatt, logo: Option<&Image>) -> Result<(Pages, Hints), DrawError> {
+    let (mut typesetter, mut hints) = (text::Typesetter::new(fonts::fonts()?), Hints::default());
+    let pages = letter::lay_out(blatt, logo, &mut typesetter, &mut hints)?;
+    let missing: String = typesetter.missing().iter().collect();
+    if !missing.is_empty() {
+        let message =
+            format!("Diese Zeichen fehlen in der Schrift und stehen als Kästchen im PDF: {missing}");
+        hints.add(HintCode::ZeichenFehlt, message);
     }
+    Ok((pages, hints))
 }
 
 pub fn draw(blatt: &Blatt) -> Result<Drawn, DrawError> {
-    let mut typesetter = text::Typesetter::new(fonts::fonts()?);
     let logo = blatt.absender.logo.as_deref().map(logo::read).transpose().map_err(DrawError::Logo)?;
-    let pages = letter::lay_out(blatt, logo.as_ref(), &mut typesetter)?;
+    let (pages, hinweise) = lay_out(blatt, logo.as_ref())?;
     let count = pages.pages.len();
     let mut pdf = pdf::write(blatt, pages, logo)?;
     if let Some(erechnung) = &blatt.erechnung {
         pdf = facturx::announce(&pdf, erechnung.profil)?;
     }
-    Ok(Drawn { pdf, pages: count, fehlende_zeichen: typesetter.missing() })
+    Ok(Drawn { pdf, pages: count, hinweise })
 }

@@ -13,13 +13,21 @@ pub struct Blatt {
     /// The day of the document, which is that of the file, too.
     pub datum: Day,
     pub absender: Absender,
-    /// The lines of the address window: name, street, postcode and town, country if abroad.
-    pub anschrift: Vec<String>,
+    pub anschrift: Anschrift,
     /// The block beside the address: date, customer number, contact, delivery date.
     pub angaben: Vec<Angabe>,
     pub abschnitte: Vec<Abschnitt>,
     pub aufdruck: Option<Aufdruck>,
     pub erechnung: Option<ERechnung>,
+}
+
+/// The lines of the address window.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Anschrift {
+    /// Name, person, street.
+    pub zeilen: Vec<String>,
+    /// Postcode and town, country if abroad: never cut.
+    pub ort: Vec<String>,
 }
 
 /// The company (D24). What is none is not printed.

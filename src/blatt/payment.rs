@@ -19,8 +19,9 @@ const TRANSFER_MAX: Money = Money::from_units(99_999_999_999);
 /// Largest symbol of an EPC code: version 13, 331 bytes.
 const CODE_VERSION_MAX: u8 = 13;
 
-pub fn draw(zahlung: &Zahlung, flow: &mut Flow) -> Result<(), DrawError> {
-    let code = zahlung.konto.as_ref().and_then(|konto| code(zahlung, konto));
+/// With a code only where the document is final: a draft must not be paid.
+pub fn draw(zahlung: &Zahlung, with_code: bool, flow: &mut Flow) -> Result<(), DrawError> {
+    let code = zahlung.konto.as_ref().filter(|_| with_code).and_then(|konto| code(zahlung, konto));
     let width = if code.is_some() { TEXT_WIDTH - CODE - GAP } else { TEXT_WIDTH };
     let terms: Vec<_> = terms(zahlung).iter().map(|term| flow.typesetter.lines(term, BODY, width)).collect();
     let names = names(zahlung);

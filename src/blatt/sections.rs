@@ -2,7 +2,7 @@
 
 use super::error::DrawError;
 use super::flow::{Flow, LEFT, TEXT_WIDTH};
-use super::model::{Abschnitt, Angabe, Blatt, Position, Preis, Summen, Tabelle, Wert, Zeile};
+use super::model::{Abschnitt, Angabe, Aufdruck, Blatt, Position, Preis, Summen, Tabelle, Wert, Zeile};
 use super::numbers::{decimals, german};
 use super::page::{Belongs, Role, Shape, Tree};
 use super::payment;
@@ -32,7 +32,9 @@ pub fn draw(blatt: &Blatt, flow: &mut Flow) -> Result<(), DrawError> {
             }
             Abschnitt::Summen(summen) => sums(summen, flow)?,
             Abschnitt::Tabelle(tabelle) => table(tabelle, flow)?,
-            Abschnitt::Zahlung(zahlung) => payment::draw(zahlung, flow)?,
+            Abschnitt::Zahlung(zahlung) => {
+                payment::draw(zahlung, blatt.aufdruck != Some(Aufdruck::Entwurf), flow)?;
+            }
             Abschnitt::Unterschriften(unterschriften) => signatures(unterschriften, flow)?,
         }
     }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
+use crate::blatt::Anschrift;
 use crate::db::record::record;
 use crate::eingabe;
 use crate::http::json::Json;
@@ -73,10 +74,9 @@ record! {
 
 impl Kunde {
     /// The lines of an address window in a letter of a company in the country `own`.
-    pub fn anschrift(&self, own: &str) -> Vec<String> {
+    pub fn anschrift(&self, own: &str) -> Anschrift {
         let [strasse, plz, ort] = [&self.strasse, &self.plz, &self.ort].map(Option::as_deref);
-        let below = laender::address_lines(strasse, plz, ort, &self.staat, own);
-        std::iter::once(self.name.clone()).chain(below).collect()
+        laender::anschrift(&self.name, strasse, plz, ort, &self.staat, own)
     }
 }
 

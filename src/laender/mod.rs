@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::blatt::Anschrift;
 use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::http::call::Call;
@@ -85,19 +86,23 @@ pub fn name_de(iso2: &str) -> &str {
     LAENDER.iter().find(|land| land.iso2 == iso2).map_or(iso2, |land| &land.name_de)
 }
 
-/// The lines below the name in an address window (DIN 5008): the country in capitals, where it is another one.
-pub fn address_lines(
+/// An address window (DIN 5008): the country in capitals, where it is another one.
+pub fn anschrift(
+    name: &str,
     strasse: Option<&str>,
     plz: Option<&str>,
     ort: Option<&str>,
     staat: &str,
     own: &str,
-) -> Vec<String> {
+) -> Anschrift {
     let town: Vec<_> = [plz, ort].into_iter().flatten().filter(|part| !part.is_empty()).collect();
-    let street = strasse.filter(|strasse| !strasse.is_empty()).map(str::to_owned);
+    let street = strasse.filter(|strasse| !strasse.is_empty());
     let town = Some(town.join(" ")).filter(|town| !town.is_empty());
     let country = (staat != own).then(|| name_de(staat).to_uppercase());
-    [street, town, country].into_iter().flatten().collect()
+    Anschrift {
+        zeilen: [Some(name), street].into_iter().flatten().map(str::to_owned).collect(),
+        ort: [town, country].into_iter().flatten().collect(),
+    }
 }
 
 /// Where a country is, as the tax rules see it.

@@ -1,6 +1,7 @@
 //! Sheets as other programs see them: `qpdf` checks the file and takes the e-invoice out, `pdftotext` reads the text,
 //! `pdfinfo` the tags.
 
+mod brief;
 #[path = "../programs/mod.rs"]
 mod programs;
 mod samples;
@@ -58,6 +59,11 @@ impl File {
         let told = String::from_utf8(self.told_by("qpdf", &["--check", "{}"])).unwrap();
         assert!(told.contains("No syntax or stream encoding errors found"), "{told}");
     }
+}
+
+/// What a sheet says that it does not show.
+fn hints(drawn: &Drawn) -> Vec<&str> {
+    drawn.hinweise.iter().map(|hint| hint.message.as_str()).collect()
 }
 
 fn drawn(blatt: &Blatt) -> (Drawn, File) {
@@ -121,14 +127,20 @@ fn every_kind_of_sheet_is_a_sound_file_that_says_all_its_amounts() {
         if let Some(folder) = std::env::var_os("PARTNERD_SHEETS") {
             fs::copy(&file.path, Path::new(&folder).join(format!("{name}.pdf"))).unwrap();
         }
-        assert!(drawn.fehlende_zeichen.is_empty(), "{name}: {:?}", drawn.fehlende_zeichen);
+        assert_eq!(hints(&drawn), [""; 0], "{name}");
         let text = file.text();
         let found: HashSet<_> =
             text.split_whitespace().map(|word| word.trim_end_matches(['.', ';'])).collect();
         for amount in amounts(&blatt) {
             assert!(found.contains(euro(amount).as_str()), "{name} lacks {}", euro(amount));
         }
-        for line in blatt.anschrift.iter().chain([&blatt.titel, &blatt.absender.firma]) {
+        for line in blatt
+            .anschrift
+            .zeilen
+            .iter()
+            .chain(&blatt.anschrift.ort)
+            .chain([&blatt.titel, &blatt.absender.firma])
+        {
             assert!(text.contains(line), "{name} lacks {line}");
         }
         for Angabe { name: label, wert } in &blatt.angaben {
@@ -310,7 +322,7 @@ fn a_long_document_repeats_its_headings_and_carries_its_sum_over() {
 fn with_texts(text: &str) -> Blatt {
     let mut blatt = samples::letter(&format!("Rechnung {text}"));
     blatt.untertitel = Some(text.to_owned());
-    blatt.anschrift = vec![text.to_owned()];
+    blatt.anschrift = samples::anschrift(&[text], text);
     blatt.angaben = vec![Angabe::new("Datum", text)];
     blatt.absender.rechnungstext = Some(text.to_owned());
     let mut position = samples::position(1, text, ("1", "kg", "1"), "0", "7");
@@ -377,14 +389,16 @@ fn letters_of_europe_are_drawn_and_others_are_boxes_that_are_named() {
     let mut blatt = samples::rechnung();
     blatt.untertitel = Some(europe.to_owned());
     let (drawn, file) = drawn(&blatt);
-    assert!(drawn.fehlende_zeichen.is_empty(), "{:?}", drawn.fehlende_zeichen);
+    assert_eq!(hints(&drawn), [""; 0]);
     let letters: String = europe.chars().filter(|letter| !letter.is_whitespace()).collect();
     assert!(file.letters().contains(&letters), "{}", file.letters());
 
     blatt.untertitel = Some("Reis 米 für 🌾 und 米".to_owned());
     let (drawn, file) = self::drawn(&blatt);
     file.check();
-    assert_eq!(drawn.fehlende_zeichen, ['米', '🌾']);
+    let said = "Diese Zeichen fehlen in der Schrift und stehen als Kästchen im PDF: 米🌾";
+    assert_eq!(hints(&drawn), [said]);
+    assert_eq!(drawn.hinweise, partnerd::blatt::hints(&blatt).unwrap(), "known before it is drawn");
     // Who copies the text gets the character.
     assert!(file.letters().contains("Reis米für🌾und米"), "{}", file.letters());
 }

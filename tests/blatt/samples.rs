@@ -1,8 +1,8 @@
 //! Sheets of a mill, one of each kind.
 
 use partnerd::blatt::{
-    Abschnitt, Absender, Abzug, Angabe, Aufdruck, Blatt, ERechnung, Konto, Position, Preis, Skonto,
-    Steuergruppe, Summen, Tabelle, Wert, Zahlrichtung, Zahlung, Zeile,
+    Abschnitt, Absender, Abzug, Angabe, Anschrift, Aufdruck, Blatt, ERechnung, Konto, Position, Preis,
+    Skonto, Steuergruppe, Summen, Tabelle, Wert, Zahlrichtung, Zahlung, Zeile,
 };
 use partnerd::erechnung::Profil;
 use partnerd::rules::day::Day;
@@ -64,6 +64,10 @@ pub fn konto() -> Konto {
     }
 }
 
+pub fn anschrift(zeilen: &[&str], ort: &str) -> Anschrift {
+    Anschrift { zeilen: texts(zeilen), ort: vec![ort.to_owned()] }
+}
+
 /// A sheet without sections.
 pub fn letter(titel: &str) -> Blatt {
     Blatt {
@@ -71,12 +75,10 @@ pub fn letter(titel: &str) -> Blatt {
         untertitel: None,
         datum: Day::new(2026, 11, 22),
         absender: absender(),
-        anschrift: texts(&[
-            "Bäckerei Grünwald OHG",
-            "Frau Özlem Łukasiewicz",
-            "Hauptstraße 7",
+        anschrift: anschrift(
+            &["Bäckerei Grünwald OHG", "Frau Özlem Łukasiewicz", "Hauptstraße 7"],
             "97318 Kitzingen",
-        ]),
+        ),
         angaben: angaben(&[
             ("Datum", "22.11.2026"),
             ("Kundennummer", "10042"),
@@ -232,7 +234,7 @@ pub fn storno() -> Blatt {
 /// What a company writes for a farmer of the flat rate.
 pub fn gutschrift() -> Blatt {
     let mut blatt = letter("Gutschrift ER-2026-000417");
-    blatt.anschrift = texts(&["Hof Þórsson", "Þóra Björnsdóttir", "Am Anger 3", "97350 Mainbernheim"]);
+    blatt.anschrift = anschrift(&["Hof Þórsson", "Þóra Björnsdóttir", "Am Anger 3"], "97350 Mainbernheim");
     let mut weizen = position(1, "Weizen A", ("24.116", "t", "213.455"), "0", "7.8");
     weizen.merkmale = angaben(&[("Charge", "E-2026-0311"), ("Ernte", "2026"), ("Feuchte", "16,2 %")]);
     let positionen = vec![weizen];

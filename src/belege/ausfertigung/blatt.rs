@@ -24,9 +24,8 @@ pub fn sheet(tx: &Tx<'_>, vorlage: &Vorlage<'_>) -> Result<Blatt> {
     let own = firma.land();
     let [strasse, plz, ort] = [&partner.strasse, &partner.plz, &partner.ort].map(Option::as_deref);
     let contact = beleg.kontaktperson.iter().map(|person| format!("z. Hd. {person}"));
-    let mut anschrift = vec![partner.name.clone()];
-    anschrift.extend(contact);
-    anschrift.extend(laender::address_lines(strasse, plz, ort, &partner.staat, own));
+    let mut anschrift = laender::anschrift(&partner.name, strasse, plz, ort, &partner.staat, own);
+    anschrift.zeilen.splice(1..1, contact);
     Ok(Blatt {
         titel: format!("{} {}", worte::art(beleg), beleg.beleg_nummer),
         untertitel: vorlage.storno_von.as_ref().map(|original| {
