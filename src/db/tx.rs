@@ -205,6 +205,19 @@ impl<'c> WriteTx<'c> {
         Ok(done)
     }
 
+    /// Does work of which nothing is kept, and says what came of it.
+    pub fn undone<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let written = self.written.borrow().len();
+        self.connection.execute_batch("savepoint trial")?;
+        let done = work();
+        let undone = self.connection.execute_batch("rollback to trial; release trial");
+        self.written.borrow_mut().truncate(written);
+        // Some failures undo the whole transaction; then there is no savepoint left.
+        let done = done?;
+        undone?;
+        Ok(done)
+    }
+
     /// The key that writes; none is the command line.
     pub fn key_id(&self) -> Option<&str> {
         self.key_id

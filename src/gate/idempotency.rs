@@ -49,8 +49,12 @@ pub struct Repeatable {
 }
 
 impl Repeatable {
-    /// The key of a call, if it has one; only POSTs take it.
+    /// The key of a call, if it has one; only POSTs take it. What is only tried is neither the request that was sent before
+    /// nor one to be repeated.
     pub fn from_call(call: &Call<'_>, caller: &Caller) -> Result<Option<Repeatable>> {
+        if call.query.is_trial()? {
+            return Ok(None);
+        }
         let (Some(Method::Post), Ok(body)) =
             (Method::parse(&call.request.method), call.request.body.content())
         else {

@@ -3,6 +3,9 @@
 use crate::rules::choice::Choice;
 use crate::rules::document::BelegTyp;
 
+/// The parameter of a request of which nothing is kept.
+pub const TRIAL: &str = "pruefen";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParamKind {
     Text,
@@ -51,6 +54,11 @@ macro_rules! of_kind {
 of_kind!(text Text, int Int, uuid Uuid, day Day, bool Bool, flag Flag);
 
 impl Param {
+    /// Nothing that the request does is kept: it is asked what would come of it.
+    pub const fn trial(summary: &'static str) -> Param {
+        Param::flag(TRIAL, summary)
+    }
+
     pub const OFFSET: Param = Param::new("offset", ParamKind::Offset, "Einträge, die übersprungen werden");
 
     pub const fn limit(default: Option<u32>) -> Param {

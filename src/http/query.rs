@@ -3,7 +3,7 @@
 use percent_encoding::percent_decode_str;
 use uuid::Uuid;
 
-use super::param::{Param, ParamKind};
+use super::param::{Param, ParamKind, TRIAL};
 use crate::db::list::{MAX_LIMIT, MAX_SEARCH_WORDS, Page};
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
@@ -110,6 +110,11 @@ impl Query {
 
     pub fn flag(&self, name: &str) -> Checked<bool> {
         Ok(self.bool(name)?.unwrap_or(false))
+    }
+
+    /// Whether nothing that the request does is kept: its route has [`TRIAL`], and it says so.
+    pub fn is_trial(&self) -> Checked<bool> {
+        self.param(TRIAL).map_or(Ok(false), |param| self.flag(param.name))
     }
 
     pub fn int_within(&self, name: &str) -> Checked<i64> {
