@@ -1172,6 +1172,7 @@ create table beleg (
   kunden_e_adresse  text,
   firma_nr          integer,                   -- the state of our master data that held then; null: there was none
   blatt_am          integer,                   -- when its sheet came to be; null: it has none
+  erechnung_fehlt   text,                      -- JSON array: what was missing for the e-invoice that it should have had
   summe_netto       integer not null,
   summe_mwst        integer not null,
   summe_brutto      integer not null,
@@ -1228,6 +1229,9 @@ create index beleg_vertriebler on beleg (tenant_id, vb_id) where vb_id is not nu
 -- D4: documents that may become final when their day is over are looked for every minute and at each start, among all
 -- that a company ever wrote.
 create index beleg_offen on beleg (tenant_id, beleg_typ, rechnungsart, angelegt_am, id) where status = 'offen';
+-- D4: what became final without the e-invoice that it should have had, for the first page of the Leitstand.
+create index beleg_ohne_erechnung on beleg (tenant_id, beleg_datum desc, angelegt_am desc, id desc)
+  where erechnung_fehlt is not null and status = 'abgeschlossen';
 -- The order of the list, with what is searched in beside it: a list that is searched reads nothing else.
 create index beleg_ordnung
   on beleg (tenant_id, beleg_datum desc, angelegt_am desc, id desc, kunde_id, such_text);
@@ -1263,7 +1267,7 @@ create trigger beleg_abgeschlossen before update on beleg
     or new.kunden_iban is not old.kunden_iban or new.kunden_bic is not old.kunden_bic
     or new.kunden_kaeuferreferenz is not old.kunden_kaeuferreferenz
     or new.kunden_e_adresse is not old.kunden_e_adresse or new.firma_nr is not old.firma_nr
-    or new.blatt_am is not old.blatt_am)
+    or new.blatt_am is not old.blatt_am or new.erechnung_fehlt is not old.erechnung_fehlt)
   begin select raise(abort, 'a finalised document never changes'); end;
 -- Nor is a document ever deleted: its number would be missing (D5).
 create trigger beleg_nie_loeschen before delete on beleg

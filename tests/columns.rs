@@ -22,7 +22,7 @@ const BESIDE: &[(&str, &str, &str)] = &[
     ),
     ("artikelgruppe", "kuerzel_key name_key", "found by these"),
     ("beleg", "anfrage_sha256", "what a repeated request is compared with"),
-    ("beleg", "blatt_am firma_nr", "written when a document becomes final"),
+    ("beleg", "blatt_am erechnung_fehlt firma_nr", "written when a document becomes final"),
     (
         "beleg",
         "kunden_bic kunden_e_adresse kunden_email kunden_iban kunden_kaeuferreferenz kunden_kundennr kunden_name \

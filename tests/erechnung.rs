@@ -111,7 +111,14 @@ fn texts<'a>(xml: &'a str, name: &str) -> Vec<&'a str> {
 #[test]
 fn what_is_said_in_words() {
     let table = [
-        ("rechnung", "Content", vec!["Es gelten die Einheitsbedingungen im deutschen Getreidehandel."]),
+        (
+            "rechnung",
+            "Content",
+            vec![
+                "Es gelten die Einheitsbedingungen im deutschen Getreidehandel.",
+                "Lieferschein LS-2027-00001 vom 02.01.2027",
+            ],
+        ),
         ("gutschrift", "TypeCode", vec!["VAT", "389"]),
         (
             "gutschrift",
@@ -123,7 +130,14 @@ fn what_is_said_in_words() {
         ),
         ("storno", "Content", vec!["Storno der Rechnung RE-2027-00001 vom 04.01.2027"]),
         ("storno", "SpecifiedTradePaymentTerms", vec![]),
-        ("korrektur", "Content", vec!["Rechnungskorrektur"]),
+        (
+            "korrektur",
+            "Content",
+            vec![
+                "Rechnungskorrektur",
+                "Berichtigung zu RE-2026-00917 vom 21.12.2026, RE-2026-00931 vom 29.12.2026",
+            ],
+        ),
         ("korrektur", "DueDateDateTime", vec![]),
         ("ig_lieferung", "ExemptionReasonCode", vec!["VATEX-EU-IC"]),
         (

@@ -1,6 +1,6 @@
 //! A change of a document while it is open (specification, PUT /belege/{id}; D4).
 
-use super::create::{Unbooked, book, check_date, confirmation, create_ordered_batches, hint_purchase};
+use super::create::{Unbooked, book, check_date, confirmation, create_ordered_batches, hint_paper};
 use super::eingabe::{BelegChange, NewItem};
 use super::header::{Context, header};
 use super::lifecycle::{self, check_locked};
@@ -46,7 +46,7 @@ pub fn change(
     };
     let new = with_sums(new, &positions, says_groups, &mut hints)?;
     sql::update(tx, &new)?;
-    hint_purchase(tx, &new, &kunde, &mut hints)?;
+    hint_paper(tx, &new, &positions, &kunde, &mut hints)?;
     if !enters_again {
         satzdatum::hint_invoices_keep_rates(tx, &new, &kunde, einstellungen, &mut hints)?;
         steuerausweis::hint_doubtful(tx, &new, &kunde, &positions, &mut hints)?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::ausfertigung::hint_nothing_corrected;
 use super::eingabe::{BelegChange, NewBeleg};
 use super::header::{Context, header, hint_not_agreed};
 use super::lager::{self, Rebooking};
@@ -62,7 +63,7 @@ pub fn add(
     beleg.beleg_nummer = numbers::next(tx, Reihe::Beleg(typ), datum.year())?;
     sql::insert(tx, &beleg, digest)?;
     sql::insert_positions(tx, &positions)?;
-    hint_purchase(tx, &beleg, &kunde, hints)?;
+    hint_paper(tx, &beleg, &positions, &kunde, hints)?;
     let (kunde, einstellungen) = (&kunde, &*einstellungen);
     let unbooked = Unbooked { withdrawn: None, positions, kunde, source, einstellungen, has_new_items: true };
     let (mut beleg, positionen, bewegungen) = book(tx, beleg, unbooked, hints)?;
@@ -215,14 +216,26 @@ pub fn hint_contracts(
     kontrakte::hint_delivered(tx, beleg.id, &items, hints)
 }
 
-/// Two purchase invoices of a supplier with the same number of his (D5), and a Gutschrift that was not agreed on.
-pub fn hint_purchase(tx: &Tx<'_>, beleg: &Beleg, kunde: &Kunde, hints: &mut Hints) -> Result<()> {
+/// What is doubtful about a document as a paper.
+pub fn hint_paper(
+    tx: &Tx<'_>,
+    beleg: &Beleg,
+    positions: &[BelegPosition],
+    kunde: &Kunde,
+    hints: &mut Hints,
+) -> Result<()> {
+    hint_doubled_fremdbeleg(tx, beleg, hints)?;
+    hint_not_agreed(beleg, kunde, hints);
+    hint_nothing_corrected(tx, beleg, positions, hints)
+}
+
+/// Two purchase invoices of a supplier with the same number of his (D5).
+fn hint_doubled_fremdbeleg(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<()> {
     let may_be_doubled = beleg.beleg_typ.ist_fremdrechnung() && beleg.fremdbelegnummer.is_some();
     if may_be_doubled && sql::has_fremdbeleg(tx, beleg)? {
         let message = "Von diesem Lieferanten gibt es schon eine Eingangsrechnung mit dieser Nummer.";
         hints.add_field(HintCode::FremdbelegDoppelt, "fremdbelegnummer", message);
     }
-    hint_not_agreed(beleg, kunde, hints);
     Ok(())
 }
 

@@ -42,6 +42,7 @@ pub fn auswahl<'q>(tx: &Tx<'_>, query: &'q Query) -> Result<Auswahl<'q>> {
         artikel: query.uuid("artikel_id")?,
         kontrakt: query.uuid("kontrakt_id")?,
         sortierung: query.one_of("sortierung")?,
+        ohne_erechnung: false,
     })
 }
 
@@ -116,12 +117,17 @@ pub fn change(call: &Call<'_>) -> Result<Write> {
 pub fn finalise(call: &Call<'_>) -> Result<Write> {
     let (_, hinweise) = call.optional_body::<Leer>()?;
     let (id, if_match) = (call.id(WHAT)?, call.if_match());
+    let is_trial = call.query.is_trial()?;
     Ok(Box::new(move |tx| {
         let old = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), old.version)?;
         let mut hinweise = hinweise.clone();
+        if is_trial {
+            return Ok(Reply::ok(&lifecycle::try_to_finalise(tx, old, hinweise)?)?.about(id));
+        }
         let Beleg { id, beleg_nummer, status, .. } = lifecycle::finalise(tx, old, &mut hinweise)?;
-        Ok(Reply::ok(&StatusBestaetigung { id, beleg_nummer, status, hinweise })?.about(id))
+        let bestaetigung = StatusBestaetigung { id, beleg_nummer, status, ablehnungen: None, hinweise };
+        Ok(Reply::ok(&bestaetigung)?.about(id))
     }))
 }
 
@@ -134,7 +140,7 @@ pub fn settle(call: &Call<'_>) -> Result<Write> {
         IfMatch::check(if_match.as_ref(), old.version)?;
         let mut hinweise = hinweise.clone();
         let Beleg { id, beleg_nummer, status, .. } = lifecycle::settle(tx, old, closed, &mut hinweise)?;
-        Ok(Reply::ok(&StatusBestaetigung { id, beleg_nummer, status, hinweise })?.about(id))
+        Ok(Reply::ok(&StatusBestaetigung { id, beleg_nummer, status, ablehnungen: None, hinweise })?.about(id))
     }))
 }
 

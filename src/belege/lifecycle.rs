@@ -1,14 +1,14 @@
 //! The way of a document to its end: finalised, cancelled (D4).
 
 use super::lager::{self, Rebooking};
-use super::model::{Beleg, BelegPosition, Source, StornoBestaetigung};
+use super::model::{Ablehnung, Beleg, BelegPosition, Source, StatusBestaetigung, StornoBestaetigung};
 use super::verlauf;
 use super::{ausfertigung, lieferanten_nr, nachweis, sql, steuerausweis};
 use crate::artikel;
 use crate::db::evidence::Subject;
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::kunden;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::document::{BelegAktion, BelegStatus};
@@ -52,6 +52,20 @@ pub fn finalise(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Bel
 fn hint_doubtful_tax(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<()> {
     let Some(kunde) = kunden::find(tx, beleg.kunde_id)? else { return Ok(()) };
     steuerausweis::hint_doubtful(tx, beleg, &kunde, &sql::positions(tx, beleg.id)?, hints)
+}
+
+/// What finalising a document would say; it stays as it is (D21h).
+pub fn try_to_finalise(tx: &WriteTx<'_>, beleg: Beleg, mut hinweise: Hints) -> Result<StatusBestaetigung> {
+    let (id, beleg_nummer, status) = (beleg.id, beleg.beleg_nummer.clone(), beleg.status);
+    let ablehnungen = match tx.undone(|| finalise(tx, beleg, &mut hinweise)) {
+        Ok(_) => Vec::new(),
+        Err(Failure::Refused(refusal)) => {
+            let Refusal { code, message, feld, .. } = *refusal;
+            vec![Ablehnung { error: code, feld, message }]
+        }
+        Err(failure) => return Err(failure),
+    };
+    Ok(StatusBestaetigung { id, beleg_nummer, status, ablehnungen: Some(ablehnungen), hinweise })
 }
 
 /// The next state, with the version before it in the history, and an event for those who poll if they see it final or
@@ -182,6 +196,7 @@ fn counter_document(
         pdf_url: None,
         blatt_am: None,
         firma_nr: None,
+        erechnung_fehlt: None,
         storno_grund: None,
         vorgaenger_beleg_id: Some(cancelled.id),
         ohne_gegenbeleg: false,

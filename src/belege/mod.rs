@@ -158,6 +158,9 @@ pub const ROUTES: &[Route] = &[
             &[Code::BelegAbgeschlossen, Code::BelegTypNichtAenderbar],
         ]),
     Route::post("/api/v1/belege/{id}/abschliessen", WRITE, "Beleg abschließen", handlers::finalise)
+        .with_query(&[Param::trial(
+            "true: nur sagen, welche Hinweise und Ablehnungen das Abschließen hätte; geändert wird nichts",
+        )])
         .may_take::<Leer>("Leer")
         .with_if_match()
         .gives(&[Answer::ok::<StatusBestaetigung>()])

@@ -5,10 +5,11 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::chargen::Bewegung;
+use crate::db::columns::Json;
 use crate::db::record::record;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::document::{BelegStatus, BelegTyp, Rechnungsart};
-use crate::rules::error::Hints;
+use crate::rules::error::{Code, Hints};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::tax::{Gedruckt, Steuerkategorie};
 
@@ -78,6 +79,9 @@ record! {
         pdf_url: Option<String> = |id, is_archived| { pdf_url(id, is_archived) },
         created_at: Instant = fixed as angelegt_am,
         updated_at: Instant = mutable as geaendert_am,
+        /// What was missing for the e-invoice that the document should have had when it became final (D4).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        erechnung_fehlt: Option<Vec<String>> = |fehlt| { from_json(fehlt) },
         /// The partner's name; a copy once the document is final (D4).
         kunden_name: String = "coalesce(b.kunden_name, k.name)",
         /// In the answer about a single document only.
@@ -101,6 +105,7 @@ record! {
         #[serde(skip)]
         version: i64 = mutable,
     } with {
+        fehlt: "b.erechnung_fehlt",
         is_archived: "b.blatt_am is not null or exists (select 1 from beleg_pdf p where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
     }
 }
@@ -114,6 +119,10 @@ record! {
         beleg_typ: BelegTyp,
         status: BelegStatus,
     }
+}
+
+fn from_json(list: Option<Json<Vec<String>>>) -> Option<Vec<String>> {
+    list.map(|Json(list)| list)
 }
 
 /// Whether an invoice is below zero, or takes another one back.
@@ -266,7 +275,20 @@ pub struct StatusBestaetigung {
     pub id: Uuid,
     pub beleg_nummer: String,
     pub status: BelegStatus,
+    /// Why finalising would be refused, where that was asked (D21h).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ablehnungen: Option<Vec<Ablehnung>>,
     pub hinweise: Hints,
+}
+
+/// A refusal that a request would have.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Ablehnung {
+    #[schemars(with = "String")]
+    pub error: Code,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feld: Option<String>,
+    pub message: String,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

@@ -13,7 +13,7 @@ const DOCUMENT: &str = "select json_array(hex(b.id), b.beleg_nummer, b.beleg_typ
     b.leistung_von, b.leistung_bis, b.liefertermin, hex(b.kunde_id), b.kunden_name, b.kunden_strasse,
     b.kunden_plz, b.kunden_ort, b.kunden_staat, b.kunden_ust_id, b.kunden_kundennr, b.kunden_steuernummer,
     b.kunden_email, b.kunden_iban, b.kunden_bic, b.kunden_kaeuferreferenz, b.kunden_e_adresse, b.rechnungsart,
-    b.firma_nr, b.blatt_am, b.summe_netto, b.summe_mwst, b.summe_brutto, b.steuergruppen,
+    b.firma_nr, b.blatt_am, b.erechnung_fehlt, b.summe_netto, b.summe_mwst, b.summe_brutto, b.steuergruppen,
     b.notizen, b.zahlungsziel_tage, b.zahlungsbedingung, b.skonto_tage, b.skonto_prozent,
     b.external_ref, b.fremdbelegnummer, b.kontaktperson, b.niederlassung_id, b.lagerhalle_id, b.vb_id,
     hex(b.storno_von_beleg_id), hex(b.vorgaenger_beleg_id), b.angelegt_am,

@@ -55,6 +55,8 @@ pub struct Auswahl<'a> {
     /// Named by a position.
     pub kontrakt: Option<Uuid>,
     pub sortierung: Option<&'a str>,
+    /// Final without the e-invoice that it should have had (D4).
+    pub ohne_erechnung: bool,
 }
 
 pub fn list<P: PageOf<Beleg>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
@@ -72,6 +74,9 @@ fn filter<'a>(auswahl: &'a Auswahl<'_>) -> Filter<'a> {
     filter.one_of("b.status", &auswahl.status);
     filter.when("b.beleg_datum >= :von", ":von", auswahl.von);
     filter.when("b.beleg_datum <= :bis", ":bis", auswahl.bis);
+    if auswahl.ohne_erechnung {
+        filter.and("b.erechnung_fehlt is not null and b.status = 'abgeschlossen'");
+    }
     filter.when("b.kunde_id = :kunde", ":kunde", auswahl.kunde);
     filter.when("b.beleg_nummer = :nummer", ":nummer", auswahl.beleg_nummer.as_deref());
     filter.when("b.external_ref = :ref", ":ref", auswahl.external_ref);

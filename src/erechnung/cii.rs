@@ -72,7 +72,10 @@ fn document(xml: &mut Xml, rechnung: &Rechnung, betraege: &Betraege) {
 }
 
 fn line(xml: &mut Xml, position: &Position, zeile: &Zeile, art: Rechnungsart) {
-    xml.element("ram:AssociatedDocumentLineDocument", |xml| xml.number("ram:LineID", position.position));
+    xml.element("ram:AssociatedDocumentLineDocument", |xml| {
+        xml.number("ram:LineID", position.position);
+        xml.nested("ram:IncludedNote", "ram:Content", filled(&position.bemerkung));
+    });
     xml.element("ram:SpecifiedTradeProduct", |xml| product(xml, position, art));
     xml.element("ram:SpecifiedLineTradeAgreement", |xml| {
         xml.element("ram:NetPriceProductTradePrice", |xml| xml.number("ram:ChargeAmount", zeile.preis));
@@ -236,7 +239,7 @@ fn settlement(xml: &mut Xml, rechnung: &Rechnung, betraege: &Betraege) {
         });
     }
     xml.element("ram:SpecifiedTradeSettlementHeaderMonetarySummation", |xml| sums(xml, betraege));
-    if let Some(bezug) = &rechnung.storno_von {
+    for bezug in rechnung.preceding() {
         xml.element("ram:InvoiceReferencedDocument", |xml| {
             xml.text("ram:IssuerAssignedID", &bezug.nummer);
             xml.element("ram:FormattedIssueDateTime", |xml| {

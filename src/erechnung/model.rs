@@ -1,6 +1,9 @@
 //! What an e-invoice says, before it is XML.
 
 use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
 
 use super::xml::is_blank;
 use crate::choice;
@@ -70,6 +73,8 @@ pub struct Rechnung {
     pub datum: Day,
     /// BG-3: the document that this one takes back.
     pub storno_von: Option<Bezug>,
+    /// BG-3: the invoices that a correction names.
+    pub berichtigt: Vec<Bezug>,
     /// BT-72: the day of the delivery; where there is a period alone, that of its end.
     pub lieferdatum: Option<Day>,
     /// BT-73: first day of a period of delivery.
@@ -88,8 +93,10 @@ pub struct Rechnung {
     pub lieferschein: Option<String>,
     /// BT-22: further notes.
     pub bemerkungen: Vec<String>,
-    /// How the seller is taxed: says which exemption `E` is, and that the rate of § 24 UStG was applied.
+    /// How the seller is taxed: says which exemption `E` is.
     pub steuerart: Option<Steuerart>,
+    /// A position has a rate of § 24 UStG.
+    pub durchschnittssatz: bool,
     /// BG-4: who delivers. The company, but for a Gutschrift the supplier.
     pub verkaeufer: Partei,
     /// BG-7: who receives. The customer, but for a Gutschrift the company.
@@ -99,12 +106,18 @@ pub struct Rechnung {
 }
 
 /// Another document: BT-25 and BT-26.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bezug {
     /// BT-25: its number.
     pub nummer: String,
     /// BT-26: its day.
     pub datum: Day,
+}
+
+impl fmt::Display for Bezug {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} vom {}", self.nummer, self.datum.german())
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -173,6 +186,8 @@ pub struct Kontakt {
 pub struct Position {
     /// BT-126: its number, from 1.
     pub position: i64,
+    /// BT-127: what is said of this line alone.
+    pub bemerkung: Option<String>,
     /// BT-129: quantity.
     pub menge: Quantity,
     /// BT-130: unit, as in the interface.
@@ -231,6 +246,13 @@ impl Rechnung {
     /// Whether VAT ids are shown: an invoice about what is outside of the tax must not have one (BR-O-02).
     pub(super) fn shows_vat_ids(&self) -> bool {
         self.positionen.iter().any(|position| position.steuer_kategorie != Steuerkategorie::NichtSteuerbar)
+    }
+
+    /// BG-3: the invoices that it takes back or corrects. Receivers of XRechnung read it by a schema that has room for one
+    /// (UN/CEFACT D16B); its notes name all.
+    pub(super) fn preceding(&self) -> impl Iterator<Item = &Bezug> {
+        let most = if self.profil() == Profil::XRechnung { 1 } else { usize::MAX };
+        self.storno_von.iter().chain(&self.berichtigt).take(most)
     }
 
     pub(super) fn has(&self, kategorien: &[Steuerkategorie]) -> bool {

@@ -1,6 +1,6 @@
 //! What an e-invoice says in words. The law wants some of them word for word.
 
-use super::model::{Rechnung, Typ, filled};
+use super::model::{Bezug, Rechnung, Typ, filled};
 use super::xml::{is_blank, is_space};
 use crate::rules::day::Day;
 use crate::rules::document::Rechnungsart;
@@ -39,13 +39,16 @@ pub fn notes(rechnung: &Rechnung, typ: Typ) -> Vec<String> {
     }
     if let Some(bezug) = &rechnung.storno_von {
         let what = if rechnung.art == Rechnungsart::Gutschrift { "Gutschrift" } else { "Rechnung" };
-        notes.push(format!("Storno der {what} {} vom {}", bezug.nummer, bezug.datum.german()));
+        notes.push(format!("Storno der {what} {bezug}"));
     }
     if typ == Typ::Rechnungskorrektur {
         notes.push(KORREKTUR.to_owned());
     }
-    if rechnung.steuerart == Some(Steuerart::Pauschal24) && rechnung.has(&[Steuerkategorie::Steuerpflichtig])
-    {
+    if !rechnung.berichtigt.is_empty() {
+        let berichtigt: Vec<_> = rechnung.berichtigt.iter().map(Bezug::to_string).collect();
+        notes.push(format!("Berichtigung zu {}", berichtigt.join(", ")));
+    }
+    if rechnung.durchschnittssatz {
         notes.push(DURCHSCHNITTSSATZ.to_owned());
     }
     notes.extend(rechnung.bemerkungen.iter().cloned());

@@ -7,7 +7,7 @@ use super::page::{Ask, Snapshot, encoded};
 use super::parts::{linked, moment, number, or_blank, tenths};
 use super::{frame, rat, wiegungen, zustand};
 use crate::app::description::meaning_of;
-use crate::belege;
+use crate::belege::{self, Beleg};
 use crate::db::list::Page;
 use crate::failure::Result;
 use crate::gate::audit::{Entry, Filter, Who, find, log_page};
@@ -24,6 +24,7 @@ use crate::waage::{self, Auswahl, Wiegung};
 /// Weighings of a day that are looked at, and errors that are shown, at most.
 const WEIGHINGS_OF_DAY_MAX: u32 = 5_000;
 const ERRORS_SHOWN_MAX: usize = 8;
+const WITHOUT_ERECHNUNG_SHOWN_MAX: u32 = 20;
 
 /// Rows of the log among which they are looked for: this page is open all day.
 const LOG_ROWS_LOOKED_AT: i64 = 10_000;
@@ -37,6 +38,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let sorgen = zustand::sorgen(ask, db, &keys, upkeep.as_ref())?;
     let body = html! {
         @if !sorgen.is_empty() { h2 { "Zu erledigen" } (zustand::shown(&sorgen)) }
+        (without_erechnung(ask, db)?)
         @if let Some(steps) = zustand::first_steps(ask, db, &keys)? { (steps) }
         @if !errors.is_empty() || since.is_some() {
             h2 { "Abgelehnte Anfragen" }
@@ -61,6 +63,27 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         }
     };
     frame::live_page(ask, db, "Übersicht", body)
+}
+
+/// Documents that became final without the e-invoice that they should have had: nobody was told at the end of a day (D4).
+fn without_erechnung(ask: &Ask, db: &Snapshot<'_>) -> Result<Markup> {
+    let auswahl = belege::Auswahl { ohne_erechnung: true, ..belege::Auswahl::default() };
+    let page = Page { limit: Some(WITHOUT_ERECHNUNG_SHOWN_MAX), offset: 0 };
+    let found: Records<Beleg> = belege::list(&db.tx, &auswahl, page)?;
+    let table = linked("Belege ohne E-Rechnung, der neueste zuerst", "", &found.rows, |beleg| {
+        ask.page_of("belege", beleg.id)
+    })
+    .text("Nummer", |beleg| beleg.beleg_nummer.clone())
+    .text("Datum", |beleg| beleg.datum().german())
+    .text("Partner", |beleg| beleg.kunden_name.clone())
+    .text("Was fehlte", |beleg| beleg.erechnung_fehlt.as_deref().unwrap_or_default().join("; "));
+    Ok(html! {
+        @if found.count > 0 {
+            h2 { "Ohne E-Rechnung abgeschlossen" }
+            p { "Diese " (number(found.count)) " Belege brauchten eine E-Rechnung und haben keine. Bitte ergänzen, was fehlte,                 den Beleg stornieren und neu schreiben. Was anders geregelt ist, verschwindet hier, sobald es erledigt ist." }
+            (table.render())
+        }
+    })
 }
 
 /// Kilograms that came in and went out in each hour of a day.

@@ -208,6 +208,7 @@ choice! {
         KontraktEinheit = "KONTRAKT_EINHEIT",
         KontraktAbgelaufen = "KONTRAKT_ABGELAUFEN",
         BasisFehlt = "BASIS_FEHLT",
+        BezugFehlt = "BEZUG_FEHLT",
         AnschriftGekuerzt = "ANSCHRIFT_GEKUERZT",
     }
 }

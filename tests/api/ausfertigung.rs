@@ -1,5 +1,7 @@
 //! What leaves the house (D24, D25, D26): sheet and e-invoice of final documents, over HTTP and from the command line.
 
+mod abschliessen;
+mod bezuege;
 mod blaetter;
 mod korpus;
 mod pflicht;

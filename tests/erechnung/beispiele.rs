@@ -69,6 +69,7 @@ pub fn position(
     let rabatt_prozent = Percent::parse(rabatt).unwrap().value;
     Position {
         position,
+        bemerkung: None,
         menge,
         einheit: some(einheit),
         ep_netto,
@@ -101,6 +102,7 @@ pub fn rechnung(
         nummer: nummer.to_owned(),
         datum: Day::new(2027, 1, 4),
         storno_von: None,
+        berichtigt: Vec::new(),
         lieferdatum: Some(Day::new(2027, 1, 2)),
         leistung_von: None,
         leistung_bis: None,
@@ -111,6 +113,7 @@ pub fn rechnung(
         lieferschein: None,
         bemerkungen: Vec::new(),
         steuerart: None,
+        durchschnittssatz: false,
         verkaeufer,
         kaeufer,
         positionen,
@@ -120,6 +123,7 @@ pub fn rechnung(
 /// An invoice that uses every field.
 pub fn voll() -> Rechnung {
     let weizen = Position {
+        bemerkung: some("Lieferschein LS-2027-00001 vom 02.01.2027"),
         bezeichnung2: some("Protein 13,2 %"),
         langtext: some("Lose, frei Hof\nGewicht wie auf unserer Waage"),
         artikelnummer: some("1001"),
@@ -167,6 +171,7 @@ pub fn all() -> Vec<(&'static str, Rechnung)> {
     let raps = position(1, "Raps, Ernte 2026", "18.42", "t", "455", "0", "7.8");
     let gutschrift = Rechnung {
         steuerart: Some(Steuerart::Pauschal24),
+        durchschnittssatz: true,
         ..rechnung(Rechnungsart::Gutschrift, "ER-2027-00001", landwirt, firma(), vec![raps])
     };
     let minus = position(1, "Weizen", "-24.86", "t", "412.5", "2.5", "7");
@@ -175,13 +180,13 @@ pub fn all() -> Vec<(&'static str, Rechnung)> {
         storno_von: Some(Bezug { nummer: "RE-2027-00001".to_owned(), datum: Day::new(2027, 1, 4) }),
         ..rechnung(Rechnungsart::Rechnung, "RE-2027-00002", firma(), kaeufer.clone(), vec![minus])
     };
-    let korrektur = rechnung(
-        Rechnungsart::Rechnung,
-        "RE-2027-00003",
-        firma(),
-        kaeufer,
-        vec![position(1, "Preisnachlass Kontrakt K-2026-17", "1", "Stk", "-310", "0", "7")],
-    );
+    let nachlass = vec![position(1, "Preisnachlass Kontrakt K-2026-17", "1", "Stk", "-310", "0", "7")];
+    let korrektur = Rechnung {
+        berichtigt: [("RE-2026-00917", 21), ("RE-2026-00931", 29)]
+            .map(|(nummer, day)| Bezug { nummer: nummer.to_owned(), datum: Day::new(2026, 12, day) })
+            .to_vec(),
+        ..rechnung(Rechnungsart::Rechnung, "RE-2027-00003", firma(), kaeufer, nachlass)
+    };
     let ausland = Position {
         steuer_kategorie: Steuerkategorie::IgLieferung,
         ..position(1, "Braugerste", "25", "t", "260", "0", "0")

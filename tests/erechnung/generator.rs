@@ -154,6 +154,7 @@ fn position(z: &mut Zufall, position: i64) -> Position {
     let merkmal = |z: &mut Zufall| Merkmal { name: Cow::Borrowed("Charge"), wert: name(z) };
     Position {
         position,
+        bemerkung: z.some(text),
         menge,
         einheit: z.some(|z| (*z.of(UNITS)).to_owned()),
         ep_netto,
@@ -216,6 +217,9 @@ pub fn rechnung(z: &mut Zufall) -> Rechnung {
         } else {
             None
         },
+        berichtigt: (0..z.below(3))
+            .map(|at| Bezug { nummer: format!("RE-2026-0000{at}"), datum: day(z) })
+            .collect(),
         lieferdatum: if leistung_von.is_some() && z.one_in(2) { None } else { Some(day(z)) },
         leistung_von,
         leistung_bis,
@@ -226,6 +230,7 @@ pub fn rechnung(z: &mut Zufall) -> Rechnung {
         lieferschein: z.some(name),
         bemerkungen: (0..z.below(3)).map(|_| text(z)).collect(),
         steuerart: *z.of(STEUERARTEN),
+        durchschnittssatz: z.one_in(4),
         verkaeufer,
         kaeufer,
         positionen,

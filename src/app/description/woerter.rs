@@ -116,6 +116,10 @@ const WOERTER: &[(&str, &str)] = &[
     ("Eingelesen.dokument_id", "id der aufgehobenen Datei für GET /belege/{id}/dokumente/{dok_id}."),
     ("ab_menge", "Ab dieser Menge gilt der Preis, in der Einheit des Artikels."),
     ("abgang", "Was hinausging, ohne Storniertes."),
+    (
+        "ablehnungen",
+        "Mit pruefen=true: warum das Abschließen abgelehnt würde; leer, wo nichts dagegen spricht.",
+    ),
     ("abschliessen", "true: den Beleg gleich abschließen."),
     ("BelegPdfNeu.abschliessen", "false: den Beleg offen lassen; ohne Angabe wird er abgeschlossen."),
     (
@@ -212,6 +216,10 @@ const WOERTER: &[(&str, &str)] = &[
     ("ep_netto", "Einzelpreis netto vor Rabatt; 0 ist ein Preis, null heißt: aus dem Artikelstamm."),
     ("Artikel.ep_netto", "Einkaufspreis netto je Einheit."),
     ("BelegPosition.ep_netto", "Einzelpreis netto vor Rabatt."),
+    (
+        "erechnung_fehlt",
+        "Was der E-Rechnung fehlte, die der Beleg beim Abschließen hätte bekommen sollen; sonst fehlt das Feld.",
+    ),
     ("erfassungsdatum", "Tag der Erfassung."),
     ("erledigt", "Ob der Kontrakt erledigt ist."),
     ("erledigt_am", "Zeitpunkt der Erledigung."),

@@ -5,14 +5,16 @@ use uuid::Uuid;
 
 use super::super::lager;
 use super::super::model::{Beleg, BelegPosition};
+use super::bezug;
 use super::lieferung::{self, Lieferung};
 use crate::artikel::{self, Artikel};
 use crate::db::tx::Tx;
+use crate::erechnung::Bezug;
 use crate::failure::{Failure, Result};
 use crate::rules::day::Day;
-use crate::rules::fixed::Quantity;
-use crate::rules::tax::Steuerart;
-use crate::{biozertifikate, chargen, kontrakte, waage};
+use crate::rules::fixed::{Percent, Quantity};
+use crate::rules::tax::{Klasse, Steuerart};
+use crate::{biozertifikate, chargen, kontrakte, steuersaetze, waage};
 
 /// What is frozen as JSON beside a final document. A field that comes later is none in what was frozen before.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,9 +30,15 @@ pub struct Angaben {
     /// The last of these.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lieferdatum_angenommen: bool,
-    /// Numbers of the deliveries that an invoice is about.
+    /// The deliveries that an invoice is about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub lieferscheine: Vec<String>,
+    pub lieferscheine: Vec<Bezug>,
+    /// The invoices that a correction names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub berichtigt: Vec<Bezug>,
+    /// The rates of § 24 UStG among those of the positions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub durchschnittssaetze: Vec<Percent>,
     /// The contract of all positions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kontrakt: Option<String>,
@@ -53,9 +61,9 @@ pub struct Ware {
     pub wiegungen: Vec<Gewogen>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kontrakt: Option<String>,
-    /// Numbers of the deliveries.
+    /// Its deliveries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub lieferscheine: Vec<String>,
+    pub lieferscheine: Vec<Bezug>,
 }
 
 /// A batch, or what a purchase says of one that it brings.
@@ -113,16 +121,49 @@ impl Angaben {
             [Some(one)] => Some(one.clone()),
             _ => None,
         };
-        let lieferscheine = distinct(lieferungen.iter().map(|lieferung| &lieferung.beleg_nummer));
         Ok(Angaben {
             steuerart,
             lieferdatum,
             lieferdatum_angenommen,
-            lieferscheine,
+            lieferscheine: distinct(lieferungen.iter().map(Lieferung::bezug)),
+            berichtigt: bezug::berichtigt(tx, beleg, positionen)?,
+            durchschnittssaetze: durchschnittssaetze(tx, steuerart, positionen)?,
             kontrakt,
             positionen: waren,
         })
     }
+
+    /// The delivery, where it is one.
+    pub fn lieferschein(&self) -> Option<&Bezug> {
+        self.lieferscheine.first().filter(|_| self.lieferscheine.len() == 1)
+    }
+
+    /// First and last day of several deliveries.
+    pub fn liefertage(&self) -> Option<(Day, Day)> {
+        let days = || self.lieferscheine.iter().map(|bezug| bezug.datum);
+        days().min().zip(days().max()).filter(|_| self.lieferscheine.len() > 1)
+    }
+
+    /// What is said of the deliveries of a position where the document has several.
+    pub fn lieferungen<'w>(&self, ware: &'w Ware) -> &'w [Bezug] {
+        if self.lieferscheine.len() > 1 { &ware.lieferscheine } else { &[] }
+    }
+}
+
+/// The rates of a farmer of the flat rate that are such rates, on whatever day: he may sell at others, too (§ 24 UStG).
+fn durchschnittssaetze(
+    tx: &Tx<'_>,
+    steuerart: Option<Steuerart>,
+    positionen: &[BelegPosition],
+) -> Result<Vec<Percent>> {
+    if steuerart != Some(Steuerart::Pauschal24) {
+        return Ok(Vec::new());
+    }
+    let saetze = steuersaetze::all(tx)?;
+    let is_flat = |satz: &Percent| {
+        saetze.iter().any(|known| known.schluessel == Klasse::Pauschal24.as_str() && known.satz == *satz)
+    };
+    Ok(distinct(positionen.iter().map(|position| position.mwst_satz).filter(is_flat)))
 }
 
 impl Ware {
@@ -150,7 +191,7 @@ impl Ware {
             ean: artikel.as_ref().and_then(|artikel| artikel.ean.clone()),
             wiegungen,
             kontrakt,
-            lieferscheine: distinct(lieferungen.iter().map(|lieferung| &lieferung.beleg_nummer)),
+            lieferscheine: distinct(lieferungen.iter().map(|lieferung| lieferung.bezug())),
         })
     }
 }

@@ -12,6 +12,7 @@ use crate::failure::Result;
 use crate::laender;
 use crate::rules::day::Day;
 use crate::rules::document::{BelegTyp, Lagerrolle, Seite};
+use crate::rules::fixed::Percent;
 use crate::rules::tax::{Steuerart, Steuerkategorie, groups, share};
 use crate::tenants;
 
@@ -50,8 +51,11 @@ fn angaben(vorlage: &Vorlage<'_>) -> Vec<Angabe> {
         false => ("Lieferantennummer", "Ihre Belegnummer"),
     };
     let is_offer = beleg.beleg_typ.lagerrolle() == Lagerrolle::Keine;
-    let lieferdatum = angaben.lieferdatum.filter(|_| !is_offer).map(Day::german);
-    let lieferscheine = match angaben.lieferscheine.as_slice() {
+    let lieferdatum =
+        angaben.lieferdatum.filter(|_| !is_offer && worte::has_one_day(vorlage)).map(Day::german);
+    let (von, bis) = worte::zeitraum(vorlage);
+    let numbers: Vec<_> = angaben.lieferscheine.iter().map(|bezug| bezug.nummer.as_str()).collect();
+    let lieferscheine = match numbers.as_slice() {
         [] => None,
         few if few.len() <= DELIVERIES_NAMED_MAX => Some(few.join("\n")),
         many => Some(format!(
@@ -63,8 +67,8 @@ fn angaben(vorlage: &Vorlage<'_>) -> Vec<Angabe> {
     let known = [
         ("Datum", Some(beleg.datum().german())),
         (number, partner.kennung.clone()),
+        ("Leistungszeitraum", period(von, bis).filter(|days| Some(days) != lieferdatum.as_ref())),
         ("Lieferdatum", lieferdatum),
-        ("Leistungszeitraum", period(beleg.leistung_von.map(|d| d.0), beleg.leistung_bis.map(|d| d.0))),
         ("Liefertermin", beleg.liefertermin.map(|termin| termin.0.german())),
         ("Lieferschein", lieferscheine),
         (own_number, beleg.fremdbelegnummer.clone()),
@@ -78,7 +82,7 @@ fn angaben(vorlage: &Vorlage<'_>) -> Vec<Angabe> {
 
 fn period(von: Option<Day>, bis: Option<Day>) -> Option<String> {
     match (von, bis) {
-        (Some(von), Some(bis)) => Some(format!("{} – {}", von.german(), bis.german())),
+        (Some(von), Some(bis)) if von != bis => Some(format!("{} – {}", von.german(), bis.german())),
         (one, other) => one.or(other).map(Day::german),
     }
 }
@@ -89,7 +93,7 @@ fn abschnitte(vorlage: &Vorlage<'_>) -> Result<Vec<Abschnitt>> {
     let text = |text: String| Abschnitt::Text { ueberschrift: None, absaetze: vec![text] };
     let mut abschnitte = Vec::new();
     if vorlage.storno_von.is_none() {
-        abschnitte.push(text(worte::einleitung(beleg, vorlage.angaben.lieferdatum)));
+        abschnitte.push(text(worte::einleitung(vorlage)));
     }
     let positionen =
         worte::paired(vorlage).map(|(position, ware)| zeile(vorlage, position, ware, has_prices));
@@ -120,9 +124,8 @@ fn zeile(
     has_prices: bool,
 ) -> Position {
     let mut merkmale = worte::merkmale(ware, true);
-    if vorlage.angaben.lieferscheine.len() > 1 {
-        merkmale.extend(ware.lieferscheine.iter().map(|nummer| ("Lieferschein", nummer.clone())));
-    }
+    let lieferungen = vorlage.angaben.lieferungen(ware).iter();
+    merkmale.extend(lieferungen.map(|bezug| ("Lieferschein", bezug.to_string())));
     if vorlage.angaben.kontrakt.is_none() {
         merkmale.extend(ware.kontrakt.iter().map(|nummer| ("Kontrakt", nummer.clone())));
     }
@@ -153,7 +156,7 @@ fn summen(vorlage: &Vorlage<'_>) -> Result<Summen> {
         satz: gruppe.satz,
         netto: gruppe.netto,
         steuer: gruppe.steuer,
-        grund: grund(vorlage, gruppe.merkmal).map(str::to_owned),
+        grund: grund(vorlage, gruppe.merkmal, gruppe.satz).map(str::to_owned),
     });
     Ok(Summen {
         gruppen: gruppen.collect(),
@@ -165,11 +168,12 @@ fn summen(vorlage: &Vorlage<'_>) -> Result<Summen> {
 }
 
 /// Why a group is taxed as it is, in few words.
-fn grund(vorlage: &Vorlage<'_>, kategorie: Steuerkategorie) -> Option<&'static str> {
+fn grund(vorlage: &Vorlage<'_>, kategorie: Steuerkategorie, satz: Percent) -> Option<&'static str> {
     let steuerart = vorlage.angaben.steuerart;
     match kategorie {
         Steuerkategorie::Steuerpflichtig => {
-            (steuerart == Some(Steuerart::Pauschal24)).then_some("Durchschnittssatz nach § 24 UStG")
+            let is_flat = vorlage.angaben.durchschnittssaetze.contains(&satz);
+            is_flat.then_some("Durchschnittssatz nach § 24 UStG")
         }
         Steuerkategorie::Nullsatz => Some("Nullsteuersatz"),
         Steuerkategorie::Steuerfrei if steuerart == Some(Steuerart::Kleinunternehmer) => {

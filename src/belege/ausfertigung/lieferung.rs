@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use crate::belege::model::{Beleg, BelegPosition};
 use crate::db::tx::Tx;
+use crate::erechnung::Bezug;
 use crate::failure::Result;
 use crate::rules::day::Day;
 
@@ -15,6 +16,12 @@ pub struct Lieferung {
     /// Its lieferdatum, else its day.
     pub datum: Day,
     pub wiegung_id: Option<Uuid>,
+}
+
+impl Lieferung {
+    pub fn bezug(&self) -> Bezug {
+        Bezug { nummer: self.beleg_nummer.clone(), datum: self.datum }
+    }
 }
 
 /// The deliveries that an invoice is about, in the order of its positions: those that they are paired with (D8), and

@@ -7,6 +7,7 @@
 //! was written.
 
 mod angaben;
+mod bezug;
 mod blatt;
 mod lieferung;
 mod packen;
@@ -18,12 +19,12 @@ mod worte;
 
 use std::sync::Arc;
 
-use super::model::Beleg;
+use super::model::{Beleg, BelegPosition};
 use uuid::Uuid;
 
-use crate::blatt::{Aufdruck, Blatt, ERechnung};
+use crate::blatt::{Aufdruck, Blatt, DrawError, ERechnung};
 use crate::db::tx::{Tx, WriteTx};
-use crate::erechnung::{Fehlt, Wo};
+use crate::erechnung::{Fehlt, Profil, Wo};
 use crate::failure::{Failure, Result};
 use crate::kunden::{self, Kunde};
 use crate::rules::document::{BelegStatus, Rechnungsart};
@@ -36,6 +37,7 @@ use angaben::Angaben;
 use pflicht::Anlass;
 use vorlage::Vorlage;
 
+pub use bezug::hint_nothing_corrected;
 pub use sql::altered;
 
 /// Freezes what a document leaves the house with that is still open: its partner, its company, its sheet and its
@@ -45,23 +47,37 @@ pub fn freeze(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Beleg
     let (einstellungen, firma) = (tenants::load(tx)?, firma::load(tx)?);
     // None where the company has no master data.
     let firma_nr = (firma.nr > 0).then_some(firma.nr);
+    let beleg = Beleg { firma_nr, ..beleg };
     if !has_sheet(&beleg) {
-        return sql::freeze(tx, beleg, firma_nr, None);
+        return sql::freeze(tx, beleg);
     }
-    let kunde = partner(tx, &beleg)?;
-    let anlass = Anlass::of(&beleg, &kunde, &einstellungen);
+    let (kunde, positionen) = (partner(tx, &beleg)?, super::sql::positions(tx, beleg.id)?);
+    hint_nothing_corrected(tx, &beleg, &positionen, hints)?;
+    let anlass = Anlass::of(&beleg, &positionen, &kunde, &einstellungen);
     let missing = firma.missing();
     if !missing.is_empty() {
-        let missing = missing.iter().map(|feld| format!("Firma: {feld}")).collect::<Vec<_>>();
-        anlass.incomplete(&missing, hints)?;
-        return sql::freeze(tx, beleg, firma_nr, None);
+        let missing = missing.iter().map(|feld| format!("Firma: {feld}")).collect();
+        let erechnung_fehlt = anlass.incomplete(missing, hints)?.fehlt;
+        return sql::freeze(tx, Beleg { erechnung_fehlt, ..beleg });
     }
-    let vorlage = as_of_now(tx, &beleg, &kunde, &einstellungen, &firma)?;
+    let vorlage = as_of_now(tx, &beleg, positionen, &kunde, &einstellungen, &firma)?;
+    note_what_is_cut(tx, &vorlage, hints)?;
     let erechnung = anlass.write(&vorlage, hints)?;
     let angaben = vorlage.angaben;
-    let beleg = sql::freeze(tx, beleg, firma_nr, Some(tx.now()))?;
+    let erechnung_fehlt = erechnung.as_ref().err().and_then(|ohne| ohne.fehlt.clone());
+    let beleg = sql::freeze(tx, Beleg { blatt_am: Some(tx.now()), erechnung_fehlt, ..beleg })?;
     sql::insert(tx, beleg.id, &angaben, &erechnung)?;
     Ok(beleg)
+}
+
+/// What the sheet cannot show. One that has too many pages to be drawn says so when it is asked for.
+fn note_what_is_cut(tx: &Tx<'_>, vorlage: &Vorlage<'_>, hints: &mut Hints) -> Result<()> {
+    match crate::blatt::hints(&blatt::sheet(tx, vorlage)?) {
+        Ok(found) => hints.extend(found),
+        Err(DrawError::TooLong) => {}
+        Err(error) => return Err(error.into()),
+    }
+    Ok(())
 }
 
 /// Whether documents of this kind have a sheet: all but invoices that suppliers write (D25).
@@ -77,7 +93,8 @@ pub fn sheet(tx: &Tx<'_>, beleg: &Beleg) -> Result<Blatt> {
     }
     if beleg.status == BelegStatus::Offen {
         let (kunde, einstellungen) = (partner(tx, beleg)?, tenants::load(tx)?);
-        let vorlage = as_of_now(tx, beleg, &kunde, &einstellungen, &firma::load(tx)?)?;
+        let positionen = super::sql::positions(tx, beleg.id)?;
+        let vorlage = as_of_now(tx, beleg, positionen, &kunde, &einstellungen, &firma::load(tx)?)?;
         return Ok(Blatt { aufdruck: Some(Aufdruck::Entwurf), ..blatt::sheet(tx, &vorlage)? });
     }
     let firma = match (beleg.blatt_am, firma::state(tx, beleg.firma_nr.unwrap_or_default())?) {
@@ -90,6 +107,7 @@ pub fn sheet(tx: &Tx<'_>, beleg: &Beleg) -> Result<Blatt> {
         positionen: super::sql::positions(tx, beleg.id)?,
         partner: sql::partner(tx, beleg.id)?,
         kaeuferreferenz: None,
+        profil: Profil::default(),
         firma,
         angaben: sql::angaben(tx, beleg.id)?.ok_or_else(gone)?,
         storno_von: cancelled_by(tx, beleg)?,
@@ -97,23 +115,33 @@ pub fn sheet(tx: &Tx<'_>, beleg: &Beleg) -> Result<Blatt> {
     Ok(Blatt { erechnung: sql::erechnung(tx, beleg.id)?, ..blatt::sheet(tx, &vorlage)? })
 }
 
-/// What a document says as things are now. A storno says what the document said that it takes back.
+/// What a document says as things are now. A storno says what the document said that it takes back, to the partner as
+/// that one has kept him (D4).
 fn as_of_now<'b>(
     tx: &Tx<'_>,
     beleg: &'b Beleg,
+    positionen: Vec<BelegPosition>,
     kunde: &Kunde,
     einstellungen: &Einstellungen,
     firma: &Arc<Firma>,
 ) -> Result<Vorlage<'b>> {
-    let positionen = super::sql::positions(tx, beleg.id)?;
     let storno_von = cancelled_by(tx, beleg)?;
+    let today = rechnung::profil(kunde.e_rechnung);
+    let (partner, kaeuferreferenz, profil) = match &storno_von {
+        Some(original) => {
+            let (kaeuferreferenz, profil) = sql::kaeuferreferenz(tx, original.id)?;
+            (sql::partner(tx, original.id)?, kaeuferreferenz, profil.unwrap_or(today))
+        }
+        None => (rechnung::partei(kunde), kunde.kaeuferreferenz.clone(), today),
+    };
     let said = storno_von.as_ref().map(|original| sql::angaben(tx, original.id)).transpose()?.flatten();
     let angaben = match said {
-        Some(angaben) => angaben,
+        // It takes back, and corrects nothing itself.
+        Some(angaben) => Angaben { berichtigt: Vec::new(), ..angaben },
         None => Angaben::gather(tx, beleg, &positionen, seller_tax(beleg, kunde, einstellungen))?,
     };
-    let (partner, kaeuferreferenz) = (rechnung::partei(kunde), kunde.kaeuferreferenz.clone());
-    Ok(Vorlage { beleg, positionen, partner, kaeuferreferenz, firma: Arc::clone(firma), angaben, storno_von })
+    let firma = Arc::clone(firma);
+    Ok(Vorlage { beleg, positionen, partner, kaeuferreferenz, profil, firma, angaben, storno_von })
 }
 
 const FREMDRECHNUNG: &str = "Eine Eingangsrechnung schreibt der Lieferant. Bitte sein PDF archivieren.";
@@ -182,9 +210,9 @@ pub fn missing(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Vec<String>>> {
         return Ok(None);
     }
     let (kunde, einstellungen) = (partner(tx, beleg)?, tenants::load(tx)?);
-    let vorlage = as_of_now(tx, beleg, &kunde, &einstellungen, &firma::load(tx)?)?;
-    let profil = rechnung::profil(kunde.e_rechnung);
-    let rechnung = rechnung::rechnung(&vorlage, profil, &mut hints);
+    let positionen = super::sql::positions(tx, beleg.id)?;
+    let vorlage = as_of_now(tx, beleg, positionen, &kunde, &einstellungen, &firma::load(tx)?)?;
+    let rechnung = rechnung::rechnung(&vorlage, &mut hints);
     Ok(Some(crate::erechnung::missing(&rechnung).iter().map(ToString::to_string).collect()))
 }
 

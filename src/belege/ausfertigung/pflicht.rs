@@ -2,14 +2,15 @@
 
 use super::rechnung;
 use super::vorlage::Vorlage;
-use crate::belege::model::Beleg;
+use crate::belege::model::{Beleg, BelegPosition};
 use crate::blatt::ERechnung;
-use crate::erechnung::{self, Profil};
+use crate::erechnung;
 use crate::failure::Result;
 use crate::kunden::Kunde;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::Money;
 use crate::rules::stammdaten::{self, Anrede};
+use crate::rules::tax::Steuerkategorie;
 use crate::tenants::{ERechnungspflicht, Einstellungen};
 
 pub const KEINE_RECHNUNG: &str =
@@ -22,6 +23,14 @@ pub const OHNE_FIRMA: &str =
 const FIRMA_AUS: &str = "Die Firma schreibt keine E-Rechnungen (Einstellung e_rechnung ist aus).";
 const KUNDE_AUS: &str = "Dieser Kunde bekommt keine E-Rechnungen (e_rechnung ist aus).";
 
+/// Where the tax depends on what the document says of both parties.
+const UNTAXED: [Steuerkategorie; 4] = [
+    Steuerkategorie::Steuerschuldumkehr,
+    Steuerkategorie::IgLieferung,
+    Steuerkategorie::Ausfuhr,
+    Steuerkategorie::NichtSteuerbar,
+];
+
 /// Up to this amount, in cents, no e-invoice is needed (UStDV § 33).
 const KLEINBETRAG: Money = Money::whole(250);
 
@@ -30,16 +39,33 @@ pub enum Anlass {
     /// None is written, for this reason.
     Keine(&'static str),
     /// One is written where nothing is missing.
-    Versuch(Profil),
+    Versuch,
     /// What is missing is said in a hint.
-    Hinweis(Profil),
+    Hinweis,
     /// Nothing may be missing.
-    Pflicht(Profil),
+    Pflicht,
+}
+
+/// Why a document has no e-invoice, and what was missing where it should have one.
+pub struct Ohne {
+    pub grund: String,
+    pub fehlt: Option<Vec<String>>,
+}
+
+impl Ohne {
+    fn because(grund: &str) -> Ohne {
+        Ohne { grund: grund.to_owned(), fehlt: None }
+    }
 }
 
 impl Anlass {
     /// What the settings of the company and its partner ask for.
-    pub fn of(beleg: &Beleg, kunde: &Kunde, einstellungen: &Einstellungen) -> Anlass {
+    pub fn of(
+        beleg: &Beleg,
+        positionen: &[BelegPosition],
+        kunde: &Kunde,
+        einstellungen: &Einstellungen,
+    ) -> Anlass {
         let gutschrift = beleg.is_written_for_supplier();
         if !beleg.beleg_typ.ist_rechnung() {
             return Anlass::Keine(KEINE_RECHNUNG);
@@ -50,15 +76,16 @@ impl Anlass {
         if kunde.e_rechnung == stammdaten::ERechnung::Aus && !gutschrift {
             return Anlass::Keine(KUNDE_AUS);
         }
-        let profil = rechnung::profil(kunde.e_rechnung);
         if !is_needed(beleg, kunde, einstellungen, gutschrift) {
-            return Anlass::Versuch(profil);
+            // What is missing of these is missing on the sheet as well (UStG § 14a).
+            let says_why = positionen.iter().any(|position| UNTAXED.contains(&position.steuer_kategorie));
+            return if says_why { Anlass::Hinweis } else { Anlass::Versuch };
         }
         // What was issued must be taken back whatever is missing.
         let is_storno = beleg.storno_von_beleg_id.is_some();
         match einstellungen.e_rechnung {
-            ERechnungspflicht::Pflicht if !is_storno => Anlass::Pflicht(profil),
-            _ => Anlass::Hinweis(profil),
+            ERechnungspflicht::Pflicht if !is_storno => Anlass::Pflicht,
+            _ => Anlass::Hinweis,
         }
     }
 
@@ -67,34 +94,35 @@ impl Anlass {
         self,
         vorlage: &Vorlage<'_>,
         hints: &mut Hints,
-    ) -> Result<std::result::Result<ERechnung, String>> {
-        let gewuenscht = match self {
-            Anlass::Keine(grund) => return Ok(Err(grund.to_owned())),
-            Anlass::Versuch(profil) | Anlass::Hinweis(profil) | Anlass::Pflicht(profil) => profil,
-        };
-        let rechnung = rechnung::rechnung(vorlage, gewuenscht, hints);
+    ) -> Result<std::result::Result<ERechnung, Ohne>> {
+        if let Anlass::Keine(grund) = self {
+            return Ok(Err(Ohne::because(grund)));
+        }
+        let rechnung = rechnung::rechnung(vorlage, hints);
         match erechnung::erechnung(&rechnung) {
             Ok(xml) => Ok(Ok(ERechnung { profil: rechnung.profil(), xml: xml.into_bytes() })),
             Err(missing) => {
-                let missing: Vec<_> = missing.iter().map(ToString::to_string).collect();
-                self.incomplete(&missing, hints).map(Err)
+                self.incomplete(missing.iter().map(ToString::to_string).collect(), hints).map(Err)
             }
         }
     }
 
-    /// What follows where this is missing: the reason that is stored, or a refusal.
-    pub fn incomplete(self, missing: &[String], hints: &mut Hints) -> Result<String> {
+    /// What follows where this is missing: what is stored, or a refusal.
+    pub fn incomplete(self, missing: Vec<String>, hints: &mut Hints) -> Result<Ohne> {
         let message = format!("Für die E-Rechnung fehlt: {}.", missing.join("; "));
+        let grund = format!("{message} Der Beleg wurde ohne E-Rechnung abgeschlossen.");
         match self {
-            Anlass::Keine(grund) => return Ok(grund.to_owned()),
-            Anlass::Versuch(_) => {}
-            Anlass::Hinweis(_) => hints.add(HintCode::ErechnungUnvollstaendig, message.clone()),
-            Anlass::Pflicht(_) => {
+            Anlass::Keine(grund) => Ok(Ohne::because(grund)),
+            Anlass::Versuch => Ok(Ohne { grund, fehlt: None }),
+            Anlass::Hinweis => {
+                hints.add(HintCode::ErechnungUnvollstaendig, message);
+                Ok(Ohne { grund, fehlt: Some(missing) })
+            }
+            Anlass::Pflicht => {
                 let message = format!("{message} Bitte ergänzen und dann abschließen.");
-                return Err(Refusal::new(Code::ErechnungUnvollstaendig, message).into());
+                Err(Refusal::new(Code::ErechnungUnvollstaendig, message).into())
             }
         }
-        Ok(format!("{message} Der Beleg wurde ohne E-Rechnung abgeschlossen."))
     }
 }
 

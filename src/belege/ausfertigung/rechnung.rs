@@ -24,7 +24,7 @@ pub fn profil(e_rechnung: ERechnung) -> Profil {
 }
 
 /// The document as an e-invoice; a day of delivery that nobody named is the day of the document, with a hint.
-pub fn rechnung(vorlage: &Vorlage<'_>, gewuenscht: Profil, hints: &mut Hints) -> Rechnung {
+pub fn rechnung(vorlage: &Vorlage<'_>, hints: &mut Hints) -> Rechnung {
     let Vorlage { beleg, partner, firma, angaben, .. } = vorlage;
     let (firma, partner) = (seite_der_firma(firma), partner.clone());
     let (art, verkaeufer, kaeufer) = match beleg.is_written_for_supplier() {
@@ -36,28 +36,30 @@ pub fn rechnung(vorlage: &Vorlage<'_>, gewuenscht: Profil, hints: &mut Hints) ->
         hints.add_field(HintCode::LieferdatumAngenommen, "lieferdatum", message);
     }
     let waren = worte::paired(vorlage);
+    let (von, bis) = worte::zeitraum(vorlage);
     Rechnung {
-        gewuenscht,
+        gewuenscht: vorlage.profil,
         art,
         nummer: beleg.beleg_nummer.clone(),
         datum: beleg.datum(),
         storno_von: vorlage.storno_von.as_ref().map(bezug),
         lieferdatum: angaben.lieferdatum,
-        leistung_von: beleg.leistung_von.map(|day| day.0),
-        leistung_bis: beleg.leistung_bis.map(|day| day.0),
+        berichtigt: angaben.berichtigt.clone(),
+        leistung_von: von,
+        leistung_bis: bis,
         zahlung: zahlung(beleg),
         kaeuferreferenz: vorlage.kaeuferreferenz.clone().filter(|_| art == Rechnungsart::Rechnung),
         kontrakt: angaben.kontrakt.clone(),
         bestellnummer: beleg.fremdbelegnummer.clone().filter(|_| art == Rechnungsart::Rechnung),
-        lieferschein: match angaben.lieferscheine.as_slice() {
-            [one] => Some(one.clone()),
-            _ => None,
-        },
+        lieferschein: angaben.lieferschein().map(|one| one.nummer.clone()),
         bemerkungen: beleg.notizen.iter().cloned().collect(),
         steuerart: angaben.steuerart,
+        durchschnittssatz: !angaben.durchschnittssaetze.is_empty(),
         verkaeufer,
         kaeufer,
-        positionen: waren.map(|(position, ware)| zeile(position, ware, art)).collect(),
+        positionen: waren
+            .map(|(position, ware)| zeile(position, ware, angaben.lieferungen(ware), art))
+            .collect(),
     }
 }
 
@@ -144,9 +146,11 @@ pub fn partei(kunde: &Kunde) -> Partei {
     }
 }
 
-fn zeile(position: &BelegPosition, ware: &Ware, art: Rechnungsart) -> Position {
+fn zeile(position: &BelegPosition, ware: &Ware, lieferungen: &[Bezug], art: Rechnungsart) -> Position {
+    let lieferungen: Vec<_> = lieferungen.iter().map(|bezug| format!("Lieferschein {bezug}")).collect();
     Position {
         position: position.position,
+        bemerkung: (!lieferungen.is_empty()).then(|| lieferungen.join(", ")),
         menge: position.menge,
         einheit: position.einheit.clone(),
         ep_netto: position.ep_netto,

@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use super::angaben::Angaben;
 use super::packen::{deflated, digest, inflated};
+use super::pflicht::Ohne;
 use crate::belege::model::Beleg;
 use crate::blatt::ERechnung;
 use crate::db::columns::Json;
@@ -12,25 +13,36 @@ use crate::db::record::columns;
 use crate::db::tx::{Tx, WriteTx};
 use crate::erechnung::{Kontakt, Partei, Profil};
 use crate::failure::Result;
-use crate::rules::day::Instant;
 
-/// Copies the partner into a document that becomes final (D4, D24), with the state of the company's master data and the
-/// instant at which its sheet came to be.
-pub fn freeze(
-    tx: &WriteTx<'_>,
-    beleg: Beleg,
-    firma_nr: Option<i64>,
-    blatt_am: Option<Instant>,
-) -> Result<Beleg> {
-    let statement = "update beleg set firma_nr = :firma_nr, blatt_am = :blatt_am,
-         (kunden_kundennr, kunden_name, kunden_strasse, kunden_plz, kunden_ort, kunden_staat, kunden_ust_id,
-          kunden_steuernummer, kunden_email, kunden_iban, kunden_bic, kunden_kaeuferreferenz, kunden_e_adresse)
-           = (select kundennr, name, strasse, plz, ort, staat, ust_id, steuernummer, email, iban, bic, kaeuferreferenz,
-                e_adresse
-              from kunde k where k.tenant_id = beleg.tenant_id and k.id = beleg.kunde_id)
-         where tenant_id = :tenant and id = :id";
-    tx.execute(statement, named_params! {":id": beleg.id, ":firma_nr": firma_nr, ":blatt_am": blatt_am})?;
-    Ok(Beleg { firma_nr, blatt_am, ..beleg })
+/// The columns of a document that keep its partner, and those of the partner.
+const KEPT: &str =
+    "kunden_kundennr, kunden_name, kunden_strasse, kunden_plz, kunden_ort, kunden_staat, kunden_ust_id,
+    kunden_steuernummer, kunden_email, kunden_iban, kunden_bic, kunden_kaeuferreferenz, kunden_e_adresse";
+const PARTNER: &str = "kundennr, name, strasse, plz, ort, staat, ust_id, steuernummer, email, iban, bic,
+    kaeuferreferenz, e_adresse";
+
+/// Stores of a document that becomes final which state of the company's master data it was frozen with, when its sheet came
+/// to be, and what its e-invoice lacked; and copies the partner (D4, D24): a storno document has him as he was.
+pub fn freeze(tx: &WriteTx<'_>, beleg: Beleg) -> Result<Beleg> {
+    let partner = match beleg.storno_von_beleg_id {
+        Some(_) => format!(
+            "{KEPT} from beleg o where o.tenant_id = beleg.tenant_id and o.id = beleg.storno_von_beleg_id"
+        ),
+        None => {
+            format!("{PARTNER} from kunde k where k.tenant_id = beleg.tenant_id and k.id = beleg.kunde_id")
+        }
+    };
+    let statement = format!(
+        "update beleg set firma_nr = :firma_nr, blatt_am = :blatt_am, erechnung_fehlt = :fehlt, ({KEPT}) = (select {partner})
+         where tenant_id = :tenant and id = :id"
+    );
+    let Beleg { id, firma_nr, blatt_am, erechnung_fehlt, .. } = &beleg;
+    let fehlt = erechnung_fehlt.as_ref().map(Json);
+    tx.execute(
+        &statement,
+        named_params! {":id": id, ":firma_nr": firma_nr, ":blatt_am": blatt_am, ":fehlt": fehlt},
+    )?;
+    Ok(beleg)
 }
 
 /// Stores what the sheet says, and the e-invoice with its sha256, packed, or why there is none.
@@ -38,7 +50,7 @@ pub fn insert(
     tx: &WriteTx<'_>,
     beleg: Uuid,
     angaben: &Angaben,
-    erechnung: &std::result::Result<ERechnung, String>,
+    erechnung: &std::result::Result<ERechnung, Ohne>,
 ) -> Result<()> {
     let written = erechnung.as_ref().ok();
     let packed = written.map(|written| deflated(&written.xml)).transpose()?;
@@ -50,7 +62,7 @@ pub fn insert(
             ":profil": written.map(|written| written.profil),
             ":ausgabe": written.map(|written| written.profil.edition()),
             ":sha256": written.map(|written| digest(&written.xml)),
-            ":grund": erechnung.as_ref().err(),
+            ":grund": erechnung.as_ref().err().map(|ohne| &ohne.grund),
             ":erechnung": packed,
         },
     )
@@ -96,6 +108,14 @@ pub fn erechnung(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<ERechnung>> {
     let found: Option<(Profil, Vec<u8>)> =
         tx.optional(statement, named_params! {":beleg": beleg}, |row| Ok((row.get(0)?, row.get(1)?)))?;
     found.map(|(profil, packed)| Ok(ERechnung { profil, xml: inflated(&packed)? })).transpose()
+}
+
+/// What the partner of a final document wanted to recognise it by, and the profile of its e-invoice.
+pub fn kaeuferreferenz(tx: &Tx<'_>, beleg: Uuid) -> Result<(Option<String>, Option<Profil>)> {
+    let statement = "select b.kunden_kaeuferreferenz, a.profil from beleg b
+          left join ausfertigung a on a.tenant_id = b.tenant_id and a.beleg_id = b.id
+        where b.tenant_id = :tenant and b.id = :id";
+    tx.one(statement, named_params! {":id": beleg}, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 pub fn grund(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<String>> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::angaben::Angaben;
 use crate::belege::model::{Beleg, BelegPosition};
-use crate::erechnung::Partei;
+use crate::erechnung::{Partei, Profil};
 use crate::tenants::firma::Firma;
 
 pub struct Vorlage<'v> {
@@ -14,6 +14,8 @@ pub struct Vorlage<'v> {
     pub partner: Partei,
     /// What the partner wants to recognise the invoice by; none where its e-invoice is written already.
     pub kaeuferreferenz: Option<String>,
+    /// In which profile its e-invoice is to be written.
+    pub profil: Profil,
     pub firma: Arc<Firma>,
     pub angaben: Angaben,
     /// The document that it takes back.

@@ -42,13 +42,36 @@ pub fn summe(beleg: &Beleg) -> &'static str {
     }
 }
 
-/// The sentence before the positions of goods that were delivered on this day.
-pub fn einleitung(beleg: &Beleg, lieferdatum: Option<Day>) -> String {
-    if beleg.beleg_typ == BelegTyp::Re && beleg.summe_netto.is_negative() {
-        return "Wir berichtigen unsere Rechnung:".to_owned();
+/// The sentence before the positions: when the goods were delivered, or which invoices are corrected.
+pub fn einleitung(vorlage: &Vorlage<'_>) -> String {
+    let Vorlage { beleg, angaben, .. } = vorlage;
+    if beleg.beleg_typ.ist_rechnung() && beleg.summe_netto.is_negative() {
+        let what = if beleg.is_written_for_supplier() { "Gutschrift" } else { "Rechnung" };
+        let many = if angaben.berichtigt.len() > 1 { "en" } else { "" };
+        let which: Vec<_> = angaben.berichtigt.iter().map(|bezug| format!(" {bezug}")).collect();
+        return format!("Wir berichtigen unsere {what}{many}{}:", which.join(","));
     }
-    let vom = lieferdatum.map(|lieferdatum| format!(" vom {}", lieferdatum.german()));
-    worte(beleg.beleg_typ).1.replace("{vom}", &vom.unwrap_or_default())
+    let sentence = worte(beleg.beleg_typ).1;
+    if let Some((von, bis)) = angaben.liefertage().filter(|_| !has_one_day(vorlage)) {
+        let deliveries = format!("Lieferungen vom {} bis {}", von.german(), bis.german());
+        return sentence.replace("Lieferung{vom}", &deliveries);
+    }
+    let vom = angaben.lieferdatum.map(|lieferdatum| format!(" vom {}", lieferdatum.german()));
+    sentence.replace("{vom}", &vom.unwrap_or_default())
+}
+
+/// First and last day of what an invoice is about: as it says itself, else those of several deliveries.
+pub fn zeitraum(vorlage: &Vorlage<'_>) -> (Option<Day>, Option<Day>) {
+    let own = [vorlage.beleg.leistung_von, vorlage.beleg.leistung_bis].map(|day| day.map(|day| day.0));
+    match (own, vorlage.angaben.liefertage()) {
+        ([None, None], Some((von, bis))) => (Some(von), Some(bis)),
+        ([von, bis], _) => (von, bis),
+    }
+}
+
+/// Whether all goods came on one day, by its deliveries or because it says so.
+pub fn has_one_day(vorlage: &Vorlage<'_>) -> bool {
+    vorlage.beleg.lieferdatum.is_some() || vorlage.angaben.liefertage().is_none_or(|(von, bis)| von == bis)
 }
 
 pub fn paired<'v>(vorlage: &'v Vorlage<'_>) -> impl Iterator<Item = (&'v BelegPosition, &'v Ware)> {

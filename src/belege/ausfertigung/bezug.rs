@@ -1,0 +1,44 @@
+//! The invoices that a correction names (UStDV § 31 Abs. 5): by bezug_beleg_id of its positions.
+
+use crate::belege::model::{Beleg, BelegPosition};
+use crate::belege::sql;
+use crate::db::tx::Tx;
+use crate::erechnung::Bezug;
+use crate::failure::Result;
+use crate::rules::error::{HintCode, Hints};
+
+/// Those of an invoice below zero that is no storno, each once.
+pub fn berichtigt(tx: &Tx<'_>, beleg: &Beleg, positionen: &[BelegPosition]) -> Result<Vec<Bezug>> {
+    let mut found: Vec<Bezug> = Vec::new();
+    if !corrects(beleg) {
+        return Ok(found);
+    }
+    for id in positionen.iter().filter_map(|position| position.bezug_beleg_id) {
+        let named = sql::find(tx, id)?.filter(|named| named.beleg_typ.ist_rechnung());
+        let bezug = named.map(|named| Bezug { datum: named.datum(), nummer: named.beleg_nummer });
+        found.extend(bezug.filter(|bezug| !found.contains(bezug)));
+    }
+    Ok(found)
+}
+
+fn corrects(beleg: &Beleg) -> bool {
+    beleg.beleg_typ.ist_rechnung() && beleg.summe_netto.is_negative() && beleg.storno_von_beleg_id.is_none()
+}
+
+/// The company's own correction must say what it corrects.
+pub fn hint_nothing_corrected(
+    tx: &Tx<'_>,
+    beleg: &Beleg,
+    positionen: &[BelegPosition],
+    hints: &mut Hints,
+) -> Result<()> {
+    if !beleg.beleg_typ.ist_fremdrechnung()
+        && corrects(beleg)
+        && berichtigt(tx, beleg, positionen)?.is_empty()
+    {
+        let message = "Die Rechnungskorrektur nennt keine Rechnung, die sie berichtigt (§ 31 Abs. 5 UStDV). Bitte bei \
+            den Positionen deren id als bezug_beleg_id senden.";
+        hints.add_field(HintCode::BezugFehlt, "bezug_beleg_id", message);
+    }
+    Ok(())
+}
