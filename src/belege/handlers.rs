@@ -140,7 +140,8 @@ pub fn settle(call: &Call<'_>) -> Result<Write> {
         IfMatch::check(if_match.as_ref(), old.version)?;
         let mut hinweise = hinweise.clone();
         let Beleg { id, beleg_nummer, status, .. } = lifecycle::settle(tx, old, closed, &mut hinweise)?;
-        Ok(Reply::ok(&StatusBestaetigung { id, beleg_nummer, status, ablehnungen: None, hinweise })?.about(id))
+        Ok(Reply::ok(&StatusBestaetigung { id, beleg_nummer, status, ablehnungen: None, hinweise })?
+            .about(id))
     }))
 }
 

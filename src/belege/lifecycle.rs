@@ -173,6 +173,25 @@ pub fn hint_named_by_final(tx: &Tx<'_>, old: &Beleg, hints: &mut Hints) -> Resul
     Ok(())
 }
 
+/// A copy of a document to which nothing has happened yet.
+fn as_new(tx: &WriteTx<'_>, beleg: Beleg) -> Beleg {
+    Beleg {
+        status: BelegStatus::Offen,
+        external_ref: None,
+        pdf_url: None,
+        blatt_am: None,
+        firma_nr: None,
+        erechnung_fehlt: None,
+        storno_grund: None,
+        ohne_gegenbeleg: false,
+        ereignis_am: None,
+        version: 1,
+        created_at: tx.now(),
+        updated_at: tx.now(),
+        ..beleg
+    }
+}
+
 /// The counter document of an invoice: same type, today's date and number, quantities negated,
 /// born final. Its stock movements are those of the storno itself.
 fn counter_document(
@@ -184,27 +203,15 @@ fn counter_document(
     let counter = Beleg {
         id: tx.new_id(),
         beleg_nummer: numbers::next(tx, Reihe::Beleg(cancelled.beleg_typ), tx.today().year())?,
-        status: BelegStatus::Offen,
         beleg_datum: DayTime(tx.today()),
         summe_netto: -cancelled.summe_netto,
         summe_mwst: -cancelled.summe_mwst,
         summe_brutto: -cancelled.summe_brutto,
         steuergruppen: cancelled.steuergruppen.as_ref().map(Gedruckt::negated),
         ist_gutschrift: true,
-        external_ref: None,
         storno_von_beleg_id: Some(cancelled.id),
-        pdf_url: None,
-        blatt_am: None,
-        firma_nr: None,
-        erechnung_fehlt: None,
-        storno_grund: None,
         vorgaenger_beleg_id: Some(cancelled.id),
-        ohne_gegenbeleg: false,
-        ereignis_am: None,
-        version: 1,
-        created_at: tx.now(),
-        updated_at: tx.now(),
-        ..cancelled.clone()
+        ..as_new(tx, cancelled.clone())
     };
     let negated: Vec<_> = positions.into_iter().map(|position| negated(tx, &counter, position)).collect();
     sql::insert(tx, &counter, None)?;
