@@ -1,7 +1,7 @@
 //! D8 as a model: what a few plain maps remember of documents, and what follows from them. What moved is never
 //! stored: it is the sum over what is open, paired and taken back. `pairing` has the rules by which these meet.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::stock::notation::{Batch, Item, Named, Op, Typ};
 
@@ -422,20 +422,21 @@ impl Model {
         stocks
     }
 
-    /// `geliefert` of the contract (D21g).
+    /// `geliefert` of the contract (D21g): goods count where they moved, once, if either side of what has met names it;
+    /// what takes back and says nothing counts as what it took back.
     pub fn delivered(&self) -> i64 {
-        let of_contract = |pos: &Pos| self.positions[pos].item.contract;
-        let deliveries = self.positions.iter().filter(|(_, position)| position.typ.delivers());
-        let deliveries = deliveries.filter(|(pos, _)| of_contract(pos)).map(|(_, p)| p.item.quantity);
-        let open =
-            self.open.iter().filter(|(pos, _)| !self.positions[pos].typ.delivers() && of_contract(pos));
-        let open = open.flat_map(|(_, parts)| parts).map(|part| part.quantity);
-        let backs = self.backs.iter().map(|back| {
-            let taken = matches!(back.hold, Hold::Taken(pos, _) if of_contract(&pos));
-            let moved = back.giving.is_none() && back.mover.is_some_and(|pos| of_contract(&pos));
-            back.quantity * (i64::from(taken) - i64::from(moved))
-        });
-        deliveries.chain(open).chain(backs).sum()
+        let named = self.positions.iter().filter(|(_, position)| position.item.contract);
+        let named: BTreeSet<_> = named.map(|(pos, _)| (pos.document, pos.index)).collect();
+        let names = |pos: Option<(u32, usize)>| pos.is_some_and(|pos| named.contains(&pos));
+        let mut delivered = 0;
+        for (([delivery, invoice, back, credit], _, [moved, returned]), quantity) in self.facts() {
+            let forth = names(delivery) || names(invoice);
+            let came = forth && (delivery.is_some() || moved == Some("rechnung"));
+            let took = back.is_some() || returned == Some("gutschrift");
+            let went = took && (forth || names(back) || names(credit));
+            delivered += quantity * (i64::from(came) - i64::from(went));
+        }
+        delivered
     }
 
     /// What has met, and what is open: of that, only the delivery or the invoice.

@@ -116,6 +116,9 @@ const BATCHES: &[&str] = &[
     // The contract counts what was delivered, once.
     "LS 10@B0$; RE 10$ => K=10; RE 5@B0$ => K=15; RE -5$ => K=10; LS -3@B0$ => K=10; LS -3@B0$ => K=9",
     "LS 10@B0$ 10!$; RE 4@B0~$ => K=10",
+    // It is enough that one side names it.
+    "LS 10@B0; RE 10$ => K=10; LS -3@B0 => K=10; RE -3$ => K=7",
+    "RE 10@B0$; LS 6@B0 => K=10; storno 1 => K=0",
 ];
 
 /// How a story of any article is told.
