@@ -121,7 +121,11 @@ fn address(blatt: &Blatt, flow: &mut Flow, hints: &mut Hints) -> f32 {
 }
 
 /// The lines of an address and how they are set: smaller where they are too many, and cut where they still are.
-fn written(anschrift: &Anschrift, typesetter: &mut Typesetter, hints: &mut Hints) -> (Vec<String>, Style) {
+pub fn written(
+    anschrift: &Anschrift,
+    typesetter: &mut Typesetter,
+    hints: &mut Hints,
+) -> (Vec<String>, Style) {
     let mut set = |texts: &[String], style: Style| -> Vec<Vec<String>> {
         texts.iter().map(|text| typesetter.lines(text, style, ADDRESS_WIDTH)).collect()
     };

@@ -22,11 +22,10 @@ mod pdf;
 mod sections;
 mod table;
 mod text;
-
-use krilla::image::Image;
+mod texts;
 
 use crate::rules::error::{HintCode, Hints};
-use page::Pages;
+use text::Typesetter;
 
 pub use abrechnung::Abzug;
 pub use error::{DrawError, LOGO_BYTES_MAX, LogoError, PAGES_MAX};
@@ -42,26 +41,29 @@ pub struct Drawn {
 }
 
 /// What a sheet will not show: characters that the fonts lack (at most [`text::MISSING_MAX`], drawn as boxes), and lines of
-/// an address that is too long. It is laid out, without its logo, and not drawn.
+/// an address that is too long. Its texts are looked at; laying it out takes twenty times as long.
 pub fn hints(blatt: &Blatt) -> Result<Hints, DrawError> {
-    lay_out(blatt, None).map(|(_, hints)| hints)
+    let (mut typesetter, mut hints) = (Typesetter::new(fonts::fonts()?), Hints::default());
+    letter::written(&blatt.anschrift, &mut typesetter, &mut hints);
+    texts::each(blatt, &mut |text| typesetter.look_at(text));
+    add_missing(typesetter, &mut hints);
+    Ok(hints)
 }
 
-fn lay_out(blatt: &Blatt, logo: Option<&Image>) -> Result<(Pages, Hints), DrawError> {
-    let (mut typesetter, mut hints) = (text::Typesetter::new(fonts::fonts()?), Hints::default());
-    let pages = letter::lay_out(blatt, logo, &mut typesetter, &mut hints)?;
+fn add_missing(typesetter: Typesetter, hints: &mut Hints) {
     let missing: String = typesetter.missing().iter().collect();
     if !missing.is_empty() {
         let message =
             format!("Diese Zeichen fehlen in der Schrift und stehen als Kästchen im PDF: {missing}");
         hints.add(HintCode::ZeichenFehlt, message);
     }
-    Ok((pages, hints))
 }
 
 pub fn draw(blatt: &Blatt) -> Result<Drawn, DrawError> {
     let logo = blatt.absender.logo.as_deref().map(logo::read).transpose().map_err(DrawError::Logo)?;
-    let (pages, hinweise) = lay_out(blatt, logo.as_ref())?;
+    let (mut typesetter, mut hinweise) = (Typesetter::new(fonts::fonts()?), Hints::default());
+    let pages = letter::lay_out(blatt, logo.as_ref(), &mut typesetter, &mut hinweise)?;
+    add_missing(typesetter, &mut hinweise);
     let count = pages.pages.len();
     let mut pdf = pdf::write(blatt, pages, logo)?;
     if let Some(erechnung) = &blatt.erechnung {

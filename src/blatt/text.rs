@@ -82,6 +82,13 @@ impl Typesetter {
         clean
     }
 
+    /// Notes what the fonts lack of a text, as drawing it would.
+    pub fn look_at(&mut self, text: &str) {
+        if !text.is_ascii() {
+            self.clean(text);
+        }
+    }
+
     /// A clean text that is not broken.
     pub fn one_line(&mut self, text: &str) -> String {
         self.clean(text).replace('\n', " ")

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use super::model::{Beleg, BelegPosition};
 use uuid::Uuid;
 
-use crate::blatt::{Aufdruck, Blatt, DrawError, ERechnung};
+use crate::blatt::{Aufdruck, Blatt, ERechnung};
 use crate::db::tx::{Tx, WriteTx};
 use crate::erechnung::{Fehlt, Profil, Wo};
 use crate::failure::{Failure, Result};
@@ -60,24 +60,16 @@ pub fn freeze(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Beleg
         let erechnung_fehlt = anlass.incomplete(missing, hints)?.fehlt;
         return sql::freeze(tx, Beleg { erechnung_fehlt, ..beleg });
     }
+    // The logo has many bytes and no text.
+    let firma = Arc::new(Firma { logo: None, ..Firma::clone(&firma) });
     let vorlage = as_of_now(tx, &beleg, positionen, &kunde, &einstellungen, &firma)?;
-    note_what_is_cut(tx, &vorlage, hints)?;
+    hints.extend(crate::blatt::hints(&blatt::sheet(tx, &vorlage)?)?);
     let erechnung = anlass.write(&vorlage, hints)?;
     let angaben = vorlage.angaben;
     let erechnung_fehlt = erechnung.as_ref().err().and_then(|ohne| ohne.fehlt.clone());
     let beleg = sql::freeze(tx, Beleg { blatt_am: Some(tx.now()), erechnung_fehlt, ..beleg })?;
     sql::insert(tx, beleg.id, &angaben, &erechnung)?;
     Ok(beleg)
-}
-
-/// What the sheet cannot show. One that has too many pages to be drawn says so when it is asked for.
-fn note_what_is_cut(tx: &Tx<'_>, vorlage: &Vorlage<'_>, hints: &mut Hints) -> Result<()> {
-    match crate::blatt::hints(&blatt::sheet(tx, vorlage)?) {
-        Ok(found) => hints.extend(found),
-        Err(DrawError::TooLong) => {}
-        Err(error) => return Err(error.into()),
-    }
-    Ok(())
 }
 
 /// Whether documents of this kind have a sheet: all but invoices that suppliers write (D25).

@@ -1,0 +1,64 @@
+//! The texts of a sheet that are not ours: what may hold a character that the fonts lack.
+
+use super::model::{Abschnitt, Absender, Blatt, Konto, Position, Wert};
+
+/// Shows every one but those of the address, in any order.
+pub fn each(blatt: &Blatt, visit: &mut dyn FnMut(&str)) {
+    visit(&blatt.titel);
+    blatt.untertitel.iter().for_each(|text| visit(text));
+    absender(&blatt.absender, visit);
+    blatt.angaben.iter().for_each(|angabe| visit(&angabe.wert));
+    blatt.abschnitte.iter().for_each(|abschnitt| section(abschnitt, visit));
+}
+
+fn absender(absender: &Absender, visit: &mut dyn FnMut(&str)) {
+    let Absender { firma, strasse, plz, ort, .. } = absender;
+    [firma, strasse, plz, ort].into_iter().for_each(|text| visit(text));
+    let Absender { staat, ust_id, steuernummer, registernummer, rechnungstext, .. } = absender;
+    let Absender { kontakt_name, telefon, email, oeko_kontrollstelle, .. } = absender;
+    let numbers = [staat, ust_id, steuernummer, registernummer, rechnungstext];
+    let contact = [kontakt_name, telefon, email, oeko_kontrollstelle];
+    numbers.into_iter().chain(contact).flatten().for_each(|text| visit(text));
+    absender.konto.iter().for_each(|account| konto(account, visit));
+}
+
+fn konto(konto: &Konto, visit: &mut dyn FnMut(&str)) {
+    [Some(&konto.inhaber), Some(&konto.iban), konto.bic.as_ref()]
+        .into_iter()
+        .flatten()
+        .for_each(|text| visit(text));
+}
+
+fn section(abschnitt: &Abschnitt, visit: &mut dyn FnMut(&str)) {
+    match abschnitt {
+        Abschnitt::Text { ueberschrift, absaetze } => {
+            ueberschrift.iter().chain(absaetze).for_each(|text| visit(text));
+        }
+        Abschnitt::Positionen(positionen) => positionen.iter().for_each(|one| position(one, visit)),
+        Abschnitt::Summen(summen) => {
+            visit(&summen.bezeichnung);
+            summen.gruppen.iter().filter_map(|gruppe| gruppe.grund.as_ref()).for_each(|text| visit(text));
+        }
+        Abschnitt::Tabelle(tabelle) => {
+            tabelle.ueberschrift.iter().chain(&tabelle.spalten).for_each(|text| visit(text));
+            let values = tabelle.zeilen.iter().flat_map(|zeile| &zeile.zellen);
+            values.for_each(|value| match value {
+                Wert::Text(text) | Wert::Menge(_, text) | Wert::Preis(_, text) => visit(text),
+                Wert::Leer | Wert::Prozent(_) | Wert::Zahl(_) | Wert::Betrag(_) => {}
+            });
+        }
+        Abschnitt::Zahlung(zahlung) => {
+            zahlung.bedingung.iter().for_each(|text| visit(text));
+            zahlung.konto.iter().for_each(|account| konto(account, visit));
+            visit(&zahlung.verwendungszweck);
+        }
+        Abschnitt::Unterschriften(lines) => lines.iter().for_each(|text| visit(text)),
+    }
+}
+
+fn position(position: &Position, visit: &mut dyn FnMut(&str)) {
+    let Position { artikelnummer, bezeichnung2, langtext, einheit, .. } = position;
+    visit(&position.bezeichnung);
+    [artikelnummer, bezeichnung2, langtext, einheit].into_iter().flatten().for_each(|text| visit(text));
+    position.merkmale.iter().for_each(|angabe| visit(&angabe.wert));
+}
