@@ -1,7 +1,8 @@
 //! Documents: quotes, orders, delivery notes, invoices and their purchase counterparts.
 //!
 //! The way of a request: `eingabe` (what was sent) → `create` or `change` (the order of the
-//! rules) → `header`, `partner`, `items`, `steuer`, `summen`, `chargenpflicht` (what it means) → `lager` (what it does to the stock) → `sql`.
+//! rules) → `header`, `partner`, `items`, `anteile`, `steuer`, `summen`, `chargenpflicht` (what it means) → `lager` (what it
+//! does to the stock) → `satzdatum` (the rates of what was delivered), `steuerausweis` (tax that must not be shown) → `sql`.
 //! `lifecycle` finalises and cancels, `tagesende` does so without a request, `pruefsumme` chains
 //! what is final, `pdf` keeps the archive, `verlauf` the history, `nachweis` takes all three into the chain of
 //! evidence, `dokumente` is the polling list.

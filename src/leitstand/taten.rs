@@ -188,7 +188,7 @@ mod tests {
         for (deed, german) in [
             (
                 deed(Tat::Geaendert, Art::Firma, &[("negativbestand", "hinweis", "ablehnen")]),
-                "Was geschieht, wenn von einer Charge oder einem Artikel ohne Chargen mehr verkauft wird, als da ist: \
+                "Was geschieht, wenn von einer Charge mehr verkauft wird, als da ist: \
                  bisher annehmen, mit Hinweis, jetzt ablehnen",
             ),
             (
