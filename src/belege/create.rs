@@ -98,7 +98,8 @@ pub fn book(
     let before = withdrawn.map_or(&[][..], |(_, before)| before);
     let has_more = moves_on || withdrawn.is_some() && partner::orders_more(&beleg, before, &positions)?;
     partner::check_goods(&beleg, kunde, has_more)?;
-    if has_new_items {
+    let names_another = positions.iter().any(|position| position.bezug_beleg_id.is_some());
+    if has_new_items && (has_met || names_another) {
         beleg = satzdatum::follow_deliveries(tx, beleg, kunde, einstellungen, &mut positions, hints)?;
     }
     if has_met {
