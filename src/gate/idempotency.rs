@@ -52,15 +52,15 @@ impl Repeatable {
     /// The key of a call, if it has one; only POSTs take it. What is only tried is neither the request that was sent before
     /// nor one to be repeated.
     pub fn from_call(call: &Call<'_>, caller: &Caller) -> Result<Option<Repeatable>> {
-        if call.query.is_trial()? {
-            return Ok(None);
-        }
         let (Some(Method::Post), Ok(body)) =
             (Method::parse(&call.request.method), call.request.body.content())
         else {
             return Ok(None);
         };
         let Some(schluessel) = sent_key(call.request, KEY_CHARS_MAX)? else { return Ok(None) };
+        if call.query.is_trial()? {
+            return Ok(None);
+        }
         let anfrage = fingerprint::of_request(without_last_slash(&call.request.path), call.json().ok(), body);
         Ok(Some(Repeatable { key_id: caller.key_id.clone(), schluessel, anfrage }))
     }

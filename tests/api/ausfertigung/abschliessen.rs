@@ -109,6 +109,9 @@ fn what_would_be_refused_is_said_as_well() {
     // What does not concern the document itself is refused as always.
     finalise(&mill, &id, "?pruefen=vielleicht").refused(400, "PARAMETER_UNGUELTIG");
     finalise(&mill, "0197f3a0-0000-7000-8000-000000000000", "?pruefen=true").refused(404, "NICHT_GEFUNDEN");
+    let path = format!("{BELEGE}/{id}/abschliessen?pruefen=true");
+    let bad = [("Idempotency-Key", "×ø-4499")];
+    mill.send_unchecked("POST", &path, &bad, Some(b"{}")).refused(400, "ANFRAGE_UNGUELTIG");
 }
 
 #[test]
