@@ -105,7 +105,7 @@ expect() {
   status=$(request "$3" "${4:-}") || fail "$3 is answered"
   [ "$status" = "$1" ] && grep -qF "$2" answer || fail "$3 is answered $1 with $2 (it was $status)"
 }
-field() { sed -n "s/^[^}]*\"$1\":\"\([^\"]*\)\".*/\1/p" answer; }
+field() { grep -o "\"$1\":\"[^\"]*\"" answer | head -n 1 | cut -d '"' -f 4; }
 
 version=$(partnerd --version) || fail "--version"
 ok "$version"
