@@ -729,6 +729,7 @@ create table charge (
   lagerhalle_id     integer,
   bestand           integer not null default 0, -- sum of its movements in the article's unit, kept with each of them
   eroeffnung        integer,                   -- opening stock as imported, for the comparison of a second import
+  inventur_id       blob,                      -- its last stocktaking
   gesperrt          integer not null default 0 check (gesperrt = 0 or gesperrt = 1), -- nothing leaves it (D8)
   sperrgrund        text,
   angelegt_am       integer not null,
@@ -740,7 +741,8 @@ create table charge (
   foreign key (tenant_id, artikel_id) references artikel (tenant_id, id),
   foreign key (tenant_id, partner_id) references kunde (tenant_id, id),
   foreign key (tenant_id, biozertifikat_id) references biozertifikat (tenant_id, id),
-  foreign key (tenant_id, eingang_beleg_id) references beleg (tenant_id, id)
+  foreign key (tenant_id, eingang_beleg_id) references beleg (tenant_id, id),
+  foreign key (tenant_id, inventur_id) references inventur (tenant_id, id)
 ) strict, without rowid;
 -- D8: a number is unique for its article, and finds its batch.
 create unique index charge_nummer on charge (tenant_id, artikel_id, charge_nr_key);
@@ -781,6 +783,29 @@ create trigger charge_verlauf_nie_aendern before update on charge_verlauf
 create trigger charge_verlauf_nie_loeschen before delete on charge_verlauf
   begin select raise(abort, 'charge_verlauf is append-only'); end;
 
+-- A stocktaking (D8): what was counted of a batch, or of an article without batches, and what its movements came to
+-- before. The difference is a movement; one of 0 has none. Never pruned.
+create table inventur (
+  tenant_id      integer not null references tenant (id),
+  id             blob not null check (length(id) = 16),
+  artikel_id     blob not null,
+  charge_id      blob,                         -- null: article without batches
+  bestand_vorher integer not null,             -- in the article's unit
+  bestand        integer not null check (bestand >= 0), -- as counted, in the article's unit
+  grund          text not null,
+  external_ref   text,
+  am             integer not null,
+  key_id         text,                         -- null: the command line
+  primary key (tenant_id, id),
+  foreign key (tenant_id, artikel_id) references artikel (tenant_id, id),
+  foreign key (tenant_id, charge_id) references charge (tenant_id, id)
+) strict, without rowid;
+create unique index inventur_external_ref on inventur (tenant_id, external_ref) where external_ref is not null;
+create trigger inventur_nie_aendern before update on inventur
+  begin select raise(abort, 'inventur is append-only'); end;
+create trigger inventur_nie_loeschen before delete on inventur
+  begin select raise(abort, 'inventur is append-only'); end;
+
 -- Movements of stock. Rows are only ever added: a correction is a movement of its own (D8).
 create table lagerbewegung (
   tenant_id   integer not null,
@@ -788,18 +813,22 @@ create table lagerbewegung (
   artikel_id  blob not null,
   charge_id   blob,                            -- null: article without batches
   beleg_id    blob,                            -- the document, or
-  pa_id       blob,                            -- the production order; neither: opening stock
+  pa_id       blob,                            -- the production order, or
+  inventur_id blob,                            -- the stocktaking; none of them: opening stock
   menge       integer not null check (menge <> 0), -- signed, in the article's unit
   am          integer not null,
   primary key (tenant_id, id),
   foreign key (tenant_id, artikel_id) references artikel (tenant_id, id),
   foreign key (tenant_id, charge_id) references charge (tenant_id, id),
   check (beleg_id is null or pa_id is null),
+  check (inventur_id is null or beleg_id is null and pa_id is null),
   foreign key (tenant_id, beleg_id) references beleg (tenant_id, id),
-  foreign key (tenant_id, pa_id) references produktionsauftrag (tenant_id, id)
+  foreign key (tenant_id, pa_id) references produktionsauftrag (tenant_id, id),
+  foreign key (tenant_id, inventur_id) references inventur (tenant_id, id)
 ) strict, without rowid;
 -- What went into an order and what came out: the way of a batch (D21d).
 create index lagerbewegung_auftrag on lagerbewegung (tenant_id, pa_id) where pa_id is not null;
+create index lagerbewegung_inventur on lagerbewegung (tenant_id, inventur_id, menge) where inventur_id is not null;
 -- What a document has moved, without reading its movements.
 create index lagerbewegung_beleg on lagerbewegung (tenant_id, beleg_id, artikel_id, charge_id, menge);
 -- The movements of a batch. There is none for articles: each document would pay for what nobody looks for.
@@ -812,11 +841,13 @@ create trigger lagerbewegung_nie_loeschen before delete on lagerbewegung
 -- The stock of each article: the sum of its movements, with and without a batch, kept with each of them. To add them up
 -- is to walk the history of the article. It stands apart from artikel, which the writer remembers (wall 8).
 create table artikel_bestand (
-  tenant_id  integer not null,
-  artikel_id blob not null,
-  bestand    integer not null,                 -- in the article's unit
+  tenant_id   integer not null,
+  artikel_id  blob not null,
+  bestand     integer not null,                -- in the article's unit
+  inventur_id blob,                            -- its last stocktaking; of articles without batches alone
   primary key (tenant_id, artikel_id),
-  foreign key (tenant_id, artikel_id) references artikel (tenant_id, id)
+  foreign key (tenant_id, artikel_id) references artikel (tenant_id, id),
+  foreign key (tenant_id, inventur_id) references inventur (tenant_id, id)
 ) strict, without rowid;
 
 ------------------------------------------------------------------------------------------------------------------------

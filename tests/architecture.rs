@@ -387,7 +387,7 @@ const READS: &[(&str, &str, &str)] = &[
     ("gate", "tenant", "who calls, in one statement for each request; tenants stands below it"),
     (
         "herkunft",
-        "artikel beleg belegtyp charge kunde lagerbewegung produktionsauftrag",
+        "artikel beleg belegtyp charge inventur kunde lagerbewegung produktionsauftrag",
         "has no tables: the way of a \
       batch crosses these",
     ),

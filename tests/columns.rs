@@ -37,6 +37,7 @@ const BESIDE: &[(&str, &str, &str)] = &[
     ("charge", "charge_nr_key fremde_charge_key", "found by these"),
     ("charge", "eingang_beleg_id", "written when the oldest receipt is another"),
     ("charge", "eroeffnung", "written by the import of opening stock"),
+    ("charge", "inventur_id", "written by a stocktaking"),
     ("kontrakt", "such_text", "searched by it"),
     ("kontrakt_position", "kontrakt_id", "whose it is, of which the struct says nothing"),
     ("kunde", "kundennr_key kundennr_sort such_text", "found and put in order by these"),

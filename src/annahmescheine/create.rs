@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::model::{Annahmeschein, AnnahmescheinBestaetigung, NewAnnahmeschein};
 use super::sql;
 use crate::artikel::{self, Artikel};
-use crate::belege::{Angelegt, NewItem, Wiederholt, receive};
+use crate::belege::{NewItem, receive};
 use crate::biozertifikate;
 use crate::chargen::Bewegung;
 use crate::db::numbers;
@@ -22,6 +22,7 @@ use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::number::Reihe;
 use crate::rules::receipt::tonnes;
+use crate::rules::repeat::{Angelegt, Wiederholt};
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::weighing::Richtung;
 use crate::waage::{self, FertigeWiegung};
@@ -327,13 +328,11 @@ fn repeated(
     tx: &Tx<'_>,
     record: Annahmeschein,
     new: &NewAnnahmeschein,
-    mut hinweise: Hints,
+    hinweise: Hints,
 ) -> Result<Wiederholt<Annahmeschein>> {
     let inhalt_abweichend = sql::request_digest(tx, record.id)? != Some(request_digest(tx, new)?);
-    if inhalt_abweichend {
-        hinweise.add_different_repeat(&record.belegnummer);
-    }
-    Ok(Wiederholt { record, idempotent: true, inhalt_abweichend, hinweise })
+    let nummer = record.belegnummer.clone();
+    Ok(Wiederholt::of(record, &nummer, inhalt_abweichend, hinweise))
 }
 
 /// A digest of what a request says, whatever words it says it with.

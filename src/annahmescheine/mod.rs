@@ -16,7 +16,7 @@ pub use sql::RETENTION;
 
 use uuid::Uuid;
 
-use crate::belege::{self, Angelegt, Wiederholt};
+use crate::belege;
 use crate::db::list::{Filter, Page};
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
@@ -31,6 +31,7 @@ use crate::listing::PageOf;
 use crate::rules::choice::Choice;
 use crate::rules::error::{Code, required};
 use crate::rules::receipt::AnnahmescheinStatus;
+use crate::rules::repeat::{Angelegt, Wiederholt};
 use crate::rules::scope::Scope;
 use crate::waage::Storno;
 use model::{AnnahmescheinBestaetigung, NewAnnahmeschein, StornoBestaetigung};

@@ -34,7 +34,7 @@ use crate::rules::scope::Scope;
 
 const READ: Access = Access::Scope(Scope::ArtikelRead);
 
-const WHAT: &str = "Diesen Artikel";
+pub const WHAT: &str = "Diesen Artikel";
 
 pub const IMPORTS: &[Import] = &[
     Import::of::<import::GruppeZeile>("artikelgruppen", &[&["kuerzel"], &["name"]], import::gruppe),

@@ -9,9 +9,7 @@ use super::ausfertigung::hint_nothing_corrected;
 use super::eingabe::{BelegChange, NewBeleg};
 use super::header::{Context, header, hint_not_agreed};
 use super::lager::{self, Rebooking};
-use super::model::{
-    Angelegt, Beleg, BelegBestaetigung, BelegPosition, PositionBestaetigung, Source, Wiederholt,
-};
+use super::model::{Beleg, BelegBestaetigung, BelegPosition, PositionBestaetigung, Source};
 use super::summen::with_sums;
 use super::{items, lifecycle, partner, satzdatum, sql, steuerausweis};
 use crate::chargen::Bewegung;
@@ -26,6 +24,7 @@ use crate::rules::document::{BelegStatus, BelegTyp, Lagerrolle};
 use crate::rules::error::{Code, HintCode, Hints, refuse_if, required};
 use crate::rules::fixed::Percent;
 use crate::rules::number::Reihe;
+use crate::rules::repeat::{Angelegt, Wiederholt};
 use crate::tenants::{self, Einstellungen};
 use crate::{artikel, steuersaetze};
 
@@ -253,16 +252,14 @@ fn blank(tx: &WriteTx<'_>, typ: BelegTyp, datum: Day, kunde: &Kunde) -> Beleg {
     partner::with_terms(blank, kunde)
 }
 
-fn repeated(tx: &Tx<'_>, existing: Beleg, new: &NewBeleg, mut hinweise: Hints) -> Result<Wiederholt<Beleg>> {
+fn repeated(tx: &Tx<'_>, existing: Beleg, new: &NewBeleg, hinweise: Hints) -> Result<Wiederholt<Beleg>> {
     let inhalt_abweichend = match sql::request_digest(tx, existing.id)? {
         Some(digest) => digest != digest_of_repeat(tx, new)?,
         None => true,
     };
-    if inhalt_abweichend {
-        hinweise.add_different_repeat(&existing.beleg_nummer);
-    }
     let record = sql::with_positions(tx, existing)?;
-    Ok(Wiederholt { record, idempotent: true, inhalt_abweichend, hinweise })
+    let nummer = record.beleg_nummer.clone();
+    Ok(Wiederholt::of(record, &nummer, inhalt_abweichend, hinweise))
 }
 
 fn digest_of_repeat(tx: &Tx<'_>, new: &NewBeleg) -> Result<[u8; 32]> {

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::eingabe::{BelegChange, Erledigung, NewBeleg, NewEinlesen, NewPdf};
 use super::einlesen::Datei;
-use super::model::{Angelegt, Beleg, BelegPdf, StatusBestaetigung};
+use super::model::{Beleg, BelegPdf, StatusBestaetigung};
 use super::sql::{self, Auswahl};
 use super::{ausfertigung, change, create, dokumente, einlesen, lifecycle, partner, pdf, verlauf};
 use crate::anhaenge::{Besitzer, Owner};
@@ -19,6 +19,7 @@ use crate::rules::bytes::base64;
 use crate::rules::choice::Choice;
 use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::error::{Hints, required};
+use crate::rules::repeat::Angelegt;
 use crate::waage::Storno;
 
 const WHAT: &str = "Diesen Beleg";

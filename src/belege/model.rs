@@ -229,25 +229,6 @@ impl From<BelegPosition> for PositionBestaetigung {
     }
 }
 
-/// What came of a request that names an external_ref: a confirmation, or the record that has it already (D19).
-#[derive(Debug)]
-pub enum Angelegt<B, T> {
-    Neu(B),
-    Wiederholt(Box<Wiederholt<T>>),
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "{T}Wiederholt")]
-pub struct Wiederholt<T> {
-    #[serde(flatten)]
-    pub record: T,
-    pub idempotent: bool,
-    /// The request says something else than the one that made the record (D19).
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub inhalt_abweichend: bool,
-    pub hinweise: Hints,
-}
-
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct BelegBestaetigung {
     pub id: Uuid,

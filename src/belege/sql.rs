@@ -107,6 +107,13 @@ pub fn number_and_type(tx: &Tx<'_>, id: Uuid) -> Result<(String, BelegTyp)> {
     tx.one(statement, named_params! {":id": id}, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
+/// The day on which the goods of a document move.
+pub fn liefertag(tx: &Tx<'_>, id: Uuid) -> Result<Day> {
+    let statement =
+        "select coalesce(lieferdatum, beleg_datum) from beleg where tenant_id = :tenant and id = :id";
+    tx.one(statement, named_params! {":id": id}, |row| row.get(0))
+}
+
 /// A document that an item names.
 pub struct NamedDocument {
     pub typ: BelegTyp,

@@ -16,6 +16,12 @@ pub const CHECKS: &[Check] = &[
          where coalesce(ist.bestand, 0) <> coalesce(soll.bestand, 0)",
     },
     Check {
+        rule: "each stocktaking moved its difference",
+        violations: "select count(*) from inventur i where i.bestand - i.bestand_vorher <>
+           (select coalesce(sum(m.menge), 0) from lagerbewegung m
+            where m.tenant_id = i.tenant_id and m.inventur_id = i.id)",
+    },
+    Check {
         rule: "numbers of batches have no gap",
         violations: "select count(*) from nummernkreis n where n.reihe = 'CH' and n.letzte <>
            (select count(*) from charge c where c.tenant_id = n.tenant_id

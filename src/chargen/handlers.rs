@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::model::{Charge, ChargeAngelegt, ChargeChange, ChargeGeaendert, NewCharge};
+use super::inventur::{self, Gezaehlt};
+use super::model::{
+    Charge, ChargeAngelegt, ChargeChange, ChargeGeaendert, InventurBestaetigung, NewCharge, NewInventur,
+};
 use super::{change, sql, stock, verfuegbar, verlauf};
 use crate::artikel::{self, Artikel};
 use crate::db::list::Filter;
@@ -19,10 +22,11 @@ use crate::listing::Listing;
 use crate::rules::day::DayTime;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, required};
 use crate::rules::fixed::Quantity;
+use crate::rules::repeat::Wiederholt;
 use crate::rules::text::case_key;
 use crate::{biozertifikate, kunden, laender};
 
-const WHAT: &str = "Diese Charge";
+pub const WHAT: &str = "Diese Charge";
 
 pub const AVAILABLE: &[Param] = &[
     Param::uuid("artikel_id", "der Artikel (oder artikelnr)"),
@@ -145,6 +149,42 @@ pub fn create(call: &Call<'_>) -> Result<Write> {
         hinweise.add(HintCode::BestandNichtGebucht, message);
         let angelegt = ChargeAngelegt { id, charge_nr, bestand: Quantity::ZERO, hinweise };
         Ok(Reply::created(&angelegt)?.about(id))
+    }))
+}
+
+pub fn count_charge(call: &Call<'_>) -> Result<Write> {
+    count(call, WHAT, |tx, id| Gezaehlt::batch(tx, found(tx, id)?))
+}
+
+pub fn count_artikel(call: &Call<'_>) -> Result<Write> {
+    count(call, artikel::WHAT, |tx, id| Gezaehlt::article(tx, artikel::found(tx, id)?))
+}
+
+/// What a route does with what its path names.
+fn count(
+    call: &Call<'_>,
+    what: &'static str,
+    named: fn(&WriteTx<'_>, Uuid) -> Result<Gezaehlt>,
+) -> Result<Write> {
+    let (new, hinweise) = call.body::<NewInventur>()?;
+    let id = call.id(what)?;
+    Ok(Box::new(move |tx| {
+        let gezaehlt = named(tx, id)?;
+        if let Some(external_ref) = &new.external_ref
+            && let Some(known) = sql::find_inventur_by_ref(tx, external_ref)?
+        {
+            let is_same = (known.artikel_id, known.charge_id) == (gezaehlt.artikel.id, gezaehlt.charge_id())
+                && (Some(known.bestand), Some(&known.grund)) == (new.bestand, new.grund.as_ref());
+            let about = known.id;
+            let which = format!("einer Inventur vom {}", known.tag().german());
+            return Ok(Reply::ok(&Wiederholt::of(known, &which, !is_same, hinweise.clone()))?.about(about));
+        }
+        let bestand = required(new.bestand, "bestand")?;
+        let grund = required(new.grund.clone(), "grund")?;
+        let inventur = inventur::store(tx, &gezaehlt, bestand, grund, new.external_ref.clone())?;
+        let about = inventur.id;
+        let answer = InventurBestaetigung { inventur, hinweise: hinweise.clone() };
+        Ok(Reply::created(&answer)?.about(about))
     }))
 }
 

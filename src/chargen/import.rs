@@ -1,8 +1,9 @@
-//! Batches with opening stock as an import brings them (D22).
+//! Batches with opening stock, and stocktakings, as an import brings them (D22).
 
 use uuid::Uuid;
 
-use super::model::{Charge, ChargeZeile};
+use super::inventur::{self, Gezaehlt};
+use super::model::{Charge, ChargeZeile, InventurZeile};
 use super::stock::{Buchung, Ursache, book, check_charge_nr, create, set_opening_stock, to_article_unit};
 use super::{change, sql};
 use crate::db::tx::WriteTx;
@@ -12,13 +13,13 @@ use crate::http::wire::{At, FromJson};
 use crate::import::Upserted;
 use crate::rules::change::fill_each;
 use crate::rules::day::DayTime;
-use crate::rules::error::required;
+use crate::rules::error::{Code, Refusal, refuse_if, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::unit::Conversion;
 use crate::{artikel, biozertifikate, kunden};
 
-/// Stores a batch; its key is the article and charge_nr. What is absent stays as it is. Opening
-/// stock is compared with what was imported before, and the difference is booked.
+/// Stores a batch; its key is the article and charge_nr. What is absent stays as it is. Opening stock is that of a new
+/// batch alone: what is there of another is counted (D8).
 pub fn charge(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let mut zeile = ChargeZeile::from_json(row, at)?;
     let artikelnummer = required(zeile.artikelnummer.take(), "artikelnummer")?;
@@ -43,13 +44,17 @@ pub fn charge(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
             (create(tx, with_row(tx, blank, zeile, conversion)?)?.id, true)
         }
     };
-    let imported = sql::opening_stock(tx, charge)?.unwrap_or_default();
-    let bestand = bestand.unwrap_or(imported);
-    let difference = bestand.minus(imported)?;
-    if !difference.is_zero() {
-        book_opening_stock(tx, artikel_id, charge, difference, bestand)?;
+    match bestand {
+        Some(bestand) if is_new => book_opening_stock(tx, artikel_id, charge, bestand)?,
+        Some(bestand) => {
+            let is_other = bestand != sql::opening_stock(tx, charge)?.unwrap_or_default();
+            let message = "Die Charge gibt es schon, mit einem anderen Anfangsbestand. Was heute da ist, bucht eine Inventur \
+                 (Import inventur oder POST /api/v1/chargen/{id}/inventur); hier bitte die Spalte bestand leeren.";
+            refuse_if(is_other, Code::WertUngueltig, "bestand", message)?;
+        }
+        None => {}
     }
-    Ok(Upserted::of(is_new, changed || !difference.is_zero()))
+    Ok(Upserted::of(is_new, changed))
 }
 
 fn with_row(tx: &WriteTx<'_>, old: Charge, zeile: ChargeZeile, conversion: Conversion) -> Result<Charge> {
@@ -71,20 +76,39 @@ fn with_row(tx: &WriteTx<'_>, old: Charge, zeile: ChargeZeile, conversion: Conve
     Ok(charge)
 }
 
-fn book_opening_stock(
-    tx: &WriteTx<'_>,
-    artikel_id: Uuid,
-    charge: Uuid,
-    difference: Quantity,
-    bestand: Quantity,
-) -> Result<()> {
-    let buchung = Buchung {
-        artikel_id,
-        charge_id: Some(charge),
-        ursache: Ursache::Eroeffnung,
-        menge: difference,
-        ist_eingang: false,
-    };
+fn book_opening_stock(tx: &WriteTx<'_>, artikel_id: Uuid, charge: Uuid, bestand: Quantity) -> Result<()> {
+    if bestand.is_zero() {
+        return Ok(());
+    }
+    let ursache = Ursache::Eroeffnung;
+    let buchung =
+        Buchung { artikel_id, charge_id: Some(charge), ursache, menge: bestand, ist_eingang: false };
     book(tx, &[buchung])?;
     set_opening_stock(tx, charge, bestand)
+}
+
+/// The reason of a stocktaking that an import brings without one.
+const GRUND_IMPORT: &str = "Inventur";
+
+/// A row of an import. The same count for the same reason on the same day is the same stocktaking, so that a file may be
+/// read in twice.
+pub fn inventur(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
+    let zeile = InventurZeile::from_json(row, at)?;
+    let artikel = artikel::by_artikelnummer(tx, &required(zeile.artikelnummer, "artikelnummer")?)?;
+    let gezaehlt = match &zeile.charge_nr {
+        None => Gezaehlt::article(tx, artikel)?,
+        Some(charge_nr) => {
+            let unknown = || Refusal::unknown(Code::ChargeNichtGefunden, "charge_nr", "Diese Charge");
+            Gezaehlt::batch(tx, sql::find_by_nr(tx, artikel.id, charge_nr)?.ok_or_else(unknown)?)?
+        }
+    };
+    let bestand = required(zeile.bestand, "bestand")?;
+    let grund = zeile.grund.unwrap_or_else(|| GRUND_IMPORT.to_owned());
+    let last = gezaehlt.last.map(|id| sql::find_inventur(tx, id)).transpose()?;
+    let today = last.filter(|last| last.tag() == tx.today());
+    if today.is_some_and(|last| (last.bestand, &last.grund) == (bestand, &grund)) {
+        return Ok(Upserted::Unchanged);
+    }
+    inventur::store(tx, &gezaehlt, bestand, grund, None)?;
+    Ok(Upserted::Created)
 }

@@ -4,6 +4,7 @@ mod change;
 mod checks;
 mod handlers;
 mod import;
+mod inventur;
 mod model;
 mod moved;
 mod sql;
@@ -13,7 +14,8 @@ mod verlauf;
 
 pub use checks::CHECKS;
 pub use handlers::found;
-pub use model::Charge;
+pub use inventur::hint_outdated;
+pub use model::{Charge, Inventur};
 pub use moved::{Bewegt, Wovon, moved_by_day, moved_by_order};
 pub use sql::{
     Auswahl, COUNTED, Lagernd, RETENTION, SORTIERUNG, Vorrat, find, find_fremde, has_locked_stock, in_stock,
@@ -30,14 +32,20 @@ use crate::http::route::{Access, Route};
 use crate::http::shape::Answer;
 use crate::import::Import;
 use crate::rules::error::Code;
+use crate::rules::repeat::Wiederholt;
 use crate::rules::scope::Scope;
-use model::{ChargeAngelegt, ChargeChange, ChargeGeaendert, ChargeVerlaufseintrag, NewCharge};
+use model::{
+    ChargeAngelegt, ChargeChange, ChargeGeaendert, ChargeVerlaufseintrag, InventurBestaetigung,
+    InventurZeile, NewCharge, NewInventur,
+};
 use verfuegbar::VerfuegbareCharge;
 
 const READ: Access = Access::Scope(Scope::ChargenRead);
 
-pub const IMPORTS: &[Import] =
-    &[Import::of::<model::ChargeZeile>("chargen", &[&["artikelnummer", "charge_nr"]], import::charge)];
+pub const IMPORTS: &[Import] = &[
+    Import::of::<model::ChargeZeile>("chargen", &[&["artikelnummer", "charge_nr"]], import::charge),
+    Import::of::<InventurZeile>("inventur", &[&["artikelnummer", "charge_nr"]], import::inventur),
+];
 
 pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/chargen", READ, "Chargen mit Bestand", handlers::list)
@@ -92,4 +100,21 @@ pub const ROUTES: &[Route] = &[
         Code::NummerReserviert,
         Code::ChargeNrBereitsVergeben,
     ]]),
+    Route::post(
+        "/api/v1/chargen/{id}/inventur",
+        Scope::ChargenWrite,
+        "Gezählten Bestand einer Charge buchen",
+        handlers::count_charge,
+    )
+    .takes::<NewInventur>("InventurNeu", &["bestand", "grund"])
+    .gives(&[Answer::created::<InventurBestaetigung>(), Answer::ok::<Wiederholt<Inventur>>()]),
+    Route::post(
+        "/api/v1/artikel/{id}/inventur",
+        Scope::ChargenWrite,
+        "Gezählten Bestand eines Artikels ohne Chargen buchen",
+        handlers::count_artikel,
+    )
+    .takes::<NewInventur>("InventurNeu", &["bestand", "grund"])
+    .gives(&[Answer::created::<InventurBestaetigung>(), Answer::ok::<Wiederholt<Inventur>>()])
+    .refuses(&[&[Code::ChargeFehlt]]),
 ];

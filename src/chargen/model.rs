@@ -40,6 +40,9 @@ record! {
         gesperrt: bool = mutable,
         sperrgrund: Option<String> = mutable,
         created_at: Instant = fixed as angelegt_am,
+        /// Its last stocktaking.
+        #[serde(skip)]
+        inventur_id: Option<Uuid>,
         #[serde(skip)]
         version: i64 = mutable,
     }
@@ -99,6 +102,59 @@ eingabe! {
         einheit: Text,
         niederlassung_id: Kennung,
         lagerhalle_id: Kennung,
+    }
+    nur_lesen: []
+}
+
+record! {
+    #[derive(Debug, Clone, Serialize, JsonSchema)]
+    pub struct Inventur in inventur as i {
+        id: Uuid = fixed,
+        artikel_id: Uuid = fixed,
+        /// null: an article without batches.
+        charge_id: Option<Uuid> = fixed,
+        /// The sum of the movements before, in the unit of the article.
+        bestand_vorher: Quantity = fixed,
+        bestand: Quantity = fixed,
+        /// What was booked: counted less the sum before.
+        differenz: Quantity = "i.bestand - i.bestand_vorher",
+        grund: String = fixed,
+        external_ref: Option<String> = fixed,
+        created_at: Instant = fixed as am,
+        key_id: Option<String> = fixed,
+    }
+}
+
+impl Inventur {
+    /// The day on which it was counted.
+    pub fn tag(&self) -> Day {
+        Day::in_berlin(self.created_at)
+    }
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct InventurBestaetigung {
+    #[serde(flatten)]
+    pub inventur: Inventur,
+    pub hinweise: Hints,
+}
+
+eingabe! {
+    pub struct NewInventur {
+        bestand: Quantity,
+        grund: Text,
+        external_ref: Text,
+    }
+    nur_lesen: [..Inventur, "idempotent", "inhalt_abweichend", "hinweise"]
+}
+
+eingabe! {
+    /// A row of an import of inventur (D22); without charge_nr that of an article without batches.
+    pub struct InventurZeile {
+        artikelnummer: Text,
+        charge_nr: Text,
+        bestand: Quantity,
+        grund: Text,
     }
     nur_lesen: []
 }

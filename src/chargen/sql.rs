@@ -4,12 +4,12 @@ use rusqlite::types::ToSql;
 use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
-use super::model::Charge;
+use super::model::{Charge, Inventur};
 use crate::db::list::{Filter, ListSql, Order, Page, names};
 use crate::db::record::Part;
 use crate::db::retention::Retention;
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::listing::PageOf;
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
@@ -165,6 +165,11 @@ pub fn has_locked_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<bool> {
     tx.exists(statement, named_params! {":artikel": artikel})
 }
 
+pub fn has_batches(tx: &Tx<'_>, artikel: Uuid) -> Result<bool> {
+    let statement = "select 1 from charge where tenant_id = :tenant and artikel_id = :artikel";
+    tx.exists(statement, named_params! {":artikel": artikel})
+}
+
 /// The batches of an article that have stock, as far as they were counted.
 #[derive(Debug, Clone, Copy)]
 pub struct Lagernd {
@@ -220,6 +225,49 @@ pub fn insert(tx: &WriteTx<'_>, charge: &Charge) -> Result<()> {
 pub fn update_master_data(tx: &WriteTx<'_>, charge: &Charge) -> Result<()> {
     let own = named_params! {":fremde_charge_key": charge.fremde_charge_nr.as_deref().map(case_key)};
     tx.update("charge", charge.id, &[&charge.values(Part::Mutable)[..], own].concat())
+}
+
+const INVENTUR: ListSql<'_> = ListSql {
+    columns: Inventur::COLUMNS,
+    from: "from inventur i",
+    count: "select count(*) from inventur i",
+    ids_first: None,
+    order: "order by i.id",
+};
+
+pub fn find_inventur(tx: &Tx<'_>, id: Uuid) -> Result<Inventur> {
+    let found = tx.find_by(&INVENTUR, "i.id", &id)?;
+    found.ok_or_else(|| Failure::Broken("a stocktaking that is noted is not there".into()))
+}
+
+pub fn find_inventur_by_ref(tx: &Tx<'_>, external_ref: &str) -> Result<Option<Inventur>> {
+    tx.find_by(&INVENTUR, "i.external_ref", &external_ref)
+}
+
+/// The stock of an article, and its last stocktaking.
+pub fn article_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<(Quantity, Option<Uuid>)> {
+    let statement = "select bestand, inventur_id from artikel_bestand
+        where tenant_id = :tenant and artikel_id = :artikel";
+    let kept =
+        tx.optional(statement, named_params! {":artikel": artikel}, |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(kept.unwrap_or_default())
+}
+
+pub fn insert_inventur(tx: &WriteTx<'_>, inventur: &Inventur) -> Result<()> {
+    tx.insert("inventur", &inventur.values(Part::All))
+}
+
+/// Notes a stocktaking where its batch, or its article without batches, stands.
+pub fn note_inventur(tx: &WriteTx<'_>, inventur: &Inventur) -> Result<()> {
+    let Inventur { id, artikel_id, charge_id, bestand, .. } = inventur;
+    match charge_id {
+        Some(charge) => tx.update("charge", *charge, named_params! {":inventur_id": id}),
+        None => tx.upsert(
+            "artikel_bestand",
+            &["artikel_id"],
+            named_params! {":artikel_id": artikel_id, ":bestand": bestand, ":inventur_id": id},
+        ),
+    }
 }
 
 pub const RETENTION: Retention = Retention {

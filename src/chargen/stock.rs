@@ -1,5 +1,7 @@
 //! Creating batches and booking movements.
 
+use std::collections::BTreeMap;
+
 use rusqlite::named_params;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -99,15 +101,17 @@ pub enum Ursache {
     Eroeffnung,
     Beleg(Uuid),
     Produktion(Uuid),
+    Inventur(Uuid),
 }
 
 impl Ursache {
-    /// The document, and the production order.
-    fn ids(self) -> (Option<Uuid>, Option<Uuid>) {
+    /// The document, the production order, and the stocktaking.
+    fn ids(self) -> [Option<Uuid>; 3] {
         match self {
-            Ursache::Eroeffnung => (None, None),
-            Ursache::Beleg(id) => (Some(id), None),
-            Ursache::Produktion(id) => (None, Some(id)),
+            Ursache::Eroeffnung => [None, None, None],
+            Ursache::Beleg(id) => [Some(id), None, None],
+            Ursache::Produktion(id) => [None, Some(id), None],
+            Ursache::Inventur(id) => [None, None, Some(id)],
         }
     }
 }
@@ -143,29 +147,33 @@ pub struct Gebucht {
     pub bewegung: Bewegung,
     pub ist_eingang: bool,
     pub charge: Option<Charge>,
+    /// The last stocktaking of the batch, or of the article without batches.
+    pub inventur_id: Option<Uuid>,
 }
 
 pub fn book(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<Vec<Gebucht>> {
     tx.insert_all("lagerbewegung", buchungen, |buchung, store| {
-        let (beleg_id, pa_id) = buchung.ursache.ids();
+        let [beleg_id, pa_id, inventur_id] = buchung.ursache.ids();
         store(named_params! {
             ":id": tx.new_id(),
             ":artikel_id": buchung.artikel_id,
             ":charge_id": buchung.charge_id,
             ":beleg_id": beleg_id,
             ":pa_id": pa_id,
+            ":inventur_id": inventur_id,
             ":menge": buchung.menge,
             ":am": tx.now(),
         })
     })?;
-    keep_article_stock(tx, buchungen)?;
-    buchungen.iter().map(|buchung| booked(tx, buchung)).collect()
+    let counted = keep_article_stock(tx, buchungen)?;
+    buchungen.iter().map(|buchung| booked(tx, buchung, counted.get(&buchung.artikel_id).copied())).collect()
 }
 
-fn booked(tx: &WriteTx<'_>, buchung: &Buchung) -> Result<Gebucht> {
+fn booked(tx: &WriteTx<'_>, buchung: &Buchung, counted: Option<Uuid>) -> Result<Gebucht> {
     let charge = book_batch(tx, buchung)?;
+    let inventur_id = charge.as_ref().map_or(counted, |charge| charge.inventur_id);
     let bewegung = Bewegung {
-        beleg_id: buchung.ursache.ids().0,
+        beleg_id: buchung.ursache.ids()[0],
         beleg_nummer: None,
         artikel_id: buchung.artikel_id,
         charge_id: buchung.charge_id,
@@ -173,22 +181,24 @@ fn booked(tx: &WriteTx<'_>, buchung: &Buchung) -> Result<Gebucht> {
         menge: buchung.menge,
         einheit: artikel::must_have(tx, buchung.artikel_id)?.einheit.clone(),
     };
-    Ok(Gebucht { bewegung, ist_eingang: buchung.ist_eingang, charge })
+    Ok(Gebucht { bewegung, ist_eingang: buchung.ist_eingang, charge, inventur_id })
 }
 
-/// Adds movements to the stock of their articles.
-fn keep_article_stock(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<()> {
+/// Adds movements to the stock of their articles; the last stocktakings of those that were counted as a whole.
+fn keep_article_stock(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<BTreeMap<Uuid, Uuid>> {
     let statement =
         "insert into artikel_bestand (tenant_id, artikel_id, bestand) values (:tenant, :artikel, :menge)
         on conflict (tenant_id, artikel_id) do update set bestand = bestand + excluded.bestand
-          where abs(bestand + excluded.bestand) < :grenze";
+          where abs(bestand + excluded.bestand) < :grenze
+        returning inventur_id";
+    let mut counted = BTreeMap::new();
     for (artikel, menge) in sums(buchungen.iter().map(|buchung| (buchung.artikel_id, buchung.menge)))? {
         let params = named_params! {":artikel": artikel, ":menge": menge, ":grenze": LIMIT * Quantity::UNIT};
-        if tx.execute(statement, params)? == 0 {
-            return Err(Box::<Refusal>::from(TooLarge).into());
-        }
+        let kept = tx.optional(statement, params, |row| row.get::<_, Option<Uuid>>(0))?;
+        let inventur_id = kept.ok_or_else(|| Box::<Refusal>::from(TooLarge))?;
+        counted.extend(inventur_id.map(|id| (artikel, id)));
     }
-    Ok(())
+    Ok(counted)
 }
 
 /// Books a movement in the stock of its batch.
@@ -198,7 +208,7 @@ fn book_batch(tx: &WriteTx<'_>, buchung: &Buchung) -> Result<Option<Charge>> {
         .ok_or_else(|| Failure::Broken(format!("a movement of the unknown batch {charge_id}")))?;
     charge.bestand = charge.bestand.plus(buchung.menge)?;
     let is_source = match buchung.ursache {
-        Ursache::Eroeffnung => false,
+        Ursache::Eroeffnung | Ursache::Inventur(_) => false,
         Ursache::Beleg(_) => charge.eingang_quelle == EingangQuelle::Beleg,
         Ursache::Produktion(_) => charge.eingang_quelle == EingangQuelle::Produktion,
     };

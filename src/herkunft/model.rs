@@ -90,11 +90,13 @@ record! {
     }
 }
 
-/// What came in, what went out, what is left, without what was reversed.
+/// What came in, what went out, what stocktaking put right, what is left, without what was reversed.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct Bilanz {
     pub eingang: Quantity,
     pub abgang: Quantity,
+    /// Signed.
+    pub korrektur: Quantity,
     pub bestand: Quantity,
 }
 
@@ -107,7 +109,9 @@ record! {
         beleg_id: Option<Uuid> = "b.id",
         beleg_typ: Option<BelegTyp> = "b.beleg_typ",
         pa_id: Option<Uuid> = "v.id",
-        /// Of the document or of the order; none: opening stock.
+        /// Why it was counted, where a stocktaking moved it.
+        inventur: Option<String> = "i.grund",
+        /// Of the document or of the order; none: opening stock or a stocktaking.
         nummer: Option<String> = "coalesce(b.beleg_nummer, v.pa_nummer)",
         partner: Option<String> = "coalesce(b.kunden_name, k.name)",
     }

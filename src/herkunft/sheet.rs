@@ -63,7 +63,8 @@ fn lines(herkunft: &Herkunft) -> Vec<Zeile<'_>> {
     let bilanz = herkunft.bilanz;
     lines.push(of_charge("Bilanz", bilanz.eingang, "Eingang"));
     lines.push(of_charge("Bilanz", bilanz.abgang, "Abgang"));
-    lines.push(of_charge("Bilanz", bilanz.bestand, "Bestand = Eingang − Abgang"));
+    lines.push(of_charge("Bilanz", bilanz.korrektur, "Korrektur durch Inventur"));
+    lines.push(of_charge("Bilanz", bilanz.bestand, "Bestand = Eingang − Abgang + Korrektur"));
     if herkunft.hinweise.iter().next().is_some() {
         lines.push(of_charge(
             "Hinweis",

@@ -175,19 +175,22 @@ pub fn partners(
     Ok(found)
 }
 
-/// What came in and what went out: sales and what production used go out, all else comes in;
+/// What came in, what went out, and what stocktaking put right: sales and what production used go out, all else comes in;
 /// returns are deducted on their side.
 pub fn balance(tx: &Tx<'_>, charge: Uuid) -> Result<Bilanz> {
     let statement =
-        "select coalesce(sum(iif(ist_abgang, 0, menge)), 0), coalesce(-sum(iif(ist_abgang, menge, 0)), 0)
-        from (select m.menge, coalesce(t.seite = 'verkauf', m.pa_id is not null and m.menge < 0) as ist_abgang
+        "select coalesce(sum(iif(ist_abgang or gezaehlt, 0, menge)), 0), coalesce(-sum(iif(ist_abgang, menge, 0)), 0),
+          coalesce(sum(iif(gezaehlt, menge, 0)), 0)
+        from (select m.menge, m.inventur_id is not null as gezaehlt, coalesce(t.seite = 'verkauf', m.pa_id is not null and m.menge < 0) as ist_abgang
               from lagerbewegung m left join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
                 left join belegtyp t on t.typ = b.beleg_typ
                 left join produktionsauftrag v on v.tenant_id = m.tenant_id and v.id = m.pa_id
               where m.tenant_id = :tenant and m.charge_id = :charge and v.status is not 'storniert')";
-    let (eingang, abgang): (Quantity, Quantity) =
-        tx.one(statement, named_params! {":charge": charge}, |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(Bilanz { eingang, abgang, bestand: eingang.minus(abgang)? })
+    let [eingang, abgang, korrektur]: [Quantity; 3] =
+        tx.one(statement, named_params! {":charge": charge}, |row| {
+            Ok([row.get(0)?, row.get(1)?, row.get(2)?])
+        })?;
+    Ok(Bilanz { eingang, abgang, korrektur, bestand: eingang.minus(abgang)?.plus(korrektur)? })
 }
 
 /// Movements of a batch, the newest first.
@@ -199,6 +202,7 @@ pub fn movements(tx: &Tx<'_>, charge: Uuid, limit: u32, offset: u32) -> Result<V
           left join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
           left join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id
           left join produktionsauftrag v on v.tenant_id = m.tenant_id and v.id = m.pa_id
+          left join inventur i on i.tenant_id = m.tenant_id and i.id = m.inventur_id
         order by m.id desc",
         Buchung::COLUMNS
     );

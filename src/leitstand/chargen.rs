@@ -151,12 +151,13 @@ fn movements(ask: &Ask, db: &Snapshot<'_>, id: Uuid, here: &str, unit: &str) -> 
         (None, Some(auftrag)) => ask.page_of("produktion", auftrag),
         (None, None) => String::new(),
     };
-    let what = |moved: &Buchung| match (moved.beleg_typ, moved.pa_id) {
-        (Some(typ), _) => typ.bezeichnung().to_owned(),
-        (None, Some(_)) => "Produktion".to_owned(),
-        (None, None) => "Anfangsbestand".to_owned(),
+    let what = |moved: &Buchung| match (moved.beleg_typ, moved.pa_id, &moved.inventur) {
+        (Some(typ), ..) => typ.bezeichnung().to_owned(),
+        (None, Some(_), _) => "Produktion".to_owned(),
+        (None, None, Some(grund)) => format!("Inventur: {grund}"),
+        (None, None, None) => "Anfangsbestand".to_owned(),
     };
-    let empty = "Noch keine. Bestand buchen Belege, die Produktion und der Import.";
+    let empty = "Noch keine. Bestand buchen Belege, die Produktion, Inventuren und der Import.";
     Ok(html! {
         h2 { "Bewegungen" }
         (linked("Bewegungen, die neuesten zuerst", empty, &found, to).text("Beleg oder Auftrag", |moved| moved.nummer.clone().unwrap_or_else(|| what(moved))).text("Was", what).text("Wann", |moved| moment(moved.am)).text("Partner", |moved| or_blank(&moved.partner)).numbers("Menge", |moved| in_unit(signed(moved.menge), Some(unit))))

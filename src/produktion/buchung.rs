@@ -9,7 +9,7 @@ use super::model::{PaInput, PaOutput, Produktionsauftrag};
 use super::sql;
 use crate::artikel::{self, Artikel};
 use crate::biozertifikate;
-use crate::chargen::{self, Bewegung, Buchung, Charge, Gebucht, Ursache};
+use crate::chargen::{self, Bewegung, Buchung, Charge, Gebucht, Inventur, Ursache};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result, keep_refused};
 use crate::rules::error::{Checked, Code, HintCode, Hints, PositionErrors, Refusal, refuse_if, required};
@@ -44,12 +44,12 @@ pub fn complete(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hint
     for charge in booking.chargen.values() {
         chargen::check_not_negative(charge, &einstellungen, hints)?;
     }
-    Ok(booking.bewegungen)
+    booking.finish(hints)
 }
 
 /// Takes back what an order has booked that was done; the movements. What came out leaves its batches, which stay
 /// without stock (D13).
-pub fn reverse(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag) -> Result<Vec<Bewegung>> {
+pub fn reverse(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hints) -> Result<Vec<Bewegung>> {
     let mut booking = Booking::of(tx, auftrag);
     let moved = chargen::moved_by_order(tx, auftrag.id)?;
     for (artikel, charge, menge) in &moved {
@@ -63,7 +63,7 @@ pub fn reverse(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag) -> Result<Vec<Bew
         );
         refuse_if(charge.bestand.is_negative(), Code::ChargeBereitsVerwendet, "status", message)?;
     }
-    Ok(booking.bewegungen)
+    booking.finish(hints)
 }
 
 /// Notes that a line of which nothing came out makes no batch, and that a certificate has expired.
@@ -146,14 +146,14 @@ fn weighed(ist_menge: Option<Quantity>) -> Checked<Quantity> {
 struct Booking<'b> {
     tx: &'b WriteTx<'b>,
     auftrag: &'b Produktionsauftrag,
-    bewegungen: Vec<Bewegung>,
+    gebucht: Vec<Gebucht>,
     /// The batches that were moved, as they are afterwards.
     chargen: BTreeMap<Uuid, Charge>,
 }
 
 impl<'b> Booking<'b> {
     fn of(tx: &'b WriteTx<'b>, auftrag: &'b Produktionsauftrag) -> Booking<'b> {
-        Booking { tx, auftrag, bewegungen: Vec::new(), chargen: BTreeMap::new() }
+        Booking { tx, auftrag, gebucht: Vec::new(), chargen: BTreeMap::new() }
     }
 
     fn input(&mut self, line: &PaInput) -> Result<()> {
@@ -203,11 +203,22 @@ impl<'b> Booking<'b> {
         let ursache = Ursache::Produktion(self.auftrag.id);
         let buchung = Buchung { artikel_id: artikel.id, charge_id, ursache, menge, ist_eingang };
         let booked = chargen::book(self.tx, &[buchung])?;
-        for Gebucht { bewegung, charge, .. } in booked {
-            self.bewegungen.push(bewegung);
-            self.chargen.extend(charge.map(|charge| (charge.id, charge)));
+        for gebucht in booked {
+            self.chargen.extend(gebucht.charge.clone().map(|charge| (charge.id, charge)));
+            self.gebucht.push(gebucht);
         }
         Ok(())
+    }
+
+    /// The movements, with the stocktakings that an order of before contradicts among the hints (D8).
+    fn finish(self, hints: &mut Hints) -> Result<Vec<Bewegung>> {
+        let Produktionsauftrag { produktions_datum, erledigt_am, .. } = self.auftrag;
+        let precedes = |_: &Gebucht, inventur: &Inventur| {
+            let was_done = erledigt_am.is_some_and(|done| done <= inventur.created_at);
+            Ok(was_done || produktions_datum.is_some_and(|day| day.0 < inventur.tag()))
+        };
+        chargen::hint_outdated(self.tx, &self.gebucht, precedes, hints)?;
+        Ok(self.gebucht.into_iter().map(|gebucht| gebucht.bewegung).collect())
     }
 }
 

@@ -57,7 +57,7 @@ pub fn change(
     note_quantities(tx, &auftrag, change)?;
     let lagerbewegungen = match (auftrag.status, next) {
         (_, PaStatus::Erledigt) => buchung::complete(tx, &auftrag, &mut hinweise)?,
-        (PaStatus::Erledigt, _) => buchung::reverse(tx, &auftrag)?,
+        (PaStatus::Erledigt, _) => buchung::reverse(tx, &auftrag, &mut hinweise)?,
         _ => Vec::new(),
     };
     let now = Some(tx.now());

@@ -210,6 +210,7 @@ choice! {
         BasisFehlt = "BASIS_FEHLT",
         BezugFehlt = "BEZUG_FEHLT",
         AnschriftGekuerzt = "ANSCHRIFT_GEKUERZT",
+        InventurUeberholt = "INVENTUR_UEBERHOLT",
     }
 }
 

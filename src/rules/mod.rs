@@ -17,6 +17,7 @@ pub mod plausible;
 pub mod price;
 pub mod receipt;
 pub mod recipe;
+pub mod repeat;
 pub mod scope;
 pub mod stammdaten;
 pub mod tax;

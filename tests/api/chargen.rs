@@ -1,6 +1,7 @@
 //! Batches: creating them, listing them, and decimals as the golden table has them.
 
 mod berichtigung;
+mod inventur;
 mod sperre;
 
 use serde::Deserialize;

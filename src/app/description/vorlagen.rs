@@ -20,6 +20,9 @@ const WOERTER: &[(&str, &str)] = &[
     ("ArtikelZeile.gruppe", "Artikelgruppe: Kürzel, Nummer oder Name; eine unbekannte wird angelegt."),
     ("BarverkaufZeile.einzelpreis", "Einzelpreis brutto."),
     ("ChargeZeile.bestand", "Anfangsbestand in der Einheit des Artikels, sonst in der von einheit."),
+    ("InventurZeile.bestand", "Gezählter Bestand in der Einheit des Artikels, ab 0; nicht der Unterschied."),
+    ("InventurZeile.charge_nr", "Nummer der Charge; leer bei einem Artikel ohne Chargen."),
+    ("InventurZeile.grund", "Warum gezählt wurde; ohne Angabe Inventur."),
     ("KontraktZeile.positionen", "Positionen des Kontrakts; nur in JSON."),
     (
         "KundeChange.kunden_id",

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::eingabe::NewEinlesen;
 use super::lieferanten_nr::{self, Zeile};
-use super::model::{Angelegt, Beleg};
+use super::model::Beleg;
 use super::{create, sql};
 use crate::anhaenge::{self, Besitzer};
 use crate::chargen::Bewegung;
@@ -20,6 +20,7 @@ use crate::erechnung::lesen::{self, Gelesen, Posten, Unlesbar, posten, verstoess
 use crate::failure::{Failure, Result};
 use crate::rules::document::BelegStatus;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, required};
+use crate::rules::repeat::Angelegt;
 use model::{BelegDerDatei, Eingelesen, VorschlagSummen};
 use summen::check_gross;
 use vorschlag::Vorschlag;

@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
 use super::model::{Beleg, BelegPosition};
-use crate::chargen::{self, Bewegung, Buchung, Charge, Gebucht, Ursache};
+use crate::chargen::{self, Bewegung, Buchung, Charge, Gebucht, Inventur, Ursache};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::rules::document::Seite;
@@ -149,6 +149,7 @@ impl Booking<'_> {
         }
         check_stock(&booked, self.change, self.hints)?;
         self.check_locked(&booked)?;
+        self.hint_counted(&booked)?;
         let moves_on = self.moves_on()?;
         let bewegungen = booked.into_iter().map(|booked| booked.bewegung).collect();
         Ok(Rebooked { bewegungen, has_met: self.has_met, moves_on })
@@ -168,6 +169,21 @@ impl Booking<'_> {
             }
         }
         Ok(false)
+    }
+
+    /// Names the stocktakings that the movements of a document of before contradict (D8).
+    fn hint_counted(&mut self, booked: &[Gebucht]) -> Result<()> {
+        let (tx, own) = (self.tx, self.change.beleg);
+        let precedes = |booked: &Gebucht, inventur: &Inventur| {
+            // Ids grow with time.
+            let id = booked.bewegung.beleg_id.unwrap_or(own.id);
+            let liefertag = || match id == own.id {
+                true => Ok(own.liefertag()),
+                false => super::sql::liefertag(tx, id),
+            };
+            Ok(id < inventur.id || liefertag()? < inventur.tag())
+        };
+        chargen::hint_outdated(tx, booked, precedes, self.hints)
     }
 
     fn book_movements(&self) -> Result<Vec<Gebucht>> {

@@ -252,7 +252,8 @@ fn the_sheet_for_the_authority_opens_in_a_german_spreadsheet() {
         format!("Empfänger;;{number};;;;Kd;Kd;;;;DE;LS-2026-00001;2026-07-10;50,000;kg;"),
         format!("Bilanz;;{number};'-X;W;Weizen;;;;;;;;;1250,000;kg;Eingang"),
         format!("Bilanz;;{number};'-X;W;Weizen;;;;;;;;;50,000;kg;Abgang"),
-        format!("Bilanz;;{number};'-X;W;Weizen;;;;;;;;;1200,000;kg;Bestand = Eingang − Abgang"),
+        format!("Bilanz;;{number};'-X;W;Weizen;;;;;;;;;0,000;kg;Korrektur durch Inventur"),
+        format!("Bilanz;;{number};'-X;W;Weizen;;;;;;;;;1200,000;kg;Bestand = Eingang − Abgang + Korrektur"),
         String::new(),
     ];
     assert_eq!(sheet, expected.join("\r\n"));

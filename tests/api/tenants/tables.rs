@@ -24,6 +24,8 @@ pub const PATHS: &[Row] = &[
     ("PUT", "/api/v1/wiegungen/@/zweitwiegung", r#"{"gewicht_zweit_kg":5}"#, "wiegung", "NICHT_GEFUNDEN"),
     ("PUT", "/api/v1/wiegungen/@/storno", r#"{"grund":"x"}"#, "wiegung", "NICHT_GEFUNDEN"),
     ("PUT", "/api/v1/chargen/@", r#"{"mhd":null}"#, "charge", "NICHT_GEFUNDEN"),
+    ("POST", "/api/v1/chargen/@/inventur", r#"{"bestand":1,"grund":"x"}"#, "charge", "NICHT_GEFUNDEN"),
+    ("POST", "/api/v1/artikel/@/inventur", r#"{"bestand":1,"grund":"x"}"#, "artikel", "NICHT_GEFUNDEN"),
     (
         "PUT",
         "/api/v1/produktionsauftraege/@/status",

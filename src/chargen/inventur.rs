@@ -1,0 +1,120 @@
+//! Stocktaking: what was counted stands, and the difference is a movement of its own kind (D8).
+
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::model::{Charge, Inventur};
+use super::sql;
+use super::stock::{Buchung, Gebucht, Ursache, book};
+use crate::artikel::{self, Artikel};
+use crate::db::tx::{Tx, WriteTx};
+use crate::failure::Result;
+use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
+use crate::rules::fixed::{Quantity, sums};
+
+/// What is counted, and what its movements come to.
+pub struct Gezaehlt {
+    pub artikel: Arc<Artikel>,
+    /// None: an article without batches.
+    charge: Option<Charge>,
+    pub bestand: Quantity,
+    /// Its last stocktaking.
+    pub last: Option<Uuid>,
+}
+
+impl Gezaehlt {
+    pub fn batch(tx: &Tx<'_>, charge: Charge) -> Result<Gezaehlt> {
+        let artikel = artikel::must_have(tx, charge.artikel_id)?;
+        Ok(Gezaehlt { artikel, bestand: charge.bestand, last: charge.inventur_id, charge: Some(charge) })
+    }
+
+    pub fn article(tx: &Tx<'_>, artikel: Arc<Artikel>) -> Result<Gezaehlt> {
+        let (bestand, last) = sql::article_stock(tx, artikel.id)?;
+        Ok(Gezaehlt { artikel, charge: None, bestand, last })
+    }
+
+    pub fn charge_id(&self) -> Option<Uuid> {
+        self.charge.as_ref().map(|charge| charge.id)
+    }
+
+    /// An article with batches is not counted as a whole.
+    fn check(&self, tx: &Tx<'_>) -> Result<()> {
+        let Gezaehlt { artikel, charge, .. } = self;
+        if charge.is_some() || !artikel.chargenpflichtig && !sql::has_batches(tx, artikel.id)? {
+            return Ok(());
+        }
+        let message = format!(
+            "Der Artikel {} wird in Chargen geführt. Bitte jede Charge zählen: POST /api/v1/chargen/{{id}}/inventur, \
+             im Import mit der Spalte charge_nr.",
+            artikel.artikelnummer
+        );
+        Err(Refusal::new(Code::ChargeFehlt, message).into())
+    }
+}
+
+/// Keeps what was counted, also where nothing differs, and books the difference.
+pub fn store(
+    tx: &WriteTx<'_>,
+    gezaehlt: &Gezaehlt,
+    bestand: Quantity,
+    grund: String,
+    external_ref: Option<String>,
+) -> Result<Inventur> {
+    gezaehlt.check(tx)?;
+    let message =
+        "Gezählt wird eine Menge ab 0. Bitte den Bestand angeben, der da ist, nicht den Unterschied.";
+    refuse_if(bestand.is_negative(), Code::WertUngueltig, "bestand", message)?;
+    let (artikel_id, charge_id, bestand_vorher) =
+        (gezaehlt.artikel.id, gezaehlt.charge_id(), gezaehlt.bestand);
+    let differenz = bestand.minus(bestand_vorher)?;
+    let inventur = Inventur {
+        id: tx.new_id(),
+        artikel_id,
+        charge_id,
+        bestand_vorher,
+        bestand,
+        differenz,
+        grund,
+        external_ref,
+        created_at: tx.now(),
+        key_id: tx.key_id().map(str::to_owned),
+    };
+    sql::insert_inventur(tx, &inventur)?;
+    if !differenz.is_zero() {
+        let ursache = Ursache::Inventur(inventur.id);
+        book(tx, &[Buchung { artikel_id, charge_id, ursache, menge: differenz, ist_eingang: false }])?;
+    }
+    sql::note_inventur(tx, &inventur)?;
+    Ok(inventur)
+}
+
+/// Says which stocktakings a request contradicts: it changes the stock of what was counted since, by movements that
+/// belong before the count, as `precedes` says.
+pub fn hint_outdated(
+    tx: &Tx<'_>,
+    booked: &[Gebucht],
+    precedes: impl Fn(&Gebucht, &Inventur) -> Result<bool>,
+    hints: &mut Hints,
+) -> Result<()> {
+    let counted = booked.iter().filter_map(|booked| Some((booked, booked.inventur_id?)));
+    let key = |booked: &Gebucht| (booked.bewegung.artikel_id, booked.bewegung.charge_id);
+    let sums = sums(counted.clone().map(|(booked, _)| (key(booked), booked.bewegung.menge)))?;
+    for (booked, inventur) in counted.filter(|(booked, _)| !sums[&key(booked)].is_zero()) {
+        let inventur = sql::find_inventur(tx, inventur)?;
+        if !precedes(booked, &inventur)? {
+            continue;
+        }
+        let what = match &booked.bewegung.charge_nr {
+            Some(charge_nr) => format!("Die Charge {charge_nr}"),
+            None => format!("Der Artikel {}", artikel::must_have(tx, inventur.artikel_id)?.artikelnummer),
+        };
+        let message = format!(
+            "{what} wurde am {} gezählt; diese Änderung gehört in die Zeit davor. Bitte den Bestand prüfen und, wenn \
+             er nicht mehr stimmt, neu zählen.",
+            inventur.tag().german()
+        );
+        hints.add(HintCode::InventurUeberholt, message);
+    }
+    Ok(())
+}
