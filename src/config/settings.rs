@@ -21,7 +21,7 @@ settings! {
     tls_certificate = "": "File with the certificate for https (PEM). Nothing: http.";
     tls_key = "": "File with the private key of the certificate (PEM).";
     trusted_proxies = "":
-        "Addresses or networks of proxies whose X-Forwarded-For counts, separated by commas.";
+        "Addresses or networks of proxies whose X-Forwarded-For counts, separated by commas. A proxy on this machine (127.0.0.1) belongs here, too: what one that is not named passes on is never taken for a request of this machine.";
     critical_routes = "":
         "Routes that one address may use ten times a minute, such as \"POST /api/v1/kunden\", separated by commas.";
     metrics = "local": "Who may read /metrics: local (this machine) or public.";

@@ -21,6 +21,28 @@ pub fn client(peer: IpAddr, headers: &HeaderMap, proxies: &[IpNet]) -> IpAddr {
     client
 }
 
+/// Headers that a proxy adds to what it passes on.
+const FORWARDED: [&str; 4] = ["forwarded", "x-real-ip", "via", "x-forwarded-for"];
+
+/// Whether a request begins on this machine: it comes from a loopback address, and no proxy passed it on, or one of ours
+/// for clients of this machine alone. A proxy on this machine that nobody named in trusted_proxies comes from a loopback
+/// address, too, with whatever the network sends it.
+pub fn is_local(peer: IpAddr, headers: &HeaderMap, proxies: &[IpNet]) -> bool {
+    let peer = peer.to_canonical();
+    let names = || headers.keys().map(|name| name.as_str());
+    let is_forwarded = names().any(|name| FORWARDED.contains(&name) || name.starts_with("x-forwarded-"));
+    if !is_forwarded {
+        return peer.is_loopback();
+    }
+    let is_loopback =
+        |hop: &str| parsed(hop.trim()).is_some_and(|address| address.to_canonical().is_loopback());
+    let mut values =
+        headers.get_all("x-forwarded-for").iter().map(|value| value.to_str().unwrap_or_default());
+    proxies.iter().any(|net| net.contains(&peer))
+        && headers.contains_key("x-forwarded-for")
+        && values.all(|value| value.split(',').all(is_loopback))
+}
+
 /// An address, as proxies write it: plain, in brackets, or with a port.
 fn parsed(text: &str) -> Option<IpAddr> {
     let plain = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
@@ -90,6 +112,38 @@ mod tests {
             }
             let found = client(peer.parse().unwrap(), &headers, &proxies);
             assert_eq!(found.to_string(), expected, "{peer} {forwarded:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_proxy_passes_on_does_not_begin_here() {
+        let proxies: Vec<IpNet> = ["127.0.0.2/32", "10.0.0.0/8"].map(|net| net.parse().unwrap()).to_vec();
+        let table = [
+            ("127.0.0.1", &[][..], true),
+            ("::1", &[], true),
+            ("::ffff:127.0.0.1", &[], true),
+            ("192.0.2.1", &[], false),
+            ("127.0.0.1", &[("x-forwarded-for", "127.0.0.1")], false),
+            ("127.0.0.1", &[("x-forwarded-proto", "https")], false),
+            ("127.0.0.1", &[("x-real-ip", "192.0.2.1")], false),
+            ("127.0.0.1", &[("forwarded", "for=192.0.2.1")], false),
+            ("127.0.0.1", &[("via", "1.1 proxy")], false),
+            ("127.0.0.2", &[], true),
+            ("127.0.0.2", &[("x-forwarded-for", "127.0.0.1")], true),
+            ("127.0.0.2", &[("x-forwarded-for", "::1"), ("x-forwarded-proto", "https")], true),
+            ("127.0.0.2", &[("x-forwarded-for", "192.0.2.1")], false),
+            ("127.0.0.2", &[("x-forwarded-for", "127.0.0.1, 192.0.2.1")], false),
+            ("127.0.0.2", &[("x-forwarded-for", "192.0.2.1, 127.0.0.1")], false),
+            ("127.0.0.2", &[("x-forwarded-for", "unknown")], false),
+            ("127.0.0.2", &[("x-forwarded-proto", "https")], false),
+            ("10.0.0.1", &[("x-forwarded-for", "127.0.0.1")], true),
+        ];
+        for (peer, sent, expected) in table {
+            let mut headers = HeaderMap::new();
+            for (name, value) in sent {
+                headers.append(*name, HeaderValue::from_static(value));
+            }
+            assert_eq!(is_local(peer.parse().unwrap(), &headers, &proxies), expected, "{peer} {sent:?}");
         }
     }
 

@@ -183,8 +183,12 @@ impl ServiceStatus for Gate {
         self.metrics.text(self.readers.oldest(), self.waiters.count())
     }
 
+    /// Whether a request begins on this machine, as far as that can be known.
+    pub fn is_local(&self, request: &Request) -> bool {
+        address::is_local(request.peer, &request.headers, &self.policy.proxies)
+    }
+
     fn shows_metrics_to(&self, request: &Request) -> bool {
-        let address = self.address_of(request);
-        self.policy.public_metrics || address.is_loopback() && address::names_this_machine(&request.headers)
+        self.policy.public_metrics || self.is_local(request) && address::names_this_machine(&request.headers)
     }
 }

@@ -58,12 +58,8 @@ impl From<Reply> for Box<Refused> {
 }
 
 /// Lets a request in: who asks, and for which page of which company.
-pub fn admit(
-    house: &Arc<House>,
-    request: &Request,
-    address: IpAddr,
-) -> std::result::Result<Ask, Box<Refused>> {
-    check_way(house, request, address)?;
+pub fn admit(house: &Arc<House>, request: &Request) -> std::result::Result<Ask, Box<Refused>> {
+    check_way(house, request)?;
     let now = (house.gate.clock)();
     let cookie = cookie(&request.headers);
     let known = who(house, cookie.as_deref(), now);
@@ -83,9 +79,9 @@ pub fn admit(
 }
 
 /// Refuses what comes from where nobody may come from, or to a name that is not this machine's.
-fn check_way(house: &House, request: &Request, address: IpAddr) -> std::result::Result<(), Reply> {
-    if house.gate.policy.leitstand.modus == Modus::Lokal && !address.is_loopback() {
-        let message = "Der Leitstand ist nur an dem Rechner zu sehen, auf dem er läuft. Die Einstellung leitstand = \"netz\" öffnet ihn für das Netz.";
+fn check_way(house: &House, request: &Request) -> std::result::Result<(), Reply> {
+    if house.gate.policy.leitstand.modus == Modus::Lokal && !house.gate.is_local(request) {
+        let message = "Der Leitstand ist nur an dem Rechner zu sehen, auf dem er läuft. Die Einstellung leitstand = \"netz\" öffnet ihn für das Netz; vor einem Proxy braucht es dazu trusted_proxies.";
         return Err(coded(403, Code::ScopeFehlt, message));
     }
     let is_of_proxy = is_of_proxy(&house.gate, request);

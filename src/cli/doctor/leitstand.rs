@@ -24,7 +24,10 @@ pub fn reach(config: &Config) -> Finding {
                 format!("for this machine alone, but nothing reaches {listen} from 127.0.0.1: {advice}"),
             )
         }
-        Modus::Lokal => ok(LOOK, format!("for this machine alone, at {}/leitstand", base(config))),
+        Modus::Lokal => {
+            let proxies = "a proxy on this machine that passes requests on needs trusted_proxies and leitstand = \"netz\"";
+            ok(LOOK, format!("for this machine alone, at {}/leitstand; {proxies}", base(config)))
+        }
         Modus::Netz if ip.is_loopback() && config.policy.proxies.is_empty() => {
             let advice = format!("set listen = \"0.0.0.0:{port}\"");
             warning(

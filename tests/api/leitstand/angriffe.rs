@@ -179,8 +179,8 @@ fn a_name_that_is_not_this_machine_shows_nothing() {
 
 #[test]
 fn the_pages_are_for_this_machine_unless_the_setting_says_otherwise() {
-    let status = |modus: Modus| {
-        let proxies = vec!["127.0.0.0/8".parse().unwrap()];
+    let status = |modus: Modus, proxy: &str| {
+        let proxies = vec![proxy.parse().unwrap()];
         let leitstand = Zugang { modus, ..Zugang::default() };
         let server = Server::start_with(NOON, Policy { proxies, leitstand, ..Policy::default() });
         let from = [("x-forwarded-for", "192.0.2.7"), ("x-forwarded-proto", "https")];
@@ -188,9 +188,11 @@ fn the_pages_are_for_this_machine_unless_the_setting_says_otherwise() {
         let shown = browser.send("GET", "/leitstand/anmelden", &from, "");
         (shown.status, shown.header("set-cookie").contains("; Secure"))
     };
-    assert_eq!(status(Modus::Lokal), (403, false));
-    assert_eq!(status(Modus::Netz), (200, true));
-    assert_eq!(status(Modus::Aus), (401, false));
+    let (ours, unnamed) = ("127.0.0.0/8", "192.0.2.1/32");
+    assert_eq!(status(Modus::Lokal, ours), (403, false));
+    assert_eq!(status(Modus::Lokal, unnamed), (403, false), "a proxy on this machine that nobody named");
+    assert_eq!(status(Modus::Netz, ours), (200, true));
+    assert_eq!(status(Modus::Aus, ours), (401, false));
 }
 
 #[test]
