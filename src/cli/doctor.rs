@@ -42,6 +42,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let mut findings = vec![sqlite, rights(folder), space(folder), drive(folder)];
     if config.db.exists() {
         findings.extend(database(config));
+        findings.extend(files::names(&config.db));
         findings.extend(files::left_over(&config.db));
     } else {
         let next = "it is created by `partnerd serve`, or name another with --db";

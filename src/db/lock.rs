@@ -1,11 +1,13 @@
-//! Lock files beside the database: one server at a time, one migration at a time.
+//! One server at a time, one migration at a time. Each lock is a file beside the database; the server locks the database
+//! itself, too, for a hard link gives it another name, and a lock file can be deleted.
 
 use std::fs::{self, File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant as Ticks};
 
-use super::files::{beside, broken, private_options};
+use super::files::{beside, broken, create_private, folder_of, private_options};
 use super::owner::give_to_owner_of;
 use crate::failure::{Failure, Result};
 
@@ -14,11 +16,23 @@ const SERVER_LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A held lock. It is given back by name when it is dropped: closing the file alone would leave it
 /// with a process that another thread starts at that moment, until that process runs its program.
-pub struct Lock(File);
+pub struct Lock {
+    file: File,
+    /// The database, where it is locked itself. It is closed after all connections to it: closing it drops the locks that
+    /// SQLite has on it in this process.
+    database: Option<File>,
+}
+
+impl Lock {
+    fn of(file: File) -> Lock {
+        Lock { file, database: None }
+    }
+}
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        let _ = self.0.unlock();
+        let _ = self.file.unlock();
+        let _ = self.database.as_ref().map(File::unlock);
     }
 }
 
@@ -26,50 +40,96 @@ impl Drop for Lock {
 pub fn for_migration(database: &Path) -> Result<Lock> {
     let file = open(database, "migrate-lock")?;
     file.lock().map_err(|error| broken(database, "cannot be locked", &error))?;
-    Ok(Lock(file))
+    Ok(Lock::of(file))
 }
 
 /// Refuses what must not happen beneath a running server: a migration, a restore.
 pub fn without_server(database: &Path) -> Result<Lock> {
-    alone(database, Duration::ZERO)
+    let lock = alone(database, Duration::ZERO)?;
+    match is_locked(database)? {
+        true => Err(served_by_another_name(database)),
+        false => Ok(lock),
+    }
 }
 
-/// Refuses a second server on the same database.
+/// Refuses a second server on the same database. A new one is created, so that there is a file to lock.
 pub fn for_server(database: &Path) -> Result<Lock> {
-    alone(database, SERVER_LOCK_TIMEOUT)
+    let mut lock = alone(database, SERVER_LOCK_TIMEOUT)?;
+    if cfg!(unix) {
+        let file = resolved(database);
+        create_private(&file)?;
+        let _ = give_to_owner_of(folder_of(&file), &file);
+        let file = File::open(&file).map_err(|error| broken(database, "cannot be read", &error))?;
+        let is_ours = locked_within(&file, SERVER_LOCK_TIMEOUT);
+        match is_ours.map_err(|error| broken(database, "cannot be locked", &error))? {
+            true => lock.database = Some(file),
+            false => return Err(served_by_another_name(database)),
+        }
+    }
+    Ok(lock)
+}
+
+/// Whether a server has locked the database itself (flock, which SQLite does not see).
+fn is_locked(database: &Path) -> Result<bool> {
+    if !cfg!(unix) || !database.exists() {
+        return Ok(false);
+    }
+    let file = File::open(database).map_err(|error| broken(database, "cannot be read", &error))?;
+    let is_locked = file.try_lock_shared().is_err();
+    let _ = file.unlock();
+    // Until the command ends: to close it would drop the locks of connections that it has.
+    std::mem::forget(file);
+    Ok(is_locked)
+}
+
+fn served_by_another_name(database: &Path) -> Failure {
+    let file = database.display();
+    Failure::Broken(format!(
+        "another partnerd serves {file} already, by another name of the file (a hard link), or its lock file was deleted: \
+         stop it first. Who opens a database by two names loses records; `find / -xdev -samefile {file}` lists them"
+    ))
 }
 
 fn alone(database: &Path, timeout: Duration) -> Result<Lock> {
     let file = open(database, "lock")?;
-    let begun = Ticks::now();
-    while let Err(error) = file.try_lock() {
-        if let TryLockError::Error(error) = error {
-            return Err(broken(database, "cannot be locked", &error));
-        }
-        if begun.elapsed() >= timeout {
-            return Err(Failure::Broken(format!(
-                "another partnerd serves {} already: stop it first, or use another --db",
-                database.display()
-            )));
-        }
-        sleep(Duration::from_millis(20));
+    if locked_within(&file, timeout).map_err(|error| broken(database, "cannot be locked", &error))? {
+        return Ok(Lock::of(file));
     }
-    Ok(Lock(file))
+    Err(Failure::Broken(format!(
+        "another partnerd serves {} already: stop it first, or use another --db",
+        database.display()
+    )))
 }
 
-/// Keeps the file from being exchanged: every command that opens it holds this, as many at a time as
-/// there are.
+/// Takes a lock, or gives up after a while.
+fn locked_within(file: &File, timeout: Duration) -> io::Result<bool> {
+    let begun = Ticks::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if begun.elapsed() >= timeout => return Ok(false),
+            Err(TryLockError::WouldBlock) => sleep(Duration::from_millis(20)),
+        }
+    }
+}
+
+/// Keeps the file from being exchanged: every command that opens it holds this, as many at a time as there are. Refused
+/// where a server has the file open by another name.
 pub fn for_use(database: &Path) -> Result<Lock> {
+    if is_locked(database)? && open(database, "lock")?.try_lock().is_ok() {
+        return Err(served_by_another_name(database));
+    }
     let file = open(database, "use-lock")?;
     file.lock_shared().map_err(|error| broken(database, "cannot be locked", &error))?;
-    Ok(Lock(file))
+    Ok(Lock::of(file))
 }
 
 /// Refuses to exchange a file that a command has open.
 pub fn for_exchange(database: &Path) -> Result<Lock> {
     let file = open(database, "use-lock")?;
     match file.try_lock() {
-        Ok(()) => Ok(Lock(file)),
+        Ok(()) => Ok(Lock::of(file)),
         Err(_) => Err(Failure::Broken(format!(
             "another partnerd command works on {}: wait until it is done",
             database.display()

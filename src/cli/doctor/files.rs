@@ -53,6 +53,27 @@ pub fn owners(database: &Path) -> Option<Finding> {
     ))
 }
 
+/// Other names of the database: what is written by one of them is lost for who opens another.
+#[cfg(unix)]
+pub fn names(database: &Path) -> Option<Finding> {
+    let names = std::os::unix::fs::MetadataExt::nlink(&fs::metadata(database).ok()?);
+    let file = database.display();
+    (names > 1).then(|| {
+        warning(
+            "names",
+            format!(
+                "{names} names lead to this file (hard links), and a copy that is one is no copy: find the others with \
+                 find / -xdev -samefile {file}, delete them, and make backups with `partnerd backup`"
+            ),
+        )
+    })
+}
+
+#[cfg(not(unix))]
+pub fn names(_: &Path) -> Option<Finding> {
+    None
+}
+
 type Is = fn(&str) -> bool;
 
 /// What stands beside a database and is not used, with what to do about it.
