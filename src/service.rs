@@ -24,7 +24,7 @@ use crate::db::seal::Secret;
 use crate::db::writer::Writer;
 use crate::db::{Clock, log};
 use crate::failure::{Failure, Result};
-use crate::gate::audit::{Journal, TakeIn, number_routes};
+use crate::gate::audit::{CLOCK_TOLERANCE_MILLIS, Journal, TakeIn, newest, number_routes};
 use crate::gate::key::{Keys, mac_secret};
 use crate::gate::metrics::Metrics;
 use crate::gate::quota::Quota;
@@ -35,6 +35,7 @@ use crate::http::router::Router;
 use crate::http::server::{Limits, serve};
 use crate::leitstand::PAGES;
 use crate::leitstand::server::{Front, Leitstand};
+use crate::rules::day::Instant;
 
 /// A service on a database. It holds the lock that keeps a second one away.
 pub struct Service {
@@ -56,6 +57,8 @@ impl Service {
         let route_ids = number_routes(&connection, &routes)?;
         let keys = Arc::new(Keys::new(mac_secret(&connection)?));
         let (journal, quota, take_in) = open_journal(database, &mut connection, secret.as_ref(), &clock)?;
+        let newest = newest(&connection)?;
+        hint_clock(newest, &clock);
         let door = Arc::<Door>::default();
         let checkpoints = start_checkpoints(database, policy, &door)?;
         let writer =
@@ -82,7 +85,7 @@ impl Service {
             clock: Arc::clone(&clock),
         });
         let front = front(&gate, database)?;
-        let midnight = start_midnight(&gate, database)?;
+        let midnight = start_midnight(&gate, database, newest)?;
         Ok(Service { gate, front, writer, midnight, clock, _lock: lock })
     }
 
@@ -108,10 +111,18 @@ impl Service {
     }
 }
 
-fn start_midnight(gate: &Arc<Gate>, database: &Path) -> Result<Midnight> {
+/// Says that the clock stands before the newest row of the log: what is written now has the wrong day.
+fn hint_clock(newest: Option<Instant>, clock: &Clock) {
+    let now = clock();
+    if let Some(newest) = newest.filter(|newest| newest.millis() > now.millis() + CLOCK_TOLERANCE_MILLIS) {
+        log(&format!("the clock says {now}, but the log has a request of {newest}: set the clock of this machine"));
+    }
+}
+
+fn start_midnight(gate: &Arc<Gate>, database: &Path, newest: Option<Instant>) -> Result<Midnight> {
     let (writer, clock) = (gate.writer.clone(), Arc::clone(&gate.clock));
     let schedule = Schedule::new(writer, database, gate.policy.nightly.clone(), clock);
-    Midnight::start(Arc::clone(gate), schedule).map_err(no_thread)
+    Midnight::start(Arc::clone(gate), schedule, newest).map_err(no_thread)
 }
 
 fn front(gate: &Arc<Gate>, database: &Path) -> Result<Arc<Front>> {

@@ -32,6 +32,9 @@ const LATE_ROWS_MILLIS_MAX: i64 = 10_000;
 
 const ROLLOVER_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// How long a clock that jumped ahead must hold before anything is dropped by it.
+const CLOCK_HOLDS: Duration = Duration::from_secs(6 * 60 * 60);
+
 pub fn catch_up(connection: &mut Connection, clock: &Clock) -> Result<()> {
     for tenant in tenants::list(connection)? {
         let mut next = Some(Behind::default());
@@ -52,9 +55,14 @@ pub struct Midnight {
 }
 
 impl Midnight {
-    pub fn start(gate: std::sync::Arc<Gate>, schedule: Schedule) -> std::io::Result<Midnight> {
+    /// `newest` is the instant of the newest row of the log.
+    pub fn start(
+        gate: std::sync::Arc<Gate>,
+        schedule: Schedule,
+        newest: Option<day::Instant>,
+    ) -> std::io::Result<Midnight> {
         let (stop, stopped) = channel();
-        let thread = vital("midnight", move || wait(&gate, schedule, &stopped))?;
+        let thread = vital("midnight", move || wait(&gate, schedule, newest, &stopped))?;
         Ok(Midnight { stop, thread })
     }
 
@@ -64,12 +72,43 @@ impl Midnight {
     }
 }
 
-fn wait(gate: &Gate, mut schedule: Schedule, stopped: &Receiver<()>) {
+/// When what is old is dropped: once a day by the machine's running time, and not by a clock that has jumped ahead.
+struct Rollover {
+    /// What the clock should say at an instant of the machine's running time.
+    expected: (day::Instant, Instant),
+    due: Instant,
+}
+
+impl Rollover {
+    fn new(newest: Option<day::Instant>, ticks: Instant) -> Rollover {
+        Rollover { expected: (newest.unwrap_or(day::Instant::from_millis(0)), ticks), due: ticks }
+    }
+
+    /// Whether it is time, and the clock says no more than a day after what is expected (P20). One that does must hold.
+    fn is_due(&mut self, now: day::Instant, ticks: Instant) -> bool {
+        if ticks < self.due {
+            return false;
+        }
+        let (expected, since) = self.expected;
+        let passed = i64::try_from(ticks.duration_since(since).as_millis()).unwrap_or(i64::MAX);
+        let ahead = now.millis().saturating_sub(expected.millis()).saturating_sub(passed);
+        let has_jumped = ahead > day::Instant::MILLIS_PER_DAY;
+        self.expected = (now, ticks);
+        self.due = ticks + if has_jumped { CLOCK_HOLDS } else { ROLLOVER_EVERY };
+        if has_jumped {
+            let hours = CLOCK_HOLDS.as_secs() / 3600;
+            log(&format!("the clock says {now}, long after {expected}: nothing old is dropped for {hours} hours"));
+        }
+        !has_jumped
+    }
+}
+
+fn wait(gate: &Gate, mut schedule: Schedule, newest: Option<day::Instant>, stopped: &Receiver<()>) {
     let mut today = Day::in_berlin((gate.clock)());
     let mut last_try = Instant::now();
-    let mut last_rollover = Instant::now();
+    let mut rollover = Rollover::new(newest, Instant::now());
     let mut logged = None;
-    drop_old(gate);
+    drop_old(gate, &mut rollover);
     while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
         let now = Day::in_berlin((gate.clock)());
         // Once at midnight, and again and again: what failed the first time is not forgotten.
@@ -81,16 +120,15 @@ fn wait(gate: &Gate, mut schedule: Schedule, stopped: &Receiver<()>) {
         logged = log_head(gate, logged);
         schedule.look();
         gate.waiters.look(&gate.readers);
-        // By the machine's running time: a clock that jumps does not drop a year of days.
-        if last_rollover.elapsed() >= ROLLOVER_EVERY {
-            drop_old(gate);
-            last_rollover = Instant::now();
-        }
+        drop_old(gate, &mut rollover);
     }
 }
 
-fn drop_old(gate: &Gate) {
+fn drop_old(gate: &Gate, rollover: &mut Rollover) {
     let now = (gate.clock)();
+    if !rollover.is_due(now, Instant::now()) {
+        return;
+    }
     begin_rollover(&gate.writer, now);
     drop_expired(&gate.readers, &gate.writer, now);
 }
@@ -144,4 +182,33 @@ fn all_tenants(readers: &Readers, failed: &str) -> impl Iterator<Item = TenantId
     let tenants = readers.read(Lane::Slow, tenants::list);
     let tenants = tenants.inspect_err(|failure| log(&format!("{failed}: {failure}"))).unwrap_or_default();
     tenants.into_iter().map(|tenant| tenant.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_jumps_ahead_drops_nothing_before_it_has_held() {
+        const HOUR: i64 = 60 * 60 * 1_000;
+        // Hours of running time at which it is asked, what the clock is ahead of the newest row then beyond them, and
+        // whether what is old is dropped.
+        let stories: [&[(u64, i64, bool)]; 5] = [
+            &[(0, 1, true), (1, 1, false), (23, 1, false), (24, 1, true), (48, 1, true)],
+            &[(0, 8_760, false), (5, 8_760, false), (6, 8_760, true), (29, 8_760, false), (30, 8_760, true)],
+            &[(0, 8_760, false), (1, 0, false), (6, 0, true)],
+            &[(0, 0, true), (12, 8_760, false), (24, 8_760, false), (30, 8_760, true)],
+            &[(0, 0, true), (24, -8_760, true), (48, 0, false), (54, 0, true)],
+        ];
+        let (newest, begun) = (day::Instant::from_millis(1_783_677_600_000), Instant::now());
+        for story in stories {
+            let mut rollover = Rollover::new(Some(newest), begun);
+            for (hours, ahead, expected) in story {
+                let now = day::Instant::from_millis(newest.millis() + (*hours as i64 + ahead) * HOUR);
+                let ticks = begun + Duration::from_secs(hours * 60 * 60);
+                assert_eq!(rollover.is_due(now, ticks), *expected, "{story:?} after {hours} hours");
+            }
+        }
+        assert!(!Rollover::new(None, begun).is_due(newest, begun), "nothing is known of the time before");
+    }
 }

@@ -20,7 +20,7 @@ use crate::db::seal::{self, Secret, file_of};
 use crate::db::tx::Tx;
 use crate::db::{lock, migrate};
 use crate::failure::Failure;
-use crate::gate::audit::{self, Sealed};
+use crate::gate::audit::{self, CLOCK_TOLERANCE_MILLIS, Sealed};
 use crate::http::tls::acceptor;
 use crate::rules::day::{Day, Instant};
 use crate::tenants::{self, Tenant, firma};
@@ -30,9 +30,6 @@ const LOW_SPACE_MIB: u64 = 1_024;
 
 /// Free space below which the service stops to write soon, in MiB.
 const NO_SPACE_MIB: u64 = 100;
-
-/// A minute of difference between clocks is normal, in milliseconds.
-const CLOCK_TOLERANCE_MILLIS: i64 = 60_000;
 
 pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let folder = folder_of(&config.db);

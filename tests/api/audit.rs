@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use partnerd::db::connection::open_writer;
 use partnerd::db::seal::Secret;
 use partnerd::gate::audit::{Journal, Row};
+use partnerd::gate::{Nightly, Policy};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -174,31 +175,69 @@ fn a_day_that_is_dropped_in_part_is_still_proved() {
     assert!(tampered(&server, &further).1.contains("2026-07-08, row 5 was removed"));
 }
 
+/// What is kept for a time: days of the log, changes, stored answers.
+fn kept(server: &Server) -> [i64; 3] {
+    let before = "tag < strftime('%s', '2026-07-11') / 86400";
+    [
+        server.sql(&format!("select count(distinct tag) from audit where {before}")),
+        server.sql("select count(*) from aenderung where am < strftime('%s', '2026-07-11') * 1000"),
+        server.sql("select count(*) from idempotenz"),
+    ]
+}
+
 #[test]
-fn a_clock_that_is_a_year_ahead_costs_two_days_of_the_log() {
-    let mut server = busy(&["2026-07-06", "2026-07-07", "2026-07-08", "2026-07-09", "2026-07-10"]);
-    let mill = server.company("Dritte");
-    server.expect_no_audit_rows();
-    let days = |server: &Server| {
-        let before = "tag < strftime('%s', '2026-07-11') / 86400";
-        server.sql::<i64>(&format!("select count(distinct tag) from audit where {before}"))
+fn a_clock_that_is_a_year_ahead_for_a_while_costs_nothing() {
+    let place = tempfile::TempDir::new().unwrap();
+    let nightly = Nightly { folder: place.path().to_owned(), minute: 0, keep: 9 };
+    let policy = Policy { nightly: Some(nightly), ..Policy::default() };
+    let mut server = Server::start_with("2026-07-06T10:00:00Z", policy);
+    let mill = server.company("Mühle");
+    let once = |client: &Client| {
+        let headers = [("Idempotency-Key", "once")];
+        client.send("POST", "/api/v1/kunden", &headers, Some(br#"{"name": "A"}"#))
     };
-    assert_eq!(days(&server), 5);
-    // One server alone sees that clock: a thread of the other that is late would drop two days more.
+    let first = once(&mill).id();
+    for day in 7..=10 {
+        server.set_clock(&format!("2026-07-{day:02}T10:00:00Z"));
+        mill.post("/api/v1/kunden", json!({"name": "B"})).is(201);
+    }
+    let cursor = mill.get("/api/v1/aenderungen?seit=alles&limit=1").is(200)["cursor"].clone();
+    let before = kept(&server);
+    assert_eq!(before, [5, 5, 1]);
+
     server.restart_at("2027-07-10T10:00:00Z");
+    let mill = server.client(mill.tenant, mill.key);
+    mill.get("/api/v1/kunden").is(200);
+    // The backup of that night begins behind what would be dropped, and passes the writer behind it.
+    let backup = || std::fs::read_dir(place.path()).unwrap().any(|entry| {
+        entry.unwrap().file_name().to_str().unwrap().ends_with("2027-07-10.db")
+    });
     let until = Instant::now() + Duration::from_secs(120);
-    while days(&server) > 3 {
-        assert!(Instant::now() < until, "old rows are never dropped");
+    while !backup() {
+        assert!(Instant::now() < until, "there is no backup of that night");
         sleep(Duration::from_millis(20));
     }
-    // What is written passes the writer after what it was going to drop.
-    let mill = server.client(mill.tenant, mill.key);
-    for name in ["A", "B", "C"] {
-        mill.post("/api/v1/kunden", json!({"name": name})).is(201);
-    }
+    assert_eq!(kept(&server), before);
+
     server.restart_at("2026-07-11T10:00:00Z");
-    assert_eq!(days(&server), 3);
+    let mill = server.client(mill.tenant, mill.key);
+    assert_eq!(once(&mill).id(), first);
+    mill.get(&format!("/api/v1/aenderungen?seit={}", cursor.as_str().unwrap())).is(200);
+    assert_eq!(kept(&server), before);
     assert!(verify(&server).status.success());
+    let copy = place.path().join("copy.db");
+    assert!(server.cli(&["backup", copy.to_str().unwrap()]).status.success());
+
+    // The control: a year later, when somebody has asked, the log loses its two oldest days, the rest all.
+    server.expect_no_audit_rows();
+    server.restart_at("2027-08-10T10:00:00Z");
+    server.client(mill.tenant, mill.key.clone()).get("/api/v1/kunden").is(200);
+    server.restart();
+    let until = Instant::now() + Duration::from_secs(120);
+    while kept(&server) != [3, 0, 0] {
+        assert!(Instant::now() < until, "nothing is dropped: {:?}", kept(&server));
+        sleep(Duration::from_millis(20));
+    }
 }
 
 /// A row that a stranger causes.

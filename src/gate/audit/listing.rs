@@ -82,6 +82,9 @@ pub struct Selection {
     pub limit: Option<i64>,
 }
 
+/// A clock may stand this much before the newest row: a minute of difference between clocks is normal.
+pub const CLOCK_TOLERANCE_MILLIS: i64 = 60_000;
+
 /// When the newest row was written; none if there is none.
 pub fn newest(connection: &Connection) -> Result<Option<Instant>> {
     let statement =
