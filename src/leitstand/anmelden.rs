@@ -37,15 +37,15 @@ pub fn log_in(ask: &Ask, db: &Snapshot<'_>) -> Result<Hashed> {
     let (name, password) = (ask.field("name").to_owned(), ask.field_as_typed("passwort").to_owned());
     let known = people::hash_of(db.connection, &name)?;
     // Behind the last statement: a read that is stopped runs again, and its attempt counts once.
-    ask.house.attempts.begin(&name, ask.now)?;
-    let (house, now, before) = (ask.house.clone(), ask.now, ask.cookie.clone());
+    let attempt = ask.house.attempts.begin(&name, ask.address, ask.now)?;
+    let (now, before) = (ask.now, ask.cookie.clone());
     Ok(Box::new(move || {
         let holds = has_hash(&password, known.as_ref().map(|(_, hash)| hash.as_str()))?;
+        attempt.end(holds);
         let Some((id, hash)) = known.filter(|_| holds) else {
             let message = "Name oder Passwort stimmt nicht. Bitte noch einmal versuchen.";
             return Err(Refusal::field(Code::WertUngueltig, "passwort", message).into());
         };
-        house.attempts.succeeded(&name);
         let cookie = people::secret()?;
         let change: HouseChange = Box::new(move |connection| {
             // Meanwhile the person may have been deactivated, or the password changed.
@@ -163,14 +163,15 @@ pub fn change_password(ask: &Ask, db: &Snapshot<'_>) -> Result<Hashed> {
     let old = ask.field_as_typed("bisher").to_owned();
     let known = people::hash_of(db.connection, &person.name)?;
     // Behind the last statement, as in log_in.
-    ask.house.attempts.begin(&person.name, ask.now)?;
-    let (house, now) = (ask.house.clone(), ask.now);
+    let attempt = ask.house.attempts.begin(&person.name, ask.address, ask.now)?;
+    let now = ask.now;
     Ok(Box::new(move || {
-        if !has_hash(&old, known.as_ref().map(|(_, hash)| hash.as_str()))? {
+        let holds = has_hash(&old, known.as_ref().map(|(_, hash)| hash.as_str()))?;
+        attempt.end(holds);
+        if !holds {
             let message = "Das bisherige Passwort stimmt nicht.";
             return Err(Refusal::field(Code::WertUngueltig, "bisher", message).into());
         }
-        house.attempts.succeeded(&person.name);
         let whose = move |_: &Connection| Ok(person.clone());
         with_password(whose, &password, now, "/leitstand/konto", "Das Passwort ist geändert.")
     }))

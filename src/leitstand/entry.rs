@@ -11,7 +11,7 @@ use super::people::{self, Person, Rolle};
 use crate::db::TenantId;
 use crate::db::readers::Lane;
 use crate::failure::Result;
-use crate::gate::address::host_name;
+use crate::gate::address::{host_name, neighbourhood};
 use crate::gate::{Gate, Modus, Zugang};
 use crate::http::reply::Reply;
 use crate::http::request::Request;
@@ -58,7 +58,11 @@ impl From<Reply> for Box<Refused> {
 }
 
 /// Lets a request in: who asks, and for which page of which company.
-pub fn admit(house: &Arc<House>, request: &Request) -> std::result::Result<Ask, Box<Refused>> {
+pub fn admit(
+    house: &Arc<House>,
+    request: &Request,
+    address: IpAddr,
+) -> std::result::Result<Ask, Box<Refused>> {
     check_way(house, request)?;
     let now = (house.gate.clock)();
     let cookie = cookie(&request.headers);
@@ -75,7 +79,8 @@ pub fn admit(house: &Arc<House>, request: &Request) -> std::result::Result<Ask, 
     })?;
     let (house, query_text) = (Arc::clone(house), request.query.clone());
     let (form, refusal, notes) = Default::default();
-    Ok(Ask { house, page, now, person, firmen, firma, ids, query, query_text, form, refusal, notes, cookie })
+    let address = neighbourhood(address);
+    Ok(Ask { house, page, now, address, person, firmen, firma, ids, query, query_text, form, refusal, notes, cookie })
 }
 
 /// Refuses what comes from where nobody may come from, or to a name that is not this machine's.

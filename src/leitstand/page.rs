@@ -2,7 +2,7 @@
 //! show it and take the form. [`Ask`] is what such a function is given.
 
 use std::fmt::Display;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -188,7 +188,7 @@ pub fn start_job(
 pub struct House {
     pub gate: Arc<Gate>,
     pub pages: &'static [Page],
-    pub attempts: Attempts,
+    pub attempts: Arc<Attempts>,
     pub jobs: Jobs,
     pub uploads: Uploads,
     pub lookout: Lookout,
@@ -200,6 +200,8 @@ pub struct Ask {
     pub house: Arc<House>,
     pub page: &'static Page,
     pub now: Instant,
+    /// Where the request comes from: an address, or a network of IPv6.
+    pub address: IpAddr,
     pub person: Option<Person>,
     pub firmen: Vec<Tenant>,
     pub firma: Option<Tenant>,

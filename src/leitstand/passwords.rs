@@ -1,19 +1,26 @@
 //! Passwords: which are taken, and how long one who guesses must wait.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
 
 use super::people::digest;
-use crate::failure::Result;
+use crate::failure::{Result, locked};
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
 
 /// Fewest and most characters of a password. What is hashed has a bound.
 const PASSWORD_CHARACTERS: std::ops::RangeInclusive<usize> = 10..=200;
 
-const NAMES_REMEMBERED_MAX: usize = 10_000;
+/// Names, and names with an address, that are remembered at most.
+const ATTEMPTS_REMEMBERED_MAX: usize = 20_000;
 
+/// Wrong passwords of a name from one address that cost no time.
 const FREE_ATTEMPTS: u32 = 3;
+
+/// Wrong passwords of a name from all addresses together, behind which each address has one attempt and then waits as
+/// long as anybody: who guesses from many addresses is slowed, and who knows the password is let in.
+const SPREAD_ATTEMPTS: u32 = 20;
 
 /// The longest that a name must wait after a wrong password, in seconds.
 const WAIT_SECONDS_MAX: i64 = 300;
@@ -87,44 +94,80 @@ pub fn check(password: &str, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// The attempts of each name that were no success, whether somebody has the name or not.
+/// A name, or a name with an address.
+type Who = [u8; 32];
+
+/// The attempts that were no success, of each name and of each name from each address, whether somebody has the name or
+/// not: how many, and when the last one was.
 #[derive(Default)]
-pub struct Attempts(Mutex<HashMap<[u8; 32], (u32, i64)>>);
+pub struct Attempts(Mutex<HashMap<Who, (u32, i64)>>);
+
+/// An attempt that is under way. Where it is dropped before the password was looked at it does not count.
+pub struct Attempt {
+    attempts: Arc<Attempts>,
+    whose: [Who; 2],
+    counts: bool,
+}
 
 impl Attempts {
     /// Counts an attempt before its password is looked at, so that many at once count as many; refused while the name
-    /// must wait.
-    pub fn begin(&self, name: &str, now: Instant) -> Result<()> {
-        let (name, now) = (digest(&name.trim().to_lowercase()), now.millis());
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.len() >= NAMES_REMEMBERED_MAX {
+    /// must wait at this address.
+    pub fn begin(self: &Arc<Attempts>, name: &str, address: IpAddr, now: Instant) -> Result<Attempt> {
+        let (name, now) = (name.trim().to_lowercase(), now.millis());
+        let whose = [digest(&name), digest(&format!("{name}\n{address}"))];
+        let mut seen = locked(&self.0);
+        if seen.len() >= ATTEMPTS_REMEMBERED_MAX {
             seen.retain(|_, (_, last)| now - *last < FORGOTTEN_AFTER_MILLIS);
-            if seen.len() >= NAMES_REMEMBERED_MAX {
+            if seen.len() >= ATTEMPTS_REMEMBERED_MAX {
                 seen.clear();
             }
         }
-        let (count, last) = seen.entry(name).or_insert((0, now));
-        if now - *last >= FORGOTTEN_AFTER_MILLIS || now < *last {
-            (*count, *last) = (0, now);
-        }
-        let pause = if *count < FREE_ATTEMPTS {
-            0
-        } else {
-            2_i64.pow((*count - FREE_ATTEMPTS + 1).min(9)).min(WAIT_SECONDS_MAX)
-        };
-        let left = *last + pause * 1_000 - now;
-        if left > 0 && *count >= FREE_ATTEMPTS {
+        let [(by_all, _), (here, last)] = whose.map(|who| {
+            let known = seen.get(&who).copied();
+            known.filter(|(_, last)| (0..FORGOTTEN_AFTER_MILLIS).contains(&(now - last))).unwrap_or((0, now))
+        });
+        let left = last + pause_seconds(by_all, here) * 1_000 - now;
+        if left > 0 {
             let message =
                 format!("Nach mehreren Fehlversuchen bitte {} Sekunden warten.", (left + 999) / 1_000);
             return Err(Refusal::field(Code::ZuVieleAnfragen, "passwort", message).into());
         }
-        (*count, *last) = (count.saturating_add(1), now);
-        Ok(())
+        for (who, count) in whose.into_iter().zip([by_all, here]) {
+            seen.insert(who, (count.saturating_add(1), now));
+        }
+        Ok(Attempt { attempts: Arc::clone(self), whose, counts: false })
     }
+}
 
-    pub fn succeeded(&self, name: &str) {
-        let name = digest(&name.trim().to_lowercase());
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
+/// How long a name waits at an address after so many wrong passwords, from all addresses and from this one.
+fn pause_seconds(by_all: u32, here: u32) -> i64 {
+    match here {
+        0 => 0,
+        _ if by_all >= SPREAD_ATTEMPTS => WAIT_SECONDS_MAX,
+        _ if here < FREE_ATTEMPTS => 0,
+        _ => 2_i64.pow((here - FREE_ATTEMPTS + 1).min(9)).min(WAIT_SECONDS_MAX),
+    }
+}
+
+impl Attempt {
+    /// The password was looked at: a wrong one counts.
+    pub fn end(mut self, is_right: bool) {
+        self.counts = !is_right;
+        if is_right {
+            locked(&self.attempts.0).remove(&self.whose[1]);
+        }
+    }
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        if self.counts {
+            return;
+        }
+        let mut seen = locked(&self.attempts.0);
+        for who in self.whose {
+            seen.entry(who).and_modify(|(count, _)| *count = count.saturating_sub(1));
+        }
     }
 }
 
@@ -149,19 +192,55 @@ mod tests {
         }
     }
 
+    fn at(second: i64) -> Instant {
+        Instant::from_millis(second * 1_000)
+    }
+
+    /// Whether an attempt is let in; its password is right, wrong, or never looked at.
+    fn tries(attempts: &Arc<Attempts>, name: &str, from: u8, second: i64, is_right: Option<bool>) -> bool {
+        let attempt = attempts.begin(name, IpAddr::from([192, 0, 2, from]), at(second));
+        let is_let_in = attempt.is_ok();
+        if let (Ok(attempt), Some(is_right)) = (attempt, is_right) {
+            attempt.end(is_right);
+        }
+        is_let_in
+    }
+
     #[test]
     fn who_guesses_waits_longer_and_longer() {
-        let attempts = Attempts::default();
-        let at = |second: i64| Instant::from_millis(second * 1_000);
+        let attempts = Arc::<Attempts>::default();
+        let wrong = |name: &str, second| tries(&attempts, name, 1, second, Some(false));
         for second in 0..3 {
-            assert!(attempts.begin("Erika", at(second)).is_ok());
+            assert!(wrong("Erika", second));
         }
-        assert!(attempts.begin("erika ", at(3)).is_err());
-        assert!(attempts.begin("Paul", at(3)).is_ok());
-        assert!(attempts.begin("Erika", at(4)).is_ok());
-        assert!(attempts.begin("Erika", at(7)).is_err());
-        assert!(attempts.begin("Erika", at(8)).is_ok());
-        attempts.succeeded("ERIKA");
-        assert!(attempts.begin("Erika", at(8)).is_ok());
+        assert!(!wrong("erika ", 3));
+        assert!(wrong("Paul", 3));
+        assert!(wrong("Erika", 4));
+        assert!(!wrong("Erika", 7));
+        assert!(tries(&attempts, "ERIKA", 1, 8, Some(true)));
+        assert!(wrong("Erika", 8));
+    }
+
+    #[test]
+    fn what_was_never_looked_at_does_not_count() {
+        let attempts = Arc::<Attempts>::default();
+        for second in 0..50 {
+            assert!(tries(&attempts, "Erika", 1, second, None));
+        }
+        let begun: Vec<_> =
+            (0..4).map(|_| attempts.begin("Erika", IpAddr::from([192, 0, 2, 1]), at(60))).collect();
+        assert_eq!(begun.iter().filter(|attempt| attempt.is_ok()).count(), 3, "many at once count as many");
+    }
+
+    #[test]
+    fn who_guesses_from_many_addresses_keeps_nobody_out() {
+        let attempts = Arc::<Attempts>::default();
+        let wrong = |from| tries(&attempts, "Erika", from, 0, Some(false));
+        assert!((1..=7).all(|from| wrong(from) && wrong(from) && wrong(from) == (from < 7)), "20 in all");
+        assert!(wrong(9));
+        assert!(!wrong(9), "each further address has one attempt");
+        assert!(!tries(&attempts, "Erika", 9, 299, Some(false)));
+        assert!(tries(&attempts, "Erika", 9, 300, Some(false)));
+        assert!(tries(&attempts, "Erika", 10, 0, Some(true)), "who knows the password is let in");
     }
 }

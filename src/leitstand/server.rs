@@ -75,7 +75,7 @@ impl Leitstand {
         }
         let address = self.house.gate.address_of(&request);
         let request = Arc::new(request);
-        let mut visit = match self.let_in(&request) {
+        let mut visit = match self.let_in(&request, address) {
             Ok(ask) => Visit { request, ask, address, needs_row: true },
             Err(refused) => {
                 let metrics = &self.house.gate.metrics;
@@ -103,8 +103,8 @@ impl Leitstand {
     }
 
     /// Who asks, and for which page.
-    fn let_in(&self, request: &Request) -> std::result::Result<Ask, Box<Refused>> {
-        let let_in = unpanicked(|| Ok(entry::admit(&self.house, request)));
+    fn let_in(&self, request: &Request, address: IpAddr) -> std::result::Result<Ask, Box<Refused>> {
+        let let_in = unpanicked(|| Ok(entry::admit(&self.house, request, address)));
         let_in.unwrap_or_else(|failure| Err(frame::failed(&failure, request).into()))
     }
 
@@ -173,7 +173,7 @@ impl Leitstand {
             }
             let wait = Wait { seconds: NEWS_WAIT_SECONDS, cursor: String::new(), newest };
             is_last = gate.waiters.wait(&mut waiting, &visit.account(), firma, wait, client).await?.is_last;
-            match self.let_in(&visit.request) {
+            match self.let_in(&visit.request, visit.address) {
                 Ok(ask) => visit.ask = ask,
                 Err(refused) => return Ok(refused.reply),
             }
@@ -220,7 +220,7 @@ impl Leitstand {
         };
         let change = match prepared {
             Prepared::Change(change) => change,
-            Prepared::Hashed(hashed) => FormChange::Haus(self.hashing.run(hashed).await?),
+            Prepared::Hashed(hashed) => FormChange::Haus(self.hashing.run(&visit.account(), hashed).await?),
         };
         let (firma, bytes) = (visit.ask.tenant_id(), visit.request.body.byte_count());
         let sent = visit.clone();

@@ -34,6 +34,8 @@ pub struct Browser {
     agent: Agent,
     pub base: String,
     pub cookie: Option<String>,
+    /// Its address, as a proxy of ours says it.
+    pub from: Option<String>,
 }
 
 /// What a browser was sent.
@@ -68,7 +70,7 @@ impl Browser {
             .max_redirects(0)
             .timeout_global(Some(Duration::from_secs(600)))
             .build();
-        Browser { agent: config.into(), base: format!("http://{}", server.address), cookie: None }
+        Browser { agent: config.into(), base: format!("http://{}", server.address), cookie: None, from: None }
     }
 
     pub fn send(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Shown {
@@ -95,8 +97,9 @@ impl Browser {
         if let Some(cookie) = &self.cookie {
             request = request.header("cookie", format!("leitstand={cookie}"));
         }
-        for (name, value) in headers {
-            request = request.header(*name, *value);
+        let from = self.from.as_deref().map(|from| ("x-forwarded-for", from));
+        for (name, value) in headers.iter().copied().chain(from) {
+            request = request.header(name, value);
         }
         let response = match method {
             "GET" => self.agent.run(request.body(()).unwrap()),

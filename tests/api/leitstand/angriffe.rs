@@ -155,6 +155,22 @@ fn guessing_is_slow_and_says_nothing() {
 }
 
 #[test]
+fn who_guesses_elsewhere_keeps_nobody_out() {
+    let proxies = vec!["127.0.0.0/8".parse().unwrap()];
+    let leitstand = Zugang { modus: Modus::Netz, ..Zugang::default() };
+    let server = Server::start_with(NOON, Policy { proxies, leitstand, ..Policy::default() });
+    person(&server, &["Erika"]);
+    server.set_clock("2026-07-10T12:02:00Z");
+    let log_in = |from: &str, password: &str| {
+        let mut browser = Browser { from: Some(from.to_owned()), ..Browser::on(&server) };
+        browser.log_in("Erika", password).status
+    };
+    let wrong = |from: &str| log_in(from, "ein falsches Passwort");
+    assert_eq!([(); 4].map(|()| wrong("192.0.2.1")), [400, 400, 400, 429]);
+    assert_eq!(log_in("192.0.2.2", PASSWORD), 303);
+}
+
+#[test]
 fn a_name_that_is_not_this_machine_shows_nothing() {
     let zugang = Zugang { hosts: vec!["muehle.local".to_owned()], ..Zugang::default() };
     let server = Server::start_with(NOON, Policy { leitstand: zugang, ..Policy::default() });
