@@ -150,6 +150,11 @@ impl Gate {
         address::client(request.peer, &request.headers, &self.policy.proxies)
     }
 
+    /// Whether a request begins on this machine, as far as that can be known.
+    pub fn is_local(&self, request: &Request) -> bool {
+        address::is_local(request.peer, &request.headers, &self.policy.proxies)
+    }
+
     /// Whether the service still works: neither the writer nor a read has been at one piece of work for so long. The read
     /// that it tries itself may block. A failed write or a busy writer, for which [`ServiceStatus::ready`] says no, does
     /// not count: it may pass without a restart.
@@ -181,11 +186,6 @@ impl ServiceStatus for Gate {
 
     fn metrics(&self) -> String {
         self.metrics.text(self.readers.oldest(), self.waiters.count())
-    }
-
-    /// Whether a request begins on this machine, as far as that can be known.
-    pub fn is_local(&self, request: &Request) -> bool {
-        address::is_local(request.peer, &request.headers, &self.policy.proxies)
     }
 
     fn shows_metrics_to(&self, request: &Request) -> bool {
