@@ -115,7 +115,9 @@ impl Service {
 fn hint_clock(newest: Option<Instant>, clock: &Clock) {
     let now = clock();
     if let Some(newest) = newest.filter(|newest| newest.millis() > now.millis() + CLOCK_TOLERANCE_MILLIS) {
-        log(&format!("the clock says {now}, but the log has a request of {newest}: set the clock of this machine"));
+        log(&format!(
+            "the clock says {now}, but the log has a request of {newest}: set the clock of this machine"
+        ));
     }
 }
 

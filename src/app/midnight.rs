@@ -97,7 +97,9 @@ impl Rollover {
         self.due = ticks + if has_jumped { CLOCK_HOLDS } else { ROLLOVER_EVERY };
         if has_jumped {
             let hours = CLOCK_HOLDS.as_secs() / 3600;
-            log(&format!("the clock says {now}, long after {expected}: nothing old is dropped for {hours} hours"));
+            log(&format!(
+                "the clock says {now}, long after {expected}: nothing old is dropped for {hours} hours"
+            ));
         }
         !has_jumped
     }

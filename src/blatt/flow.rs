@@ -11,6 +11,9 @@ pub const TEXT_WIDTH: f32 = 165.0 * MM;
 /// Where the text of the second page and those that follow begins.
 const TOP: f32 = 31.0 * MM;
 
+/// Room for text on a page at the least: the foot of a company takes 60 mm at most.
+pub const PAGE_HEIGHT_MIN: f32 = HEIGHT - TOP - 60.0 * MM;
+
 /// Lines of a paragraph that stay together at the end of a page and at the beginning of the next.
 pub const TOGETHER: usize = 2;
 

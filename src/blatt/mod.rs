@@ -45,9 +45,30 @@ pub struct Drawn {
 pub fn hints(blatt: &Blatt) -> Result<Hints, DrawError> {
     let (mut typesetter, mut hints) = (Typesetter::new(fonts::fonts()?), Hints::default());
     letter::written(&blatt.anschrift, &mut typesetter, &mut hints);
-    texts::each(blatt, &mut |text| typesetter.look_at(text));
+    texts::each(blatt, &mut |text, _| typesetter.look_at(text));
     add_missing(typesetter, &mut hints);
     Ok(hints)
+}
+
+/// Bytes of texts with which a sheet has less than [`PAGES_MAX`] pages, however they are broken: no line has fewer than
+/// two.
+const BYTES_THAT_FIT: usize = 100_000;
+
+/// Whether a sheet has at most [`PAGES_MAX`] pages, as far as that is sure without laying it out: a line that is broken
+/// is, with the next one, wider than its column.
+pub fn fits(blatt: &Blatt) -> Result<bool, DrawError> {
+    let mut bytes = 0;
+    texts::each(blatt, &mut |text, _| bytes += text.len() + 1);
+    if bytes <= BYTES_THAT_FIT {
+        return Ok(true);
+    }
+    let (mut typesetter, mut height) = (Typesetter::new(fonts::fonts()?), 0.0);
+    texts::each(blatt, &mut |text, style| {
+        let column = if style == text::DETAIL { table::DETAILS } else { table::NARROWEST };
+        height += typesetter.lines_at_most(text, style, column) * style.leading;
+    });
+    // A tenth for what stands between texts, and for pages that end early.
+    Ok(height <= 0.9 * PAGES_MAX as f32 * flow::PAGE_HEIGHT_MIN)
 }
 
 fn add_missing(typesetter: Typesetter, hints: &mut Hints) {

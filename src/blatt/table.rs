@@ -10,14 +10,14 @@ use crate::rules::fixed::Money;
 const GAP: f32 = 14.0;
 const PADDING: f32 = 3.2;
 /// Narrowest first column: where numbers leave less, they reach into it.
-const NARROWEST: f32 = 80.0;
+pub const NARROWEST: f32 = 80.0;
 /// A row of up to this share of a page is not broken if it fits onto the next page.
 const UNBROKEN: f32 = 0.18;
 /// Up to this share of a page a table that is whole is not broken, and up to this number of rows.
 const WHOLE: f32 = 0.6;
 const TOGETHER_ROWS: usize = 20;
 /// Details run on below the numbers, up to this width.
-const DETAILS: f32 = 112.0 * MM;
+pub const DETAILS: f32 = 112.0 * MM;
 const FINE: f32 = 0.35;
 const STRONG: f32 = 0.8;
 const PALE: u8 = 205;

@@ -107,6 +107,12 @@ impl Typesetter {
         shares * style.size
     }
 
+    /// Lines that a text has at most in a column of `width` points.
+    pub fn lines_at_most(&mut self, text: &str, style: Style, width: f32) -> f32 {
+        let clean = self.clean(text);
+        clean.split('\n').map(|paragraph| 1.0 + 2.0 * self.width(paragraph, style) / width).sum()
+    }
+
     /// The lines of a text, none wider than `width` points: broken at blanks, behind hyphens and slashes, and in a word
     /// that is too long by itself. A blank at which a line is broken stays at its end. Blank lines at the end are
     /// dropped, several inside are one.

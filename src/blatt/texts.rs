@@ -1,13 +1,16 @@
 //! The texts of a sheet that are not ours: what may hold a character that the fonts lack.
 
 use super::model::{Abschnitt, Absender, Blatt, Konto, Position, Wert};
+use super::text::{CELL, DETAIL, Style};
 
-/// Shows every one but those of the address, in any order.
-pub fn each(blatt: &Blatt, visit: &mut dyn FnMut(&str)) {
-    visit(&blatt.titel);
-    blatt.untertitel.iter().for_each(|text| visit(text));
-    absender(&blatt.absender, visit);
-    blatt.angaben.iter().for_each(|angabe| visit(&angabe.wert));
+/// Shows every one but those of the address, in any order, with its style: that of details, or one of those that need a
+/// line of their own.
+pub fn each(blatt: &Blatt, visit: &mut dyn FnMut(&str, Style)) {
+    let plain = &mut |text: &str| visit(text, CELL);
+    plain(&blatt.titel);
+    blatt.untertitel.iter().for_each(|text| plain(text));
+    absender(&blatt.absender, plain);
+    blatt.angaben.iter().for_each(|angabe| plain(&angabe.wert));
     blatt.abschnitte.iter().for_each(|abschnitt| section(abschnitt, visit));
 }
 
@@ -29,12 +32,16 @@ fn konto(konto: &Konto, visit: &mut dyn FnMut(&str)) {
         .for_each(|text| visit(text));
 }
 
-fn section(abschnitt: &Abschnitt, visit: &mut dyn FnMut(&str)) {
+fn section(abschnitt: &Abschnitt, styled: &mut dyn FnMut(&str, Style)) {
+    if let Abschnitt::Positionen(positionen) = abschnitt {
+        return positionen.iter().for_each(|one| position(one, styled));
+    }
+    let visit = &mut |text: &str| styled(text, CELL);
     match abschnitt {
         Abschnitt::Text { ueberschrift, absaetze } => {
             ueberschrift.iter().chain(absaetze).for_each(|text| visit(text));
         }
-        Abschnitt::Positionen(positionen) => positionen.iter().for_each(|one| position(one, visit)),
+        Abschnitt::Positionen(_) => {}
         Abschnitt::Summen(summen) => {
             visit(&summen.bezeichnung);
             summen.gruppen.iter().filter_map(|gruppe| gruppe.grund.as_ref()).for_each(|text| visit(text));
@@ -56,9 +63,10 @@ fn section(abschnitt: &Abschnitt, visit: &mut dyn FnMut(&str)) {
     }
 }
 
-fn position(position: &Position, visit: &mut dyn FnMut(&str)) {
+fn position(position: &Position, visit: &mut dyn FnMut(&str, Style)) {
     let Position { artikelnummer, bezeichnung2, langtext, einheit, .. } = position;
-    visit(&position.bezeichnung);
-    [artikelnummer, bezeichnung2, langtext, einheit].into_iter().flatten().for_each(|text| visit(text));
-    position.merkmale.iter().for_each(|angabe| visit(&angabe.wert));
+    visit(&position.bezeichnung, CELL);
+    bezeichnung2.iter().for_each(|text| visit(text, CELL));
+    [artikelnummer, langtext, einheit].into_iter().flatten().for_each(|text| visit(text, DETAIL));
+    position.merkmale.iter().for_each(|angabe| visit(&angabe.wert, DETAIL));
 }

@@ -80,7 +80,22 @@ pub fn admit(
     let (house, query_text) = (Arc::clone(house), request.query.clone());
     let (form, refusal, notes) = Default::default();
     let address = neighbourhood(address);
-    Ok(Ask { house, page, now, address, person, firmen, firma, ids, query, query_text, form, refusal, notes, cookie })
+    Ok(Ask {
+        house,
+        page,
+        now,
+        address,
+        person,
+        firmen,
+        firma,
+        ids,
+        query,
+        query_text,
+        form,
+        refusal,
+        notes,
+        cookie,
+    })
 }
 
 /// Refuses what comes from where nobody may come from, or to a name that is not this machine's.

@@ -209,9 +209,11 @@ fn a_clock_that_is_a_year_ahead_for_a_while_costs_nothing() {
     let mill = server.client(mill.tenant, mill.key);
     mill.get("/api/v1/kunden").is(200);
     // The backup of that night begins behind what would be dropped, and passes the writer behind it.
-    let backup = || std::fs::read_dir(place.path()).unwrap().any(|entry| {
-        entry.unwrap().file_name().to_str().unwrap().ends_with("2027-07-10.db")
-    });
+    let backup = || {
+        std::fs::read_dir(place.path())
+            .unwrap()
+            .any(|entry| entry.unwrap().file_name().to_str().unwrap().ends_with("2027-07-10.db"))
+    };
     let until = Instant::now() + Duration::from_secs(120);
     while !backup() {
         assert!(Instant::now() < until, "there is no backup of that night");

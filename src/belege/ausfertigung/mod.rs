@@ -22,7 +22,7 @@ use std::sync::Arc;
 use super::model::{Beleg, BelegPosition};
 use uuid::Uuid;
 
-use crate::blatt::{Aufdruck, Blatt, ERechnung};
+use crate::blatt::{Aufdruck, Blatt, ERechnung, PAGES_MAX};
 use crate::db::tx::{Tx, WriteTx};
 use crate::erechnung::{Fehlt, Profil, Wo};
 use crate::failure::{Failure, Result};
@@ -63,13 +63,24 @@ pub fn freeze(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Beleg
     // The logo has many bytes and no text.
     let firma = Arc::new(Firma { logo: None, ..Firma::clone(&firma) });
     let vorlage = as_of_now(tx, &beleg, positionen, &kunde, &einstellungen, &firma)?;
-    hints.extend(crate::blatt::hints(&blatt::sheet(tx, &vorlage)?)?);
+    let sheet = blatt::sheet(tx, &vorlage)?;
+    if vorlage.storno_von.is_none() && !crate::blatt::fits(&sheet)? {
+        return Err(Refusal::field(Code::TextZuLang, "items", too_long()).into());
+    }
+    hints.extend(crate::blatt::hints(&sheet)?);
     let erechnung = anlass.write(&vorlage, hints)?;
     let angaben = vorlage.angaben;
     let erechnung_fehlt = erechnung.as_ref().err().and_then(|ohne| ohne.fehlt.clone());
     let beleg = sql::freeze(tx, Beleg { blatt_am: Some(tx.now()), erechnung_fehlt, ..beleg })?;
     sql::insert(tx, beleg.id, &angaben, &erechnung)?;
     Ok(beleg)
+}
+
+/// Why a document does not become final that could have no sheet (D25).
+fn too_long() -> String {
+    format!(
+        "Mit diesen Texten hätte das PDF mehr als {PAGES_MAX} Seiten. Bitte Langtexte kürzen oder mehrere Belege schreiben."
+    )
 }
 
 /// Whether documents of this kind have a sheet: all but invoices that suppliers write (D25).

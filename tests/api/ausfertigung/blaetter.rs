@@ -318,3 +318,41 @@ fn a_receipt_note_explains_its_deductions() {
     let drawn = pdf(&mill.client, &format!("/api/v1/annahmescheine/{}/pdf", note.id()));
     assert!(text(&drawn.bytes).contains("Storniert: doppelt"));
 }
+
+#[test]
+fn what_could_have_no_sheet_does_not_become_final() {
+    let server = Server::start();
+    let mill = firma(&server, "Mühle", &[]);
+    let kunde = partner(&mill, json!({}));
+    let post = |positions: usize, text: &str, is_final: bool| {
+        let item = json!({"bezeichnung": "Weizen", "menge": 1, "einheit": "kg", "ep_netto": 1, "mwst_satz": 7,
+            "langtext": text});
+        let items = vec![item; positions];
+        let body = json!({"beleg_typ": "AN", "kunden_id": kunde, "items": items, "abschliessen": is_final});
+        mill.post(BELEGE, body)
+    };
+    // Bodies have 1 MiB: the longest texts come from articles.
+    let rows: String = (0..1_000)
+        .map(|n| {
+            format!(
+                r#"{{"artikelnummer": "A{n}", "bezeichnung": "A", "preis": 1, "langtext": "{}"}},"#,
+                "W\\n".repeat(1_999)
+            )
+        })
+        .collect();
+    server.import(&mill, "artikel", &format!("[{}]", rows.trim_end_matches(',')));
+    let items: Vec<_> = (0..1_000).map(|n| json!({"artikelnr": format!("A{n}"), "menge": 1})).collect();
+    let long = mill.post(BELEGE, json!({"beleg_typ": "AN", "kunden_id": kunde, "items": items}));
+    let close = |id: &str| mill.post(&format!("{BELEGE}/{id}/abschliessen"), json!({}));
+    let refused = close(&long.id());
+    assert!(refused.refused(400, "TEXT_ZU_LANG")["message"].as_str().unwrap().contains("1500 Seiten"));
+    assert_eq!(mill.get(&format!("{BELEGE}/{}", long.id())).is(200)["status"], "offen");
+
+    // What fits is final and has its sheet, however it is broken.
+    let id = post(200, &"Wort ".repeat(700), true).id();
+    mill.get(&format!("{BELEGE}/{id}/pdf")).is(200);
+    let short: Vec<_> = (0..20).map(|n| json!({"artikelnr": format!("A{n}"), "menge": 1})).collect();
+    mill.put(&format!("{BELEGE}/{}", long.id()), json!({"items": short})).is(200);
+    close(&long.id()).is(200);
+    mill.get(&format!("{BELEGE}/{}/pdf", long.id())).is(200);
+}
