@@ -57,8 +57,10 @@ pub fn for_server(database: &Path) -> Result<Lock> {
     let mut lock = alone(database, SERVER_LOCK_TIMEOUT)?;
     if cfg!(unix) {
         let file = resolved(database);
-        create_private(&file)?;
-        let _ = give_to_owner_of(folder_of(&file), &file);
+        if !file.exists() {
+            create_private(&file)?;
+            let _ = give_to_owner_of(folder_of(&file), &file);
+        }
         let file = File::open(&file).map_err(|error| broken(database, "cannot be read", &error))?;
         let is_ours = locked_within(&file, SERVER_LOCK_TIMEOUT);
         match is_ours.map_err(|error| broken(database, "cannot be locked", &error))? {
