@@ -1432,7 +1432,7 @@ create table beleg_verlauf_positionen (
   tenant_id  integer not null,
   beleg_id   blob not null,
   version    integer not null,                 -- the first one that has them
-  positionen text not null,                    -- JSON
+  positionen any not null,                     -- JSON; above 64 KiB deflated (RFC 1951), a blob
   primary key (tenant_id, beleg_id, version),
   foreign key (tenant_id, beleg_id, version) references beleg_verlauf (tenant_id, beleg_id, version)
 ) strict;

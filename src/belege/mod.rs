@@ -27,6 +27,7 @@ mod lifecycle;
 mod model;
 mod nachweis;
 mod nummer;
+mod packen;
 mod partner;
 mod pdf;
 mod satzdatum;

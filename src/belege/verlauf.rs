@@ -4,16 +4,18 @@
 //! same ones, and put back into each version when it is read.
 
 use rusqlite::named_params;
+use rusqlite::types::Value;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::model::{Beleg, Verlaufseintrag};
+use super::packen::{deflated, inflated};
 use super::{nachweis, sql};
 use crate::db::evidence::Subject;
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::record::record;
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::listing::{Listing, Records};
 use crate::rules::day::Instant;
 use crate::rules::document::BelegAktion;
@@ -40,7 +42,7 @@ pub fn write(tx: &WriteTx<'_>, beleg: &Beleg, aktion: BelegAktion) -> Result<()>
 /// Keeps a version of a document, whose positions it has.
 pub fn write_version(tx: &WriteTx<'_>, beleg: &Beleg, aktion: BelegAktion) -> Result<()> {
     let head = serde_json::to_string(&Beleg { positionen: None, ..beleg.clone() })?;
-    let positions = serde_json::to_string(beleg.positionen.as_deref().unwrap_or_default())?;
+    let positions = stored(serde_json::to_string(beleg.positionen.as_deref().unwrap_or_default())?)?;
     tx.insert(
         "beleg_verlauf",
         named_params! {
@@ -62,7 +64,7 @@ pub fn write_version(tx: &WriteTx<'_>, beleg: &Beleg, aktion: BelegAktion) -> Re
 }
 
 /// Whether the version before has the same positions.
-fn are_kept(tx: &Tx<'_>, beleg: Uuid, positions: &str) -> Result<bool> {
+fn are_kept(tx: &Tx<'_>, beleg: Uuid, positions: &Value) -> Result<bool> {
     let statement = "select positionen = :positionen from beleg_verlauf_positionen
         where tenant_id = :tenant and beleg_id = :beleg order by version desc limit 1";
     let params = named_params! {":beleg": beleg, ":positionen": positions};
@@ -74,13 +76,13 @@ pub fn list(tx: &Tx<'_>, beleg: Uuid, page: Page) -> Result<Listing> {
     let filter = Filter::equal("v", "beleg_id", beleg);
     let count = tx.count(&LIST, &filter)?;
     tx.written(&LIST, &filter, page, count, PAGE_BYTES_MAX, |row, rows| {
-        let (head, positions): (String, String) = (row.get(4)?, row.get(5)?);
+        let (head, positions): (String, Value) = (row.get(4)?, row.get(5)?);
         rows.push(&Verlaufseintrag {
             version: row.get(0)?,
             am: row.get(1)?,
             key_id: row.get(2)?,
             aktion: row.get(3)?,
-            beleg: RawValue::from_string(whole(&head, &positions))?,
+            beleg: RawValue::from_string(whole(&head, &positions_of(positions)?))?,
         })
     })
 }
@@ -99,6 +101,26 @@ record! {
 pub fn steps(tx: &Tx<'_>, beleg: Uuid, page: Page) -> Result<Records<Verlaufsschritt>> {
     let sql = ListSql { columns: Verlaufsschritt::COLUMNS, order: "order by v.version desc", ..LIST };
     tx.list(&sql, &Filter::equal("v", "beleg_id", beleg), page)
+}
+
+/// Bytes of positions that are stored as they are, so that they can be read without this program.
+const PLAIN_BYTES_MAX: usize = 64 << 10;
+
+/// Positions as they are stored: JSON, or that packed where it is long.
+fn stored(json: String) -> Result<Value> {
+    match json.len() <= PLAIN_BYTES_MAX {
+        true => Ok(Value::Text(json)),
+        false => Ok(Value::Blob(deflated(json.as_bytes())?)),
+    }
+}
+
+fn positions_of(stored: Value) -> Result<String> {
+    let broken = || Failure::Broken("positions in a history are neither JSON nor that packed".into());
+    match stored {
+        Value::Text(json) => Ok(json),
+        Value::Blob(packed) => String::from_utf8(inflated(&packed)?).map_err(|_| broken()),
+        _ => Err(broken()),
+    }
 }
 
 /// A version with its positions, which are its last member.

@@ -95,3 +95,26 @@ fn a_note_on_a_large_document_does_not_copy_it() {
         );
     }
 }
+
+#[test]
+fn versions_with_long_texts_are_kept_packed() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let items = |turn: i64| {
+        let text =
+            |at: i64| (0..400).map(|n| format!("Zeile {turn} {at} {n}")).collect::<Vec<_>>().join("\n");
+        let item = |at| json!({"artikelnr": "S", "menge": 1, "langtext": text(at).chars().take(4_000).collect::<String>().trim()});
+        Value::Array((0..100).map(item).collect())
+    };
+    let id = mill.post("AN", items(0)).id();
+    let before = size(&server);
+    for turn in 1..=10 {
+        mill.put(&id, items(turn)).is(200);
+    }
+    let plain = mill.get(&id).to_string().len() as i64;
+    let grown = size(&server) - before;
+    assert!(plain > 400_000 && grown < 5 * plain, "{grown} bytes more for ten versions of {plain}");
+    let path = format!("/api/v1/belege/{id}/verlauf?limit=1&offset=9");
+    let last = mill.client.get(&path).is(200)["data"][0].clone();
+    assert_eq!(last["beleg"]["positionen"][99]["langtext"], items(9)[99]["langtext"]);
+}

@@ -10,7 +10,6 @@ mod angaben;
 mod bezug;
 mod blatt;
 mod lieferung;
-mod packen;
 mod pflicht;
 mod rechnung;
 mod sql;

@@ -4,9 +4,9 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::angaben::Angaben;
-use super::packen::{deflated, digest, inflated};
 use super::pflicht::Ohne;
 use crate::belege::model::Beleg;
+use crate::belege::packen::{deflated, digest, inflated};
 use crate::blatt::ERechnung;
 use crate::db::columns::Json;
 use crate::db::record::columns;

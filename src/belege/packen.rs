@@ -1,0 +1,33 @@
+//! Long contents as they are stored: packed; e-invoices are named by their sha256.
+
+use std::io::{Read, Write};
+
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+use sha2::{Digest, Sha256};
+
+use crate::failure::{Failure, Result};
+
+pub fn digest(content: &[u8]) -> [u8; 32] {
+    Sha256::digest(content).into()
+}
+
+/// A content, deflated (RFC 1951).
+pub fn deflated(content: &[u8]) -> Result<Vec<u8>> {
+    let failed = |error: std::io::Error| Failure::Broken(format!("a content cannot be packed: {error}"));
+    let mut encoder = DeflateEncoder::new(Vec::with_capacity(content.len() / 3), Compression::fast());
+    encoder.write_all(content).map_err(failed)?;
+    encoder.finish().map_err(failed)
+}
+
+/// Bytes of an unpacked content at most: an e-invoice of 1,000 positions with texts of 4,000 characters has 20 MB.
+const CONTENT_BYTES_MAX: u64 = 64 << 20;
+
+/// The content again; a broken file where there is none.
+pub fn inflated(packed: &[u8]) -> Result<Vec<u8>> {
+    let mut content = Vec::new();
+    let read = DeflateDecoder::new(packed).take(CONTENT_BYTES_MAX).read_to_end(&mut content);
+    read.map_err(|error| Failure::Broken(format!("a stored content cannot be unpacked: {error}")))?;
+    Ok(content)
+}
