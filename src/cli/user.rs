@@ -112,14 +112,20 @@ pub fn say_first_link(database: &Path, base: &str, config: &Config, terminal: &T
     let mut connection = open_writer(database)?;
     let first = in_transaction(&mut connection, |connection| {
         let first = people::first_link(connection, now())?;
-        if let Some((person, _)) = &first {
+        if let Some((person, Some(_))) = &first {
             note(connection, None, "serve", &person.deed(Tat::LinkErzeugt))?;
         }
         Ok(first)
     })?;
-    if let Some((Person { name, .. }, secret)) = first {
-        let link = format!("{base}/leitstand/passwort?link={secret}");
-        terminal.say(&format!("To begin in a browser as {name}, once and within an hour:\n  {link}"));
+    match first {
+        None => {}
+        Some((Person { name, .. }, Some(secret))) => {
+            let link = format!("{base}/leitstand/passwort?link={secret}");
+            terminal.say(&format!("To begin in a browser as {name}, once and within an hour:\n  {link}"));
+        }
+        Some((Person { name, .. }, None)) => terminal.say(&format!(
+            "The link of {name} that was printed before still holds; `partnerd user link {name:?}` prints another in its place."
+        )),
     }
     Ok(())
 }

@@ -155,8 +155,9 @@ pub fn name_of(id: i64, people: &[Person]) -> String {
 
 pub const FIRST_PERSON_NAME: &str = "Leitung";
 
-/// A link with which the first person begins, where nobody has a password yet: who it is, and the secret.
-pub fn first_link(connection: &Connection, now: Instant) -> Result<Option<(Person, String)>> {
+/// A link with which the first person begins, where nobody has a password yet: who it is, and the secret; none where a
+/// link that was made before still holds.
+pub fn first_link(connection: &Connection, now: Instant) -> Result<Option<(Person, Option<String>)>> {
     if connection.prepare("select 1 from person where hash is not null limit 1")?.exists([])? {
         return Ok(None);
     }
@@ -165,9 +166,13 @@ pub fn first_link(connection: &Connection, now: Instant) -> Result<Option<(Perso
     }
     let person = list(connection)?.into_iter().find(|person| person.aktiv && person.keeps_house());
     let Some(person) = person else { return Ok(None) };
+    let holds = "select 1 from person_link where person_id = ?1 and bis > ?2";
+    if connection.prepare(holds)?.exists(params![person.id, now.millis()])? {
+        return Ok(Some((person, None)));
+    }
     let secret = secret()?;
     store_link(connection, person.id, &secret, now)?;
-    Ok(Some((person, secret)))
+    Ok(Some((person, Some(secret))))
 }
 
 /// Lets a person log in again, or no longer: then their sessions end at once, and their link holds no more.

@@ -8,6 +8,7 @@ fn first(server: &Server) -> Browser {
     let connection = partnerd::db::connection::open_writer(&server.database).unwrap();
     let now = partnerd::rules::day::Instant::parse(NOON).unwrap();
     let (_, secret) = partnerd::leitstand::people::first_link(&connection, now).unwrap().unwrap();
+    let secret = secret.unwrap();
     let mut browser = Browser::on(server);
     let path = format!("/leitstand/passwort?link={secret}");
     browser.fill(&path, &[("passwort", PASSWORD), ("wiederholung", PASSWORD)]).is(303);
