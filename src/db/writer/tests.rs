@@ -113,6 +113,27 @@ fn a_request_that_fails_takes_no_other_with_it() {
     }
 }
 
+/// A bulk request is one job, whose items are requests of their own.
+#[test]
+fn of_a_job_of_many_requests_none_behind_the_first_that_fails_is_run_twice() {
+    let writer = writer_of(Connection::open_in_memory().unwrap());
+    let ways = [Way::Succeeds, Way::FailsAfterWriting, Way::Succeeds, Way::FailsAfterWriting, Way::Succeeds];
+    let (tell, told) = channel();
+    let mut inserted = [0; 5];
+    let run = move |batch: &Batch<'_>| {
+        for (runs, way) in inserted.iter_mut().zip(ways) {
+            let _ = batch.apart(|connection| {
+                *runs += connection.execute("insert into t values (1)", [])?;
+                if way == Way::Succeeds { Ok(()) } else { Err(Failure::Broken("as it was told".into())) }
+            });
+        }
+        inserted
+    };
+    writer.queue().submit(0, run, move |done, ended| tell.send((done, ended)).unwrap());
+    assert_eq!(told.recv().unwrap(), (Some([2, 2, 1, 1, 1]), Ended::Committed));
+    writer.stop();
+}
+
 #[test]
 fn of_a_batch_whose_transaction_is_undone_nothing_is_kept() {
     use Way::{Succeeds, UndoesAll};
