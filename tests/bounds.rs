@@ -75,13 +75,6 @@ fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// The most memory that the server has had, in MiB.
-fn most_memory(server: &Running) -> usize {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() / 1024
-}
-
 /// Bytes that do not shrink, as Base64 (RFC 4648) of so many bytes; they begin as a PDF does.
 fn pdf_as_base64(bytes: usize) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -136,7 +129,7 @@ fn bodies_that_never_come_keep_nobody_else_out() {
     // The key's own places are free again when those who held them are gone.
     let again = one.post(&format!("/api/v1/{path}"), &large);
     assert_eq!(again.status, 201, "{}", again.body);
-    assert!(most_memory(&server) < MEMORY, "{} MiB", most_memory(&server));
+    assert!(server.most_memory() < MEMORY, "{} MiB", server.most_memory());
 }
 
 #[test]
@@ -192,7 +185,7 @@ fn answers_that_nobody_reads_have_a_bound() {
     let is_busy =
         |head: &String| head.contains(" 503 ") && head.to_lowercase().contains("\r\nretry-after: 1\r\n");
     assert!(refused.into_iter().all(is_busy), "{heads:?}");
-    assert!(most_memory(&server) < MEMORY, "{} MiB", most_memory(&server));
+    assert!(server.most_memory() < MEMORY, "{} MiB", server.most_memory());
     // Another key has its own share, and short answers need none.
     assert_eq!(status(&mut sent(&server, &get(&other))), Some(200));
     assert_eq!(server.client(&key).get("/api/v1/laender").status, 200);

@@ -17,6 +17,9 @@ use crate::rules::text::{case_key, nearest, shown};
 
 pub const MISTAKES_MAX: usize = 100;
 
+/// Names of unused columns that are looked for in objects of JSON, which may have any.
+const UNUSED_MAX: usize = 1_000;
+
 /// Digits of a German postcode.
 const PLZ_DIGITS: usize = 5;
 
@@ -116,6 +119,9 @@ pub fn unused(kind: &Import, rows: &mut Rows) -> Vec<Complaint> {
     let mut unused: BTreeSet<std::result::Result<String, usize>> = rows.keep(fields).into_iter().collect();
     if rows.decimal.is_none() {
         for at in 0..rows.len() {
+            if unused.len() >= UNUSED_MAX {
+                break;
+            }
             let mut hints = Hints::default();
             let _ = (kind.check)(&rows.row(at), &mut rows.at(&mut hints));
             let unknown = hints.iter().filter(|hint| hint.code == HintCode::UnbekanntesFeld);

@@ -6,18 +6,21 @@ use std::io::Read;
 use std::path::Path;
 
 use encoding_rs::WINDOWS_1252;
+use serde::Deserializer as _;
+use serde::de::{SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 pub use super::complaint::Complaint;
+use super::room::{COMMAND_TABLE_BYTES_MAX, ROW_BYTES, Room};
 use super::sheet::Sheet;
-use super::table::{self, Columns, NUMBER, RecordPlace, Scanner};
+use super::table::{self, Columns, NUMBER, RECORD_BYTES_MAX, RecordPlace, Scanner, record_too_long};
 use super::workbook;
 use crate::http::json::Json;
 use crate::http::wire::{At, Decimal};
 use crate::rules::error::Hints;
 
-/// Largest file in bytes.
-pub const FILE_BYTES_MAX: u64 = 1 << 30;
+/// Largest file in bytes, of the command line: what is no spreadsheet is not longer than its table.
+const FILE_BYTES_MAX: u64 = COMMAND_TABLE_BYTES_MAX as u64;
 
 /// The rows of a file. Each call reads them anew, so that they take little more memory than their text.
 pub struct Rows {
@@ -54,8 +57,8 @@ fn bytes(path: &Path) -> Result<Vec<u8>, Complaint> {
         read if read as u64 > FILE_BYTES_MAX => {
             let (path, mib) = (path.display(), FILE_BYTES_MAX >> 20);
             Err(Complaint::new(
-                format!("{path} is larger than {mib} MiB"),
-                format!("{path} ist größer als {mib} MiB."),
+                format!("{path} is larger than {mib} MiB: split it into several files"),
+                format!("{path} ist größer als {mib} MiB. Bitte in mehrere Dateien aufteilen."),
             ))
         }
         _ => Ok(bytes),
@@ -65,13 +68,15 @@ fn bytes(path: &Path) -> Result<Vec<u8>, Complaint> {
 impl Rows {
     /// Reads a file; `sheet` names the sheet of a spreadsheet that is wanted.
     pub fn open(path: &Path, sheet: Option<&str>) -> Result<Rows, Complaint> {
-        Rows::of_bytes(bytes(path)?, sheet)
+        Rows::of_bytes(bytes(path)?, sheet, COMMAND_TABLE_BYTES_MAX)
     }
 
-    pub fn of_bytes(bytes: Vec<u8>, sheet: Option<&str>) -> Result<Rows, Complaint> {
+    /// The rows of a file whose table may take so many bytes.
+    pub fn of_bytes(bytes: Vec<u8>, sheet: Option<&str>, bytes_max: usize) -> Result<Rows, Complaint> {
+        let mut room = Room::of(bytes_max);
         if workbook::is_zip(&bytes) {
-            let Sheet { text, lines, width, .. } = workbook::read(&bytes, sheet)?;
-            return Rows::of(text, Some((&lines, width)));
+            let Sheet { text, lines, width, mut room, .. } = workbook::read(&bytes, sheet, room)?;
+            return Rows::of(text, Some((&lines, width)), &mut room);
         }
         if sheet.is_some() {
             return Err(Complaint::new(
@@ -79,22 +84,24 @@ impl Rows {
                 "Blätter gibt es nur in einer .xlsx oder .ods.",
             ));
         }
-        Rows::of_text(decode(bytes)?)
+        let text = decode(bytes)?;
+        room.take(text.len())?;
+        Rows::of(text, None, &mut room)
     }
 
     pub fn of_text(text: String) -> Result<Rows, Complaint> {
-        Rows::of(text, None)
+        Rows::of(text, None, &mut Room::of(COMMAND_TABLE_BYTES_MAX))
     }
 
     /// JSON when the text begins like JSON, else a table; `sheet` has the lines of the records of a sheet and its width.
-    fn of(mut text: String, sheet: Option<(&[u32], usize)>) -> Result<Rows, Complaint> {
+    fn of(mut text: String, sheet: Option<(&[u32], usize)>, room: &mut Room) -> Result<Rows, Complaint> {
         if text.starts_with('\u{feff}') {
             text.remove(0);
         }
         let rows = match text.trim_start().as_bytes().first() {
             None => return Err(Complaint::new("the file is empty", "Die Datei ist leer.")),
-            Some(b'[') if sheet.is_none() => json_array(&text)?,
-            Some(b'{') if sheet.is_none() => json_lines(&text)?,
+            Some(b'[') if sheet.is_none() => json_array(&text, room)?,
+            Some(b'{') if sheet.is_none() => json_lines(&text, room)?,
             Some(_) => {
                 let header = text
                     .lines()
@@ -103,7 +110,7 @@ impl Rows {
                     Some(_) => b';',
                     None => table::separator(header.unwrap_or_default()),
                 };
-                let (columns, rows) = table::read(&text, separator, sheet)?;
+                let (columns, rows) = table::read(&text, separator, sheet, room)?;
                 let table = Some((columns, separator));
                 return Ok(Rows { text, rows, table, decimal: Some(Decimal::Comma) });
             }
@@ -221,32 +228,62 @@ fn value(cell: Cow<'_, str>) -> Json<'_> {
     }
 }
 
-fn json_array(text: &str) -> Result<Vec<RecordPlace>, Complaint> {
-    let elements: Vec<&RawValue> = serde_json::from_str(text).map_err(|error| {
+/// The elements of an array, one after another.
+struct Elements<'r> {
+    text: &'r str,
+    room: &'r mut Room,
+    places: Result<Vec<RecordPlace>, Complaint>,
+}
+
+impl<'de> Visitor<'de> for &mut Elements<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
+        let start = self.text.as_ptr() as usize;
+        let (mut line, mut counted) = (1, 0);
+        while let Some(element) = elements.next_element::<&RawValue>()? {
+            let at = element.get().as_ptr() as usize - start;
+            line += self.text.as_bytes()[counted..at].iter().filter(|byte| **byte == b'\n').count();
+            counted = at;
+            let Ok(places) = &mut self.places else { continue };
+            match json_object(element.get(), line, at, self.room) {
+                Ok(place) => places.push(place),
+                Err(complaint) => self.places = Err(complaint),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn json_array(text: &str, room: &mut Room) -> Result<Vec<RecordPlace>, Complaint> {
+    let mut elements = Elements { text, room, places: Ok(Vec::new()) };
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let read = reader.deserialize_seq(&mut elements).and_then(|()| reader.end());
+    read.map_err(|error| {
         let (line, column) = (error.line(), error.column());
         Complaint::new(
             format!("line {line}, column {column}: this is no JSON"),
             format!("Zeile {line}, Zeichen {column}: Das ist kein JSON."),
         )
     })?;
-    let start = text.as_ptr() as usize;
-    let (mut line, mut counted) = (1, 0);
-    let rows = elements.into_iter().map(|element| {
-        let at = element.get().as_ptr() as usize - start;
-        line += text.as_bytes()[counted..at].iter().filter(|byte| **byte == b'\n').count();
-        counted = at;
-        json_object(element.get(), line, at)
-    });
-    rows.collect()
+    elements.places
 }
 
-fn json_lines(text: &str) -> Result<Vec<RecordPlace>, Complaint> {
+fn json_lines(text: &str, room: &mut Room) -> Result<Vec<RecordPlace>, Complaint> {
     let start = text.as_ptr() as usize;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    lines.map(|(at, line)| json_object(line, at + 1, line.as_ptr() as usize - start)).collect()
+    lines.map(|(at, line)| json_object(line, at + 1, line.as_ptr() as usize - start, room)).collect()
 }
 
-fn json_object(text: &str, line: usize, start: usize) -> Result<RecordPlace, Complaint> {
+fn json_object(text: &str, line: usize, start: usize, room: &mut Room) -> Result<RecordPlace, Complaint> {
+    room.take(ROW_BYTES)?;
+    if text.len() > RECORD_BYTES_MAX {
+        return Err(record_too_long(line as u32));
+    }
     match Json::parse(text.as_bytes()) {
         Ok(Json::Object(_)) => {
             Ok(RecordPlace { line: line as u32, start: start as u32, end: (start + text.len()) as u32 })

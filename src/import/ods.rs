@@ -3,14 +3,15 @@
 
 use std::collections::HashSet;
 use std::io::BufRead;
+use std::ops::Range;
 
-use quick_xml::XmlVersion;
-use quick_xml::escape::resolve_predefined_entity;
-use quick_xml::events::{BytesStart, Event};
-use quick_xml::reader::Reader;
+use quick_xml::events::BytesStart;
 
 use super::complaint::Complaint;
+use super::room::{ROW_BYTES, Room};
 use super::sheet::{COLUMNS_MAX, Sheet, choose, decimal, merged_cells, no_value};
+use super::table::{RECORD_BYTES_MAX, cell_bytes, record_too_long};
+use super::xml::{Piece, Pieces, attribute, unreadable};
 
 #[derive(Default)]
 struct Cell {
@@ -24,27 +25,16 @@ struct Cell {
     beside: usize,
 }
 
-fn unreadable(error: impl std::fmt::Display) -> Complaint {
-    Complaint::new(
-        format!("this is no .ods that can be read: {error}"),
-        format!("Diese .ods ist nicht zu lesen. Bitte neu speichern. ({error})"),
-    )
-}
-
-fn attribute(element: &BytesStart<'_>, name: &str) -> Result<Option<String>, Complaint> {
-    for found in element.attributes() {
-        let found = found.map_err(unreadable)?;
-        if found.key.0 == name {
-            let value = found.normalized_value(XmlVersion::Implicit1_0).map_err(unreadable)?;
-            return Ok(Some(value.into_owned()));
-        }
-    }
-    Ok(None)
-}
-
 fn repeated(element: &BytesStart<'_>, name: &str) -> Result<u32, Complaint> {
     let times = attribute(element, name)?.map(|text| text.parse::<u32>().map_err(unreadable)).transpose()?;
     Ok(times.unwrap_or(1))
+}
+
+/// A cell and the columns in which it stands.
+struct Repeated {
+    columns: Range<u32>,
+    value: String,
+    is_number: bool,
 }
 
 #[derive(Default)]
@@ -53,47 +43,37 @@ struct Content {
     style: Option<String>,
     /// Names of the tables so far, and whether they can be seen.
     sheets: Vec<(String, bool)>,
-    sheet: Option<Sheet>,
+    sheet: Sheet,
+    is_found: bool,
     is_wanted: bool,
     row: u32,
     row_repeated: u32,
-    cells: Vec<(u32, String, bool)>,
+    cells: Vec<Repeated>,
+    /// Bytes of the row once its cells are written as often as they stand there.
+    row_bytes: usize,
     column: u32,
     cell: Option<Cell>,
 }
 
 /// Reads one sheet of content.xml: the one named, else the first.
-pub fn read(content: impl BufRead, wanted: Option<&str>) -> Result<Sheet, Complaint> {
-    let mut reader = Reader::from_reader(content);
-    reader.config_mut().expand_empty_elements = true;
-    let mut read = Content::default();
-    let mut buffer = Vec::new();
-    loop {
-        buffer.clear();
-        match reader.read_event_into(&mut buffer).map_err(unreadable)? {
-            Event::Eof => break,
-            Event::Start(element) => read.start(&element, wanted)?,
-            Event::End(element) => read.end(element.name().0)?,
-            Event::Text(text) => read.text(&text.xml10_content()),
-            Event::CData(text) => read.text(&text.xml10_content()),
-            Event::GeneralRef(reference) => {
-                let letter = reference.resolve_char_ref().map_err(unreadable)?.map(String::from);
-                let named = || resolve_predefined_entity(&reference).map(str::to_owned);
-                let text = letter.or_else(named).ok_or_else(|| unreadable("an unknown entity"))?;
-                read.text(&text);
-            }
-            _ => {}
+pub fn read(content: impl BufRead, wanted: Option<&str>, room: Room) -> Result<Sheet, Complaint> {
+    let mut pieces = Pieces::of(content);
+    let mut read = Content { sheet: Sheet::within(room), ..Content::default() };
+    while let Some(piece) = pieces.next()? {
+        match piece {
+            Piece::Start(element) => read.start(&element, wanted)?,
+            Piece::End(element) => read.end(element.name().0)?,
+            Piece::Text(text) => read.text(&text)?,
+            Piece::Other => {}
         }
     }
-    match read.sheet {
-        Some(sheet) => Ok(sheet),
-        None => {
-            let sheets: Vec<(&str, bool)> =
-                read.sheets.iter().map(|(name, is_visible)| (name.as_str(), *is_visible)).collect();
-            choose(&sheets, wanted)?;
-            Err(unreadable("its sheet has no content"))
-        }
+    if read.is_found {
+        return Ok(read.sheet);
     }
+    let sheets: Vec<(&str, bool)> =
+        read.sheets.iter().map(|(name, is_visible)| (name.as_str(), *is_visible)).collect();
+    choose(&sheets, wanted)?;
+    Err(unreadable("its sheet has no content"))
 }
 
 impl Content {
@@ -101,13 +81,16 @@ impl Content {
         match element.name().0 {
             "style:style" => self.style = attribute(element, "style:name")?,
             "style:table-properties" if attribute(element, "table:display")?.as_deref() == Some("false") => {
-                self.hidden.extend(self.style.take());
+                if let Some(style) = self.style.take() {
+                    self.sheet.room.take(ROW_BYTES + style.len())?;
+                    self.hidden.insert(style);
+                }
             }
             "table:table" => self.table(element, wanted)?,
             _ if !self.is_wanted => {}
             "table:table-row" => {
                 self.row_repeated = repeated(element, "table:number-rows-repeated")?;
-                (self.column, self.cells) = (0, Vec::new());
+                (self.column, self.cells, self.row_bytes) = (0, Vec::new(), 0);
             }
             "table:table-cell" | "table:covered-table-cell" => self.cell = Some(self.begin_cell(element)?),
             name => {
@@ -126,6 +109,9 @@ impl Content {
                     }
                     _ => {}
                 }
+                if cell.text.len() > RECORD_BYTES_MAX {
+                    return Err(record_too_long(self.row.saturating_add(1)));
+                }
             }
         }
         Ok(())
@@ -137,11 +123,10 @@ impl Content {
         let style = attribute(element, "table:style-name")?.unwrap_or_default();
         let is_visible = !self.hidden.contains(&style);
         let is_wanted = wanted.map_or(self.sheets.is_empty() && is_visible, |wanted| wanted == name);
+        self.sheet.room.take(ROW_BYTES + name.len())?;
         self.sheets.push((name, is_visible));
-        self.is_wanted = is_wanted && self.sheet.is_none();
-        if self.is_wanted {
-            self.sheet = Some(Sheet::default());
-        }
+        self.is_wanted = is_wanted && !self.is_found;
+        self.is_found |= self.is_wanted;
         Ok(())
     }
 
@@ -170,10 +155,14 @@ impl Content {
         Ok(cell)
     }
 
-    fn text(&mut self, text: &str) {
+    fn text(&mut self, text: &str) -> Result<(), Complaint> {
         if let Some(cell) = self.cell.as_mut().filter(|cell| cell.beside == 0 && cell.paragraphs > 0) {
+            if cell.text.len() + text.len() > RECORD_BYTES_MAX {
+                return Err(record_too_long(self.row.saturating_add(1)));
+            }
             cell.text.push_str(text);
         }
+        Ok(())
     }
 
     fn end(&mut self, name: &str) -> Result<(), Complaint> {
@@ -198,9 +187,15 @@ impl Content {
         match value {
             None if cell.has_formula => return Err(no_value(self.row.saturating_add(1))),
             Some(value) if !value.is_empty() => {
-                // One beyond the last column there can be is refused when it is added.
-                let columns = self.column..after.min(COLUMNS_MAX + 1);
-                self.cells.extend(columns.map(|column| (column, value.clone(), cell.is_number)));
+                let columns = self.column..after;
+                let bytes = (cell_bytes(&value) + 1).saturating_mul(columns.len());
+                self.row_bytes = self.row_bytes.saturating_add(bytes);
+                if after > COLUMNS_MAX || self.row_bytes > RECORD_BYTES_MAX {
+                    return Err(record_too_long(self.row.saturating_add(1)));
+                }
+                if !columns.is_empty() {
+                    self.cells.push(Repeated { columns, value, is_number: cell.is_number });
+                }
             }
             _ => {}
         }
@@ -210,10 +205,14 @@ impl Content {
 
     fn end_row(&mut self) -> Result<(), Complaint> {
         let cells = std::mem::take(&mut self.cells);
-        if let (Some(sheet), false) = (&mut self.sheet, cells.is_empty()) {
+        if !cells.is_empty() {
+            let row_bytes = ROW_BYTES + self.row_bytes;
+            self.sheet.room.ask(row_bytes.saturating_mul(self.row_repeated as usize))?;
             for at in 0..self.row_repeated {
-                for (column, value, is_number) in &cells {
-                    sheet.add(self.row.saturating_add(at), *column, value, *is_number)?;
+                for Repeated { columns, value, is_number } in &cells {
+                    for column in columns.clone() {
+                        self.sheet.add(self.row.saturating_add(at), column, value, *is_number)?;
+                    }
                 }
             }
         }

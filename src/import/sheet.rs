@@ -1,13 +1,12 @@
 //! A sheet of a spreadsheet as text, cell by cell (D22).
 
 use super::complaint::Complaint;
-use super::table::{NUMBER, push_cell};
-
-const CELLS_MAX: usize = 20_000_000;
+use super::room::Room;
+use super::table::{NUMBER, RECORD_BYTES_MAX, cell_bytes, push_cell, record_too_long};
 
 pub const COLUMNS_MAX: u32 = 1_000;
 
-const SHEETS_MAX: usize = 100;
+pub const SHEETS_MAX: usize = 100;
 
 /// The records of a sheet as [`super::table`] reads them, and the line of each.
 #[derive(Default)]
@@ -18,20 +17,21 @@ pub struct Sheet {
     /// Columns of the widest record; the others end with their last cell.
     pub width: usize,
     column: u32,
-    cells: usize,
+    record_start: usize,
+    /// What is left for the rows, and for what a reader remembers on its way to them.
+    pub room: Room,
 }
 
 impl Sheet {
+    pub fn within(room: Room) -> Sheet {
+        Sheet { room, ..Sheet::default() }
+    }
+
     /// Adds a cell, which stands to the right of or below the one before; both are counted from 0.
     pub fn add(&mut self, row: u32, column: u32, cell: &str, is_number: bool) -> Result<(), Complaint> {
         let line = row.saturating_add(1);
-        self.cells += 1;
-        if column >= COLUMNS_MAX || self.cells > CELLS_MAX {
-            return Err(Complaint::at_line(
-                line,
-                format!("more than {COLUMNS_MAX} columns or {CELLS_MAX} cells"),
-                format!("mehr als {COLUMNS_MAX} Spalten oder {CELLS_MAX} Zellen"),
-            ));
+        if column >= COLUMNS_MAX {
+            return Err(record_too_long(line));
         }
         match self.lines.last() {
             Some(last) if *last == line && column >= self.column => {}
@@ -43,12 +43,19 @@ impl Sheet {
                 ));
             }
             last => {
+                self.room.take(1 + size_of::<u32>())?;
                 self.text.push_str(if last.is_some() { "\n" } else { "" });
                 self.lines.push(line);
                 self.column = 0;
+                self.record_start = self.text.len();
             }
         }
         self.width = self.width.max(column as usize + 1);
+        let bytes = (column - self.column) as usize + NUMBER.len_utf8() + cell_bytes(cell);
+        if self.text.len() - self.record_start + bytes > RECORD_BYTES_MAX {
+            return Err(record_too_long(line));
+        }
+        self.room.take(bytes)?;
         while self.column < column {
             self.text.push(';');
             self.column += 1;
@@ -63,6 +70,13 @@ impl Sheet {
     }
 }
 
+pub fn too_many_sheets() -> Complaint {
+    Complaint::new(
+        format!("it has more than {SHEETS_MAX} sheets"),
+        format!("Die Datei hat mehr als {SHEETS_MAX} Blätter."),
+    )
+}
+
 /// The sheet to read, of those that there are with whether they can be seen.
 pub fn choose<'n>(sheets: &[(&'n str, bool)], wanted: Option<&str>) -> Result<&'n str, Complaint> {
     let names = || {
@@ -70,10 +84,7 @@ pub fn choose<'n>(sheets: &[(&'n str, bool)], wanted: Option<&str>) -> Result<&'
         visible.take(20).collect::<Vec<_>>().join(", ")
     };
     if sheets.len() > SHEETS_MAX {
-        return Err(Complaint::new(
-            format!("it has more than {SHEETS_MAX} sheets"),
-            format!("Die Datei hat mehr als {SHEETS_MAX} Blätter."),
-        ));
+        return Err(too_many_sheets());
     }
     match (wanted, sheets.first()) {
         (_, None) => Err(Complaint::new("it has no sheet", "Die Datei hat kein Blatt.")),

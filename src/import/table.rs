@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 
+use memchr::{memchr, memchr3};
+
 use super::complaint::Complaint;
+use super::room::{ROW_BYTES, Room};
 use crate::rules::text::shown;
 
 /// Longest record in bytes.
-const RECORD_BYTES_MAX: usize = 1 << 20;
+pub const RECORD_BYTES_MAX: usize = 1 << 20;
 
 const COLUMNS_MAX: usize = 1_000;
 
@@ -44,12 +47,7 @@ impl<'t> Scanner<'t> {
             let cell = self.cell()?;
             cells.push(cell);
             if cells.len() > COLUMNS_MAX || self.at - start > RECORD_BYTES_MAX {
-                let kib = RECORD_BYTES_MAX >> 10;
-                return Err(Complaint::at_line(
-                    line,
-                    format!("more than {COLUMNS_MAX} cells or {kib} KiB in one row"),
-                    format!("mehr als {COLUMNS_MAX} Zellen oder {kib} KiB in einer Zeile"),
-                ));
+                return Err(record_too_long(line));
             }
             let end = self.at;
             match self.byte() {
@@ -140,6 +138,15 @@ impl<'t> Scanner<'t> {
     }
 }
 
+pub fn record_too_long(line: u32) -> Complaint {
+    let kib = RECORD_BYTES_MAX >> 10;
+    Complaint::at_line(
+        line,
+        format!("more than {COLUMNS_MAX} columns or {kib} KiB in one row"),
+        format!("mehr als {COLUMNS_MAX} Spalten oder {kib} KiB in einer Zeile"),
+    )
+}
+
 pub fn excerpt(text: &str) -> String {
     const MAX: usize = 40;
     let line = text.lines().next().unwrap_or_default();
@@ -157,6 +164,7 @@ pub fn read(
     text: &str,
     separator: u8,
     sheet: Option<(&[u32], usize)>,
+    room: &mut Room,
 ) -> Result<(Columns, Vec<RecordPlace>), Complaint> {
     let mut scanner = Scanner::new(text, separator);
     let mut cells = Vec::new();
@@ -168,6 +176,7 @@ pub fn read(
             place.line = lines.get(records).copied().unwrap_or(place.line);
         }
         records += 1;
+        room.take(ROW_BYTES)?;
         let is_blank = cells.iter().all(|cell| cell.trim().is_empty());
         let is_comment = columns.is_none() && cells.first().is_some_and(|cell| cell.starts_with("# "));
         match &columns {
@@ -184,13 +193,14 @@ pub fn read(
             Some(_) => rows.push(place),
         }
     }
-    let no_names = || {
-        Complaint::new(
-            "there is no row with the names of the columns",
-            "Die Zeile mit den Namen der Spalten fehlt.",
-        )
-    };
     Ok((columns.ok_or_else(no_names)?, rows))
+}
+
+fn no_names() -> Complaint {
+    Complaint::new(
+        "there is no row with the names of the columns",
+        "Die Zeile mit den Namen der Spalten fehlt.",
+    )
 }
 
 /// The names of at least `width` columns.
@@ -227,9 +237,19 @@ pub fn separator(header: &str) -> u8 {
         .unwrap_or(b';')
 }
 
+fn needs_quotes(cell: &str) -> bool {
+    memchr3(b';', b'"', b'\n', cell.as_bytes()).is_some() || memchr(b'\r', cell.as_bytes()).is_some()
+}
+
+/// Bytes of a cell as [`push_cell`] adds it.
+pub fn cell_bytes(cell: &str) -> usize {
+    let quotes = if needs_quotes(cell) { 2 + cell.matches('"').count() } else { 0 };
+    cell.len() + quotes
+}
+
 /// Adds a cell to a record that [`Scanner`] reads.
 pub fn push_cell(text: &mut String, cell: &str) {
-    if !cell.contains([';', '"', '\r', '\n']) {
+    if !needs_quotes(cell) {
         text.push_str(cell);
         return;
     }

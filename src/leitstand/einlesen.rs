@@ -22,6 +22,7 @@ use crate::import::Groups;
 use crate::import::check::{Mistake, MistakePlace, Mistakes, check, decide_decimal, unused};
 use crate::import::file::{Complaint, Rows};
 use crate::import::parts::{self, Counts, PART_ROWS_MAX, Part, Stop, Unfinished, store_group};
+use crate::import::room::UPLOAD_TABLE_BYTES_MAX;
 use crate::import::template::EXAMPLE;
 use crate::rules::day::Instant;
 use crate::rules::error::{HintCode, Hints};
@@ -32,6 +33,9 @@ const ROWS_SHOWN_MAX: usize = 20;
 
 const CELL_CHARACTERS_MAX: usize = 60;
 
+/// Cells of a row that are shown, and columns of all of them: an object of JSON may have any names.
+const CELLS_SHOWN_MAX: usize = 200;
+
 struct Checked {
     rows: Rows,
     unused: Vec<String>,
@@ -41,7 +45,7 @@ struct Checked {
 
 fn checked(upload: &Upload, job: &Job) -> std::result::Result<Checked, Complaint> {
     job.set_step("Die Datei wird gelesen.", 0);
-    let mut rows = Rows::of_bytes(upload.content.to_vec(), upload.sheet.as_deref())?;
+    let mut rows = Rows::of_bytes(upload.content.to_vec(), upload.sheet.as_deref(), UPLOAD_TABLE_BYTES_MAX)?;
     job.set_step("Die Zeilen werden geprüft.", 0);
     let kind = upload.kind;
     let unused = unused(kind, &mut rows).iter().map(|column| column.german().to_owned()).collect();
@@ -132,7 +136,7 @@ fn understood(rows: &Rows, mistakes: &Mistakes) -> Markup {
         seen.map(|at| (rows.line(at), cells(&rows.row(at)))).collect();
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in seen.iter().flat_map(|(_, cells)| cells) {
-        if !names.contains(&name.as_str()) {
+        if names.len() < CELLS_SHOWN_MAX && !names.contains(&name.as_str()) {
             names.push(name);
         }
     }
@@ -167,7 +171,8 @@ fn cells(row: &Json<'_>) -> Vec<(String, String)> {
         Json::Null => String::new(),
         Json::Array(_) | Json::Object(_) => "…".to_owned(),
     };
-    members.iter().map(|(name, value)| (name.to_string(), text(value))).collect()
+    let shown = members.iter().take(CELLS_SHOWN_MAX);
+    shown.map(|(name, value)| (name.to_string(), text(value))).collect()
 }
 
 struct Import {

@@ -3,6 +3,10 @@
 //!
 //! `PARTNERD=path cargo test --test import` asks another executable: the control is one that reads otherwise.
 
+#[path = "../process/mod.rs"]
+mod process;
+
+mod bombs;
 mod corpus;
 mod sheets;
 mod templates;

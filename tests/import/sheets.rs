@@ -16,6 +16,11 @@ pub fn zipped(files: &[(&str, &str)]) -> Vec<u8> {
 
 /// An .xlsx with sheets of a name, a state and what stands between `<worksheet>` and its end.
 pub fn xlsx_of(sheets: &[(&str, &str, &str)]) -> Vec<u8> {
+    xlsx_with(sheets, &[])
+}
+
+/// The same with further parts, of which one may be `xl/sharedStrings.xml`.
+pub fn xlsx_with(sheets: &[(&str, &str, &str)], more: &[(&str, &str)]) -> Vec<u8> {
     let numbered = || sheets.iter().enumerate().map(|(at, sheet)| (at + 1, sheet));
     let types: String = numbered()
         .map(|(at, _)| format!(r#"<Override PartName="/xl/worksheets/sheet{at}.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/>"#))
@@ -51,7 +56,9 @@ pub fn xlsx_of(sheets: &[(&str, &str, &str)]) -> Vec<u8> {
         ),
         (
             "xl/_rels/workbook.xml.rels".to_owned(),
-            format!(r#"<Relationships xmlns="{package}/relationships">{relations}</Relationships>"#),
+            format!(
+                r#"<Relationships xmlns="{package}/relationships">{relations}<Relationship Id="rId1000" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/sharedStrings" Target="sharedStrings.xml"/><Relationship Id="rId1001" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/></Relationships>"#
+            ),
         ),
         ("xl/styles.xml".to_owned(), styles.to_owned()),
     ];
@@ -61,8 +68,8 @@ pub fn xlsx_of(sheets: &[(&str, &str, &str)]) -> Vec<u8> {
             format!(r#"<worksheet xmlns="{main}">{content}</worksheet>"#),
         ));
     }
-    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-    zipped(&files)
+    let files = files.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    zipped(&files.chain(more.iter().copied()).collect::<Vec<_>>())
 }
 
 /// An .xlsx of one visible sheet with these rows.

@@ -86,6 +86,13 @@ impl Folder {
     }
 }
 
+/// The most memory that a process has had, in MiB; none once it has ended (proc(5)).
+pub fn most_memory(process: u32) -> Option<usize> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() / 1024)
+}
+
 /// A server; it is killed when it is dropped.
 pub struct Running {
     child: Child,
@@ -115,6 +122,11 @@ impl Running {
 
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// The most memory that it has had, in MiB.
+    pub fn most_memory(&self) -> usize {
+        most_memory(self.pid()).unwrap()
     }
 
     /// Kills it as a power cut would.

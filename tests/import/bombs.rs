@@ -1,0 +1,226 @@
+//! Files that are small and become large: refused before they do, on the page and on the command line, and no process
+//! that reads them grows beyond a bound (P19, D22).
+#![cfg(target_os = "linux")]
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use ureq::Agent;
+use ureq::http::{HeaderMap, Request};
+
+use crate::process::{Folder, Running, most_memory};
+use crate::sheets::{ods, ods_of, xlsx_with, zipped};
+
+const SHARED: &str = "xl/sharedStrings.xml";
+
+/// Memory that a server or an import has at most, in MiB.
+const MEMORY: usize = 400;
+
+const PASSWORD: &str = "Roggen im Silo drei";
+
+struct Bomb {
+    name: &'static str,
+    file: &'static str,
+    bytes: Vec<u8>,
+    /// What the page and the command line say.
+    german: &'static str,
+    english: &'static str,
+}
+
+const TOO_LARGE: (&str, &str) =
+    ("Ausgeschrieben ist die Tabelle größer als 64 MiB", "written out, the table is larger than 256 MiB");
+const TOO_WIDE: (&str, &str) = ("1024 KiB in einer Zeile", "1024 KiB in one row");
+
+fn bomb(name: &'static str, file: &'static str, bytes: Vec<u8>, said: (&'static str, &'static str)) -> Bomb {
+    Bomb { name, file, bytes, german: said.0, english: said.1 }
+}
+
+fn cell(columns: u32, text: &str) -> String {
+    format!(
+        "<table:table-cell office:value-type=\"string\" table:number-columns-repeated=\"{columns}\"><text:p>{text}</text:p></table:table-cell>"
+    )
+}
+
+/// An .ods of a header and a row that is repeated a million times.
+fn repeated(cells: &str) -> Vec<u8> {
+    let head = format!("<table:table-row>{}</table:table-row>", cell(1, "name"));
+    let rows = format!("<table:table-row table:number-rows-repeated=\"1000000\">{cells}</table:table-row>");
+    ods_of(&format!("<table:table table:name=\"A\">{head}{rows}</table:table>"))
+}
+
+/// An .xlsx whose column of names has one shared text in all of its rows; it lies about how many texts there are.
+fn shared(text: &str, rows: usize) -> Vec<u8> {
+    let texts =
+        format!("<sst uniqueCount=\"100000000000000\"><si><t>name</t></si><si><t>{text}</t></si></sst>");
+    let rows = "<row><c t=\"s\"><v>1</v></c></row>".repeat(rows);
+    let sheet = format!("<sheetData><row><c t=\"s\"><v>0</v></c></row>{rows}</sheetData>");
+    xlsx_with(&[("A", "visible", &sheet)], &[(SHARED, &texts)])
+}
+
+fn spreadsheets() -> Vec<Bomb> {
+    let long = "A".repeat(30_000);
+    let texts = format!("<sst>{}</sst>", "<si/>".repeat(9_000_000));
+    let deep = format!("<office:document-content>{}", "<a>".repeat(8_000_000));
+    let parts: Vec<String> = (0..12_000).map(|at| at.to_string()).collect();
+    let parts: Vec<(&str, &str)> = parts.iter().map(|name| (name.as_str(), "")).collect();
+    // What does not shrink, so that the zip is not refused for its size alone.
+    let mut state = 7u64;
+    let noise = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        char::from(b'0' + (state >> 58) as u8)
+    });
+    let noise: String = noise.take(400_000).collect();
+    let texts = xlsx_with(&[("A", "visible", "<sheetData/>")], &[(SHARED, &texts), ("noise", &noise)]);
+    let repeated_row = repeated(&cell(1_000, &long));
+    assert!(repeated_row.len() < 1_000, "{}", repeated_row.len());
+    vec![
+        bomb("a long row a million times", "a.ods", repeated_row, TOO_WIDE),
+        bomb("a long cell a million times", "b.ods", repeated(&cell(1, &long)), TOO_LARGE),
+        bomb("a shared text in 58,000 cells", "c.xlsx", shared(&long, 58_000), TOO_LARGE),
+        bomb("millions of shared texts", "d.xlsx", texts, (TOO_LARGE.0, "the file is empty")),
+        bomb("a deep document", "e.ods", zipped(&[("content.xml", &deep)]), ("256 elements", "256 elements")),
+        bomb(
+            "a cell of 30 MiB",
+            "f.ods",
+            ods(&[&["name"], &[&"A".repeat(30 << 20)]]),
+            ("1024 KiB", "1024 KiB"),
+        ),
+        bomb("a zip of many parts", "g.xlsx", zipped(&parts), ("10000 parts", "10000 parts")),
+    ]
+}
+
+fn texts() -> Vec<Bomb> {
+    let row = format!("[{{\"name\":[{}0]}}]", "0,".repeat(3_000_000));
+    vec![
+        bomb(
+            "a row in every second byte",
+            "h.csv",
+            format!("name\n{}", "a\n".repeat(6_000_000)).into(),
+            TOO_LARGE,
+        ),
+        bomb("empty objects", "i.json", format!("[{}{{}}]", "{},".repeat(4_500_000)).into(), TOO_LARGE),
+        bomb("a long object", "j.json", row.into(), TOO_WIDE),
+    ]
+}
+
+/// Runs a command; what it said on stderr, and the most memory it was seen with.
+fn run(folder: &Folder, arguments: &[&str]) -> (String, usize) {
+    let mut child = folder.command(arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut most = 0;
+    while child.try_wait().unwrap().is_none() {
+        most = most.max(most_memory(child.id()).unwrap_or_default());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    (String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap(), most)
+}
+
+#[test]
+fn the_command_line_refuses_what_becomes_large_before_it_does() {
+    let folder = Folder::new();
+    folder.result(&["tenant", "create", "Mühle"]);
+    for Bomb { name, file, bytes, english, .. } in spreadsheets().into_iter().chain(texts()) {
+        std::fs::write(folder.file(file), bytes).unwrap();
+        let (said, most) = run(&folder, &["import", "kunden", file, "--tenant", "Mühle"]);
+        assert!(said.contains(english), "{name}: {said}");
+        assert!(most <= MEMORY, "{name}: {most} MiB");
+    }
+    let count: i64 = folder.database().query_row("select count(*) from kunde", [], |row| row.get(0)).unwrap();
+    assert_eq!(count, 0);
+}
+
+/// Whoever manages the company, at the pages of a server.
+struct Browser {
+    agent: Agent,
+    base: String,
+    cookie: String,
+}
+
+impl Browser {
+    fn log_in(folder: &Folder, server: &Running) -> Browser {
+        let config = Agent::config_builder().http_status_as_error(false).max_redirects(0).build();
+        let (agent, base) = (config.into(), format!("http://{}", server.address));
+        let mut browser = Browser { agent, base, cookie: String::new() };
+        let link = folder.result(&["user", "create", "Erika", "--role", "verwalten"]);
+        let path = link.split_whitespace().find_map(|word| Some(&word[word.find("/leitstand/")?..])).unwrap();
+        let (page, _) = browser.send("GET", path, "", Vec::new());
+        let form = format!(
+            "token={}&passwort={}&wiederholung={}",
+            token(&page),
+            PASSWORD.replace(' ', "+"),
+            PASSWORD.replace(' ', "+")
+        );
+        browser.send("POST", path, "application/x-www-form-urlencoded", form.into());
+        browser
+    }
+
+    fn send(&mut self, method: &str, path: &str, kind: &str, body: Vec<u8>) -> (String, HeaderMap) {
+        let request = Request::builder().method(method).uri(format!("{}{path}", self.base));
+        let request = request.header("cookie", &self.cookie).header("content-type", kind);
+        let response = match method {
+            "GET" => self.agent.run(request.body(()).unwrap()),
+            _ => self.agent.run(request.body(body).unwrap()),
+        };
+        let response = response.unwrap();
+        let headers = response.headers().clone();
+        if let Some(cookie) = headers.get("set-cookie") {
+            self.cookie = cookie.to_str().unwrap().split(';').next().unwrap().to_owned();
+        }
+        (response.into_body().read_to_string().unwrap(), headers)
+    }
+
+    /// Uploads a file to be looked at; the page of that work.
+    fn upload(&mut self, file: &str, content: &[u8]) -> String {
+        let (page, _) = self.send("GET", "/leitstand/f/1/import", "", Vec::new());
+        let mut body = Vec::new();
+        for (name, value) in [("token", token(&page).as_str()), ("art", "kunden")] {
+            let field = format!("--x\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
+            body.extend(field.as_bytes());
+        }
+        let head =
+            format!("--x\r\ncontent-disposition: form-data; name=\"datei\"; filename=\"{file}\"\r\n\r\n");
+        body.extend([head.as_bytes(), content, b"\r\n--x--\r\n"].concat());
+        let kind = "multipart/form-data; boundary=x";
+        let (page, headers) = self.send("POST", "/leitstand/f/1/import", kind, body);
+        headers.get("location").unwrap_or_else(|| panic!("{page}")).to_str().unwrap().to_owned()
+    }
+
+    /// What a work came to, once it has ended.
+    fn ended(&mut self, work: &str) -> String {
+        loop {
+            let (page, headers) = self.send("GET", work, "", Vec::new());
+            if headers.get("refresh").is_none() {
+                return page;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+}
+
+fn token(page: &str) -> String {
+    let (_, rest) = page.split_once("name=\"token\" value=\"").unwrap_or_else(|| panic!("{page}"));
+    rest.split('"').next().unwrap().to_owned()
+}
+
+#[test]
+fn the_page_refuses_what_becomes_large_before_it_does() {
+    let folder = Folder::new();
+    folder.result(&["tenant", "create", "Mühle"]);
+    let server = folder.serve(&[]);
+    let mut browser = Browser::log_in(&folder, &server);
+    let bombs: Vec<Bomb> = spreadsheets().into_iter().chain(texts()).collect();
+    for Bomb { name, file, bytes, german, .. } in &bombs {
+        let work = browser.upload(file, bytes);
+        let page = browser.ended(&work);
+        assert!(page.contains(german), "{name}: {page}");
+        assert!(page.contains("Es wurde nichts gespeichert."), "{name}: {page}");
+        assert!(server.most_memory() <= MEMORY, "{name}: {} MiB", server.most_memory());
+    }
+    // Two at once, of the largest tables that are read to their end.
+    let largest = shared(&"A".repeat(30_000), 2_200);
+    let works = [0, 1].map(|_| browser.upload("k.xlsx", &largest));
+    for work in works {
+        let page = browser.ended(&work);
+        assert!(page.contains("Es gibt noch mehr Fehler."), "{page}");
+    }
+    assert!(server.most_memory() <= MEMORY, "{} MiB", server.most_memory());
+}
