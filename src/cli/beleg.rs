@@ -11,6 +11,7 @@ use super::database::{change, find_tenant, now, open};
 use super::terminal::{Outcome, Terminal, sentence};
 use crate::belege;
 use crate::config::Config;
+use crate::db::files::private_options;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::rules::deed::{Art, Deed, Tat};
@@ -145,7 +146,8 @@ fn write(
     match &file.out {
         Some(path) => {
             let name = path.display().to_string();
-            std::fs::write(path, &content).map_err(|error| failed(&name, error))?;
+            let file = private_options().write(true).create(true).truncate(true).open(path);
+            file.and_then(|mut file| file.write_all(&content)).map_err(|error| failed(&name, error))?;
             terminal.result(&name, &json!(name));
             Ok(())
         }

@@ -6,6 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::json::Json;
 use super::wire::{At, FromJson, Text};
 use crate::rules::error::{Checked, Code, HintCode};
+use crate::rules::text::steers;
 
 /// Largest content in bytes, decoded (D18): 10 MiB.
 const CONTENT_BYTES_MAX: usize = 10 << 20;
@@ -50,7 +51,8 @@ impl FromJson for Inhalt {
     }
 }
 
-/// The name of a file: the last part of a path, with `_` for what Windows forbids (D21f).
+/// The name of a file: the last part of a path, with `_` for what Windows forbids and for what steers a terminal or the
+/// direction of writing (D21f).
 pub struct Dateiname;
 
 impl FromJson for Dateiname {
@@ -58,7 +60,7 @@ impl FromJson for Dateiname {
 
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<String> {
         let sent = Text::from_json(json, at)?;
-        let forbidden = |c: char| c.is_control() || matches!(c, ':' | '"' | '<' | '>' | '|' | '?' | '*');
+        let forbidden = |c: char| steers(c) || matches!(c, ':' | '"' | '<' | '>' | '|' | '?' | '*');
         let last = sent.rsplit(['/', '\\']).next().unwrap_or_default().trim();
         let name: String = last.chars().map(|c| if forbidden(c) { '_' } else { c }).collect();
         if ["", ".", ".."].contains(&name.as_str()) {

@@ -10,6 +10,7 @@ use multer::{Error, Field, Multipart, parse_boundary};
 
 use crate::failure::Result;
 use crate::rules::error::{Code, Refusal};
+use crate::rules::text::steers;
 
 /// Largest form with a file, in bytes: a third of the memory that there is for large bodies.
 pub const UPLOAD_BYTES_MAX: usize = 14 << 20;
@@ -98,10 +99,10 @@ fn broken() -> Box<Refusal> {
     Refusal::new(Code::AnfrageUngueltig, "Die Datei kam nicht vollständig an. Bitte noch einmal hochladen.")
 }
 
-/// The name of a file without folders and control characters.
+/// The name of a file without folders and without what steers a terminal or the direction of writing.
 fn plain(name: &str) -> String {
     let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    name.chars().filter(|c| !c.is_control()).take(FILE_NAME_CHARACTERS_MAX).collect()
+    name.chars().filter(|c| !steers(*c)).take(FILE_NAME_CHARACTERS_MAX).collect()
 }
 
 #[cfg(test)]

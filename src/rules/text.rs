@@ -145,7 +145,7 @@ pub fn shown(text: &str) -> Cow<'_, str> {
 }
 
 /// Control characters, separators of lines, and marks of the direction of writing.
-fn steers(letter: char) -> bool {
+pub fn steers(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -72,6 +72,7 @@ fn of_a_path_the_last_part_is_the_name_and_what_windows_forbids_is_replaced() {
         ("was? <neu>|*.txt", "was_ _neu___.txt"),
         ("12:30.txt", "12_30.txt"),
         ("a\nb.txt", "a_b.txt"),
+        ("Rechnung_\u{202e}fdp.exe", "Rechnung__fdp.exe"),
         ("schon gut.txt", "schon gut.txt"),
     ] {
         let answer = mill.post(&path, json!({"dateiname": sent, "inhalt_base64": "Zm9v"}));

@@ -2,6 +2,7 @@
 //! record unless somebody filled it in.
 
 use std::io::{Cursor, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
@@ -185,4 +186,14 @@ fn a_template_is_never_written_over_a_file_nor_beside_an_import() {
         assert!(said.contains(named), "{arguments:?}: {said}");
     }
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
+    for name in ["z.csv", "z.xlsx"] {
+        let path = company.folder.path().join(name);
+        assert!(
+            run(&company.database(), &["import", "kunden", "--template", path.to_str().unwrap()])
+                .status
+                .success()
+        );
+        let rights = std::fs::metadata(path).unwrap().permissions();
+        assert_eq!(rights.mode() & 0o777, 0o600, "{name} is its owner's alone");
+    }
 }

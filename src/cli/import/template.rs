@@ -1,13 +1,12 @@
 //! `import KIND --template FILE`: a file to fill in (D22).
 
-use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
 use serde_json::json;
 
 use crate::app::description::vorlagen::columns;
-use crate::cli::private::unwritable;
+use crate::cli::private::{create_private, unwritable};
 use crate::cli::terminal::{Outcome, Terminal};
 use crate::import::Import;
 
@@ -20,7 +19,7 @@ pub fn write(import: &Import, path: &Path, terminal: &Terminal) -> Outcome {
         Some("xlsx") => columns.xlsx().map_err(cannot)?,
         _ => return Err(format!("{}: a template ends in .csv or .xlsx", path.display()).into()),
     };
-    let mut file = File::create_new(path).map_err(cannot)?;
+    let mut file = create_private(path)?;
     file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(cannot)?;
     terminal.say(
         "Fill in one row for each record. The row with BEISPIEL is an example that the import leaves out and names.",

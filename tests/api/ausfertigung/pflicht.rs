@@ -1,5 +1,7 @@
 //! Who needs an e-invoice, and what follows where something is missing (D26).
 
+use std::os::unix::fs::PermissionsExt;
+
 use serde_json::{Value, json};
 
 use super::{BELEGE, beleg, document, erechnung, finished, firma, partner, xml};
@@ -217,6 +219,8 @@ fn the_command_line_says_what_is_missing_and_writes_the_files() {
     assert!(run("abschliessen", &[]).status.success());
     let file = server.database.with_file_name("rechnung.pdf");
     assert!(run("pdf", &["--out", file.to_str().unwrap()]).status.success());
-    assert!(std::fs::read(file).unwrap() == super::sheet(&mill, &id));
+    assert!(std::fs::read(&file).unwrap() == super::sheet(&mill, &id));
+    let rights = std::fs::metadata(file).unwrap().permissions();
+    assert_eq!(rights.mode() & 0o777, 0o600, "it is its owner's alone");
     assert!(run("erechnung", &[]).stdout == xml(&mill, &id).into_bytes());
 }
