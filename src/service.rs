@@ -77,6 +77,7 @@ impl Service {
             answers: Budget::new(ANSWERS_BYTES_MAX, ANSWERS_BYTES_MAX / 2),
             answers_of_strangers: Budget::new(STRANGER_ANSWERS_BYTES_MAX, STRANGER_ANSWERS_BYTES_MAX / 2),
             shares: Default::default(),
+            turns: Default::default(),
             ip_limit: Default::default(),
             policy: policy.clone(),
             metrics: Metrics::new(beside(database, "wal"), &writer.queue()),

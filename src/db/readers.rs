@@ -35,10 +35,8 @@ const ROWS_PER_TICK: i64 = 10;
 /// What a statement may cost at all: about a minute.
 const SLOW_LANE_TICKS: u32 = 6_000_000;
 
-const SLOW_THREADS: u32 = 2;
-
-/// Work that waits for the slow lane at most; further requests are answered 503.
-const SLOW_JOBS_QUEUED_MAX: usize = 256;
+/// Threads of the slow lane. Whose turn it is on them, the gate says.
+pub const SLOW_THREADS: u32 = 3;
 
 /// How long a request waits for a connection before it is answered 503.
 const POOL_TIMEOUT: Duration = Duration::from_secs(5);
@@ -159,7 +157,7 @@ impl Readers {
     /// Opens the pools; `threads` is how many threads read in place at once. Every read goes in by `door`; one that
     /// begins after `commits` has moved on sees what the writer has committed.
     pub fn open(path: &Path, threads: u32, door: Arc<Door>, commits: Arc<AtomicU64>) -> Result<Readers> {
-        let (slow_queue, receiver) = sync_channel(SLOW_JOBS_QUEUED_MAX);
+        let (slow_queue, receiver) = sync_channel(SLOW_THREADS as usize);
         let receiver = Arc::new(Mutex::new(receiver));
         for at in 0..SLOW_THREADS {
             let receiver = Arc::clone(&receiver);
@@ -220,7 +218,7 @@ impl Readers {
         oldest.map_or(Duration::ZERO, |begun| Duration::from_micros(self.running.now().saturating_sub(begun)))
     }
 
-    /// Hands work to the slow lane; false, and the work is dropped, where too much waits already.
+    /// Hands work to the slow lane; false, and the work is dropped, where more is handed over than there are threads.
     pub fn submit_slow(&self, work: impl FnOnce() + Send + 'static) -> bool {
         self.slow_queue.try_send(Box::new(work)).is_ok()
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rusqlite::Connection;
 use uuid::Uuid;
 
-use super::completion::{Trail, shortened};
+use super::completion::{Trail, reserve, shortened};
 use super::idempotency::Repeatable;
 use super::ip_limit::Limited;
 use super::key::{self, PresentedKey};
@@ -140,7 +140,7 @@ impl Gate {
             let must_answer = trail.looked.as_ref().is_some_and(|looked| looked.is_last);
             Ok(match wait {
                 Some(wait) if !must_answer => AfterChecks::WaitsForChange(wait, caller),
-                _ => AfterChecks::Answered(reply.with_notes(&call.notes)),
+                _ => AfterChecks::Answered(self.counted(reply.with_notes(&call.notes), &caller, thread)?),
             })
         })
     }
@@ -166,6 +166,14 @@ impl Gate {
         let (run, ticks) = within(ticks, run);
         self.shares.charge_read(&caller.key_id, ticks, tx.now());
         run
+    }
+
+    /// An answer that is made off the sockets takes its share of the memory there, before its request is told of it.
+    fn counted(&self, reply: Reply, caller: &Caller, thread: Thread) -> Result<Reply> {
+        match thread {
+            Thread::Socket => Ok(reply),
+            _ => reserve(reply, &self.answers, &caller.key_id, false).ok_or_else(too_many_unread),
+        }
     }
 
     /// Whose key it is. One that is refused is verified again the next time.

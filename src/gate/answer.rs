@@ -10,6 +10,7 @@ use tokio::time::sleep;
 use super::admission::{Admitted, AfterChecks, Head, Prepared, PreparedWrite, Thread};
 use super::completion::{Trail, Written};
 use super::key::PresentedKey;
+use super::turns::Account;
 use super::{Gate, address};
 use crate::db::batch::Batch;
 use crate::db::error::exceeded_budget;
@@ -110,7 +111,9 @@ impl Gate {
             (*trail, read) = off_sockets(on(Thread::Heavy, trail)).await?;
         }
         if read.as_ref().is_err_and(exceeded_budget) {
-            (*trail, read) = self.slowly(on(Thread::SlowLane, trail)).await?;
+            let firma = trail.caller.as_ref().map_or(0, |caller| caller.tenant);
+            let account = Account { firma, name: key.id.clone() };
+            (*trail, read) = self.slowly(account, on(Thread::SlowLane, trail)).await?;
         }
         read
     }

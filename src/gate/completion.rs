@@ -162,10 +162,10 @@ impl Gate {
 }
 
 /// The answer with its share of the memory; none where there is no room for it, unless its request was carried out. Small
-/// ones need none: the buffers of the operating system take them.
+/// ones need none: the buffers of the operating system take them; and one that was made elsewhere has it already.
 pub fn reserve(reply: Reply, memory: &Arc<Budget>, account: &str, is_carried_out: bool) -> Option<Reply> {
     let bytes = reply.body.len();
-    if bytes <= SMALL_ANSWER_BYTES_MAX {
+    if bytes <= SMALL_ANSWER_BYTES_MAX || reply.held.is_some() {
         return Some(reply);
     }
     let held = match is_carried_out {

@@ -6,19 +6,28 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use super::Gate;
+use super::turns::Account;
 use crate::db::TenantId;
 use crate::db::batch::{Batch, Ended};
 use crate::failure::{Failure, Result, unpanicked};
 
 impl Gate {
-    pub async fn slowly<T: Send + 'static>(&self, read: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    /// Reads on the slow lane once it is the turn of an account.
+    pub async fn slowly<T: Send + 'static>(
+        &self,
+        account: Account,
+        read: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
         self.metrics.count_slow();
+        let too_many = || Failure::Busy("too many long reads wait".into());
+        let stops = || Failure::Busy("the service stops".into());
+        let _turn = self.turns.wait(account).ok_or_else(too_many)?.await.map_err(|_| stops())?;
         let (tell, told) = oneshot::channel();
         let work = move || drop(tell.send(unpanicked(|| Ok(read()))));
         if !self.readers.submit_slow(work) {
-            return Err(Failure::Busy("too many long reads wait".into()));
+            return Err(stops());
         }
-        told.await.unwrap_or_else(|_| Err(Failure::Busy("the service stops".into())))
+        told.await.unwrap_or_else(|_| Err(stops()))
     }
 
     /// Runs `run` in a batch of the writer and returns once the batch is on the disk. Then wakes the requests that wait for

@@ -6,8 +6,8 @@
 //!
 //! `stapel` is many requests in one. `waiters` are requests that wait for a change of their company. `key`, `key_changes`,
 //! `quota`, `ip_limit`, `address` and `idempotency` are the checks themselves, `verifying` the thread that hashes new keys,
-//! `shares` what reads of a key may cost others, `cors` what browsers ask, `audit` the log of all requests,
-//! `administration` that of what people and commands did, `metrics` the figures.
+//! `shares` what reads of a key may cost others, `turns` whose turn it is on the slow lane, `cors` what browsers ask,
+//! `audit` the log of all requests, `administration` that of what people and commands did, `metrics` the figures.
 
 pub mod address;
 pub mod administration;
@@ -25,6 +25,7 @@ pub mod metrics;
 pub mod quota;
 mod shares;
 mod stapel;
+pub mod turns;
 pub mod verifying;
 pub mod waiters;
 
@@ -52,6 +53,7 @@ use key::Keys;
 use metrics::Metrics;
 use quota::Quota;
 use shares::Shares;
+use turns::Turns;
 use verifying::Verifying;
 use waiters::Waiters;
 
@@ -67,6 +69,8 @@ pub struct Gate {
     pub quota: Arc<Quota>,
     /// What the reads and the bodies of each key have cost lately.
     pub shares: Shares,
+    /// Whose turn it is on the slow lane.
+    pub turns: Arc<Turns>,
     pub waiters: Waiters,
     /// Memory for answers that clients have not taken yet.
     pub answers: Arc<Budget>,

@@ -29,6 +29,7 @@ use crate::gate::address::neighbourhood;
 use crate::gate::completion::reserve;
 use crate::gate::ip_limit::Limited;
 use crate::http::answering::Answering;
+use crate::http::budget::Budget;
 use crate::http::client::Client;
 use crate::http::error;
 use crate::http::off_sockets::off_sockets;
@@ -127,15 +128,15 @@ impl Leitstand {
             visit.ask.notes.extend(self.flash.take(&visit.ask.cookie, path));
         }
         let on = |lane: Lane| {
-            let ask = visit.ask.clone();
-            move || read(&ask, lane)
+            let (ask, account) = (visit.ask.clone(), visit.account());
+            move || counted(read(&ask, lane)?, &ask, &account)
         };
         let mut shown = match visit.ask.page.is_heavy {
             true => off_sockets(on(Lane::Fast)).await?,
             false => read(&visit.ask, Lane::Fast),
         };
         if shown.as_ref().is_err_and(exceeded_budget) {
-            shown = self.house.gate.slowly(on(Lane::Slow)).await?;
+            shown = self.house.gate.slowly(visit.in_turn(), on(Lane::Slow)).await?;
         }
         Ok(self.shown(visit, shown?))
     }
@@ -273,9 +274,7 @@ impl Leitstand {
 
     /// The answer with its share of the memory; a refusal where there is no room for it, unless its form was carried out.
     fn reserve(&self, visit: &Visit, reply: Reply) -> Reply {
-        let gate = &self.house.gate;
-        let memory = if visit.ask.person.is_some() { &gate.answers } else { &gate.answers_of_strangers };
-        let reserved = reserve(reply, memory, &visit.account(), !visit.needs_row);
+        let reserved = reserve(reply, memory(&visit.ask), &visit.account(), !visit.needs_row);
         reserved.unwrap_or_else(|| frame::busy(&visit.request))
     }
 
@@ -305,6 +304,19 @@ fn with_snapshot<T>(ask: &Ask, lane: Lane, read: impl Fn(&Snapshot<'_>) -> Resul
 
 fn read(ask: &Ask, lane: Lane) -> Result<Reply> {
     with_snapshot(ask, lane, |db| (ask.page.show)(ask, db))
+}
+
+/// An answer that was made off the sockets takes its share of the memory there.
+fn counted(reply: Reply, ask: &Ask, account: &str) -> Result<Reply> {
+    let full =
+        || Failure::Busy("the pages that somebody has not read yet fill their share of the memory".into());
+    reserve(reply, memory(ask), account, false).ok_or_else(full)
+}
+
+/// The memory for answers to who asks.
+fn memory(ask: &Ask) -> &Arc<Budget> {
+    let gate = &ask.house.gate;
+    if ask.person.is_some() { &gate.answers } else { &gate.answers_of_strangers }
 }
 
 /// What a form came to before anything is written.

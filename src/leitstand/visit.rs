@@ -15,6 +15,7 @@ use crate::gate::address::neighbourhood;
 use crate::gate::administration::{self, Akteur};
 use crate::gate::audit::Row;
 use crate::gate::completion::shortened;
+use crate::gate::turns::Account;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 
@@ -70,6 +71,11 @@ impl Visit {
             Some(person) => format!("person {}", person.id),
             None => neighbourhood(self.address).to_string(),
         }
+    }
+
+    /// Whose turn it is when it reads on the slow lane.
+    pub fn in_turn(&self) -> Account {
+        Account { firma: self.ask.firma_id(), name: self.account() }
     }
 
     /// The audit row of an answer: who it was is a person, also of the request that logs them in.

@@ -2,14 +2,17 @@
 
 use std::future::poll_fn;
 use std::net::{IpAddr, Ipv4Addr};
-use std::pin::pin;
-use std::sync::Arc;
+use std::pin::{Pin, pin};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use partnerd::db::connection::open_writer;
 use partnerd::db::system_clock;
 use partnerd::gate::Policy;
 use partnerd::gate::key::{self, Grant};
+use partnerd::gate::turns::Account;
 use partnerd::http::answering::Answering;
 use partnerd::http::client::Client;
 use partnerd::http::reply::Reply;
@@ -21,14 +24,16 @@ use partnerd::tenants;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
+use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::lanes::fill;
 
-/// A service without a socket, and a key that nobody has verified yet.
+/// A service without a socket, and two keys of a company that nobody has verified yet.
 struct Service {
     app: service::Service,
     key: String,
+    other_key: String,
     runtime: Runtime,
     _folder: TempDir,
 }
@@ -41,15 +46,33 @@ impl Service {
         let connection = open_writer(&database).unwrap();
         let now = system_clock()();
         let tenant = tenants::create(&connection, "Mühle", false, now).unwrap();
-        let new = key::generate(&key::mac_secret(&connection).unwrap()).unwrap();
         let grant = Grant {
             label: "test".to_owned(),
             scopes: Scope::ALL.iter().copied().collect(),
             ..Grant::default()
         };
-        key::insert(&connection, tenant, &new, &grant, now).unwrap();
+        let [key, other_key] = [(); 2].map(|()| {
+            let new = key::generate(&key::mac_secret(&connection).unwrap()).unwrap();
+            key::insert(&connection, tenant, &new, &grant, now).unwrap();
+            new.text
+        });
         fill(&database, tenant, articles);
-        Service { app, key: new.text, runtime: service::runtime().unwrap(), _folder: folder }
+        Service { app, key, other_key, runtime: service::runtime().unwrap(), _folder: folder }
+    }
+
+    /// The same with the other key.
+    fn of_other_key(&self, request: Request) -> Request {
+        let headers = [("x-api-key".parse().unwrap(), self.other_key.parse().unwrap())].into_iter().collect();
+        Request { headers, ..request }
+    }
+
+    /// Polls a request once, as its socket does, whose answer takes long.
+    fn begun(&self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + Send>> {
+        let gate = Arc::clone(&self.app.gate);
+        let mut answer = Box::pin(async move { gate.answer(request, &mut Client::within()).await });
+        let polled = self.runtime.block_on(poll_fn(|context| Poll::Ready(answer.as_mut().poll(context))));
+        assert!(polled.is_pending());
+        answer
     }
 
     /// The request as the socket makes it.
@@ -157,5 +180,61 @@ fn a_write_is_answered_whatever_its_key_has_not_read_yet() {
     assert_eq!(service.get("kunden", "limit=1").status, 200);
     drop((answer, unread));
     assert_eq!(service.get("artikel", "limit=5000").status, 200);
+    service.close();
+}
+
+#[test]
+fn who_sends_many_long_reads_keeps_no_other_key_waiting() {
+    let service = Service::with_articles(1_100);
+    let long = || service.request("GET", "artikel", "limit=5000", Vec::new());
+    for request in [long(), service.of_other_key(long())] {
+        assert_eq!(service.answered(request).0.status, 200);
+    }
+    // Other companies have the threads until all have asked.
+    let (go, waits) = channel::<()>();
+    let waits = Arc::new(Mutex::new(waits));
+    for firma in 100..103 {
+        let (gate, waits) = (Arc::clone(&service.app.gate), Arc::clone(&waits));
+        let account = Account { firma, name: String::new() };
+        service
+            .runtime
+            .spawn(async move { gate.slowly(account, move || waits.lock().unwrap().recv().is_err()).await });
+    }
+    let mut answers = JoinSet::new();
+    let mut begin = |request: Request, name: &'static str| {
+        let answer = service.begun(request);
+        answers.spawn_on(async move { (name, answer.await.status) }, service.runtime.handle());
+    };
+    (0..500).for_each(|_| begin(long(), "many"));
+    begin(service.of_other_key(long()), "one");
+    drop(go);
+    let mut order = Vec::new();
+    while let Some(answered) = service.runtime.block_on(answers.join_next()) {
+        order.push(answered.unwrap());
+    }
+    assert!(order.iter().all(|(_, status)| *status == 200), "none is refused");
+    let before = order.iter().position(|(name, _)| *name == "one").unwrap();
+    assert!(before < 50, "{before} of 500 were served first");
+    service.close();
+}
+
+#[test]
+fn an_answer_of_the_slow_lane_counts_once_it_is_made() {
+    let service = Service::with_articles(1_100);
+    let long = || service.request("GET", "artikel", "limit=5000", Vec::new());
+    assert_eq!(service.answered(long()).0.status, 200);
+    let memory = &service.app.gate.answers;
+    assert_eq!(memory.taken(), 0);
+    // Nobody polls it, so it is not told that it is there.
+    let answer = service.begun(long());
+    let last = Instant::now() + Duration::from_secs(60);
+    while memory.taken() == 0 {
+        assert!(Instant::now() < last, "an answer that was made counts for nobody");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let reply = service.runtime.block_on(answer);
+    assert_eq!((reply.status, memory.taken()), (200, reply.body.len()));
+    drop(reply);
+    assert_eq!(memory.taken(), 0);
     service.close();
 }
