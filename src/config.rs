@@ -124,7 +124,8 @@ fn leitstand(values: &Values) -> Result<Zugang, String> {
     }
     let expected = "names of this machine such as muehle.local, separated by commas, without scheme, port, path and blanks";
     let hosts = values.list("hosts", host, expected)?;
-    Ok(Zugang { modus, hosts, certificate })
+    let max_daily_limit = u32::try_from(values.number("max_daily_limit", u32::MAX.into())?).ok();
+    Ok(Zugang { modus, hosts, certificate, max_daily_limit })
 }
 
 /// A name or an address of a machine as browsers send it, in lower case, an address without brackets. What would never be
@@ -256,7 +257,17 @@ fn route(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{meant, origin};
+    use super::{BTreeMap, Config, meant, origin};
+
+    #[test]
+    fn the_pages_are_given_the_daily_limit_of_the_setting() {
+        for (said, expected) in [(None, 100_000), (Some("50"), 50)] {
+            let variable =
+                |name: &str| said.filter(|_| name == "PARTNERD_MAX_DAILY_LIMIT").map(str::to_owned);
+            let config = Config::load(&BTreeMap::new(), variable, None).unwrap();
+            assert_eq!(config.policy.leitstand.max_daily_limit, Some(expected));
+        }
+    }
 
     #[test]
     fn of_an_address_that_is_none_the_nearest_one_is_named() {

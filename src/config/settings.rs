@@ -31,6 +31,8 @@ settings! {
         "Who may use the pages for people at /leitstand: lokal (this machine), netz (the network, with TLS) or aus (nobody).";
     hosts = "":
         "Names of this machine by which its pages for people are opened, such as muehle.local, separated by commas. Its own addresses and localhost need no entry; one that a router answers for it does.";
+    max_daily_limit = "100000":
+        "Requests a day that a key may be given on the pages for people at most; `partnerd key` gives more.";
     backup_folder = "":
         "Folder for a proved backup every day, best a subfolder of another disk; one for each database. Nothing: no backups by itself.";
     backup_time = "02:30": "From when on in the day the backup is made, on the clocks of Berlin.";

@@ -16,6 +16,9 @@ const BATCH_JOBS_MAX: usize = 256;
 /// log, of an attachment less than it brings.
 const BATCH_BYTES_MAX: usize = 1 << 20;
 
+/// What counts for so many has a transaction to itself.
+pub const ALONE_BYTES: usize = BATCH_BYTES_MAX + 1;
+
 pub enum Message {
     Work(Box<dyn Job>),
     Copy(CopyRequest),
@@ -105,12 +108,13 @@ mod tests {
     fn a_transaction_has_no_more_than_it_may_have() {
         let small = vec![10; BATCH_JOBS_MAX + 3];
         let half = BATCH_BYTES_MAX / 2;
-        let cases: [(&[usize], &[usize]); 5] = [
+        let cases: [(&[usize], &[usize]); 6] = [
             (&small, &[BATCH_JOBS_MAX, 3]),
             (&[half, half, 1, half], &[2, 2]),
             (&[1, BATCH_BYTES_MAX * 14, 1, 1], &[1, 1, 2]),
             (&[BATCH_BYTES_MAX * 14, BATCH_BYTES_MAX * 14], &[1, 1]),
             (&[BATCH_BYTES_MAX, 0, 0], &[3]),
+            (&[0, 0, ALONE_BYTES, 0], &[2, 1, 1]),
         ];
         for (brought, expected) in cases {
             let (sender, receiver) = sync_channel(brought.len() + 1);

@@ -114,6 +114,8 @@ pub struct Zugang {
     pub hosts: Vec<String>,
     /// The certificate, where the server speaks TLS itself.
     pub certificate: Option<PathBuf>,
+    /// Requests a day that they may give a key at most; none: as many as there can be.
+    pub max_daily_limit: Option<u32>,
 }
 
 choice! {

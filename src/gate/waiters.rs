@@ -23,12 +23,17 @@ pub const WAITERS_MAX: usize = 1_000;
 /// The share of a key: half of them.
 const KEY_WAITERS_MAX: usize = WAITERS_MAX / 2;
 
+/// The share of a company, whoever of it waits: three quarters.
+const COMPANY_WAITERS_MAX: usize = WAITERS_MAX / 4 * 3;
+
 /// Pause between two looks of one request: a company that writes all the time without what it waits for must not keep
 /// it looking.
 const LOOK_PAUSE: Duration = Duration::from_millis(250);
 
 pub struct Waiters {
     places: Arc<Budget>,
+    /// The same places by company.
+    of_companies: Arc<Budget>,
     /// What those who wait for a company listen to; it holds the number of the newest change that
     /// [`Waiters::look`] found.
     bells: Mutex<HashMap<TenantId, watch::Sender<i64>>>,
@@ -36,7 +41,9 @@ pub struct Waiters {
 
 impl Default for Waiters {
     fn default() -> Waiters {
-        Waiters { places: Budget::new(WAITERS_MAX, KEY_WAITERS_MAX), bells: Mutex::default() }
+        let [places, of_companies] =
+            [KEY_WAITERS_MAX, COMPANY_WAITERS_MAX].map(|share| Budget::new(WAITERS_MAX, share));
+        Waiters { places, of_companies, bells: Mutex::default() }
     }
 }
 
@@ -66,14 +73,14 @@ impl Waiters {
     }
 
     fn begin(&self, account: &str, tenant: TenantId, wait: &Wait) -> Option<WaitingRequest> {
-        let place = self.places.take(account, 1)?;
+        let places = [self.places.take(account, 1)?, self.of_companies.take(&tenant.to_string(), 1)?];
         let mut bells = locked(&self.bells);
         let mut bell = bells.entry(tenant).or_insert_with(|| watch::Sender::new(wait.newest)).subscribe();
         // What was committed between the look before and now did not ring here: it looks once more.
         bell.mark_changed();
         let now = Instant::now();
         let until = now + Duration::from_secs(wait.seconds);
-        Some(WaitingRequest { until, not_before: now, bell, _place: place })
+        Some(WaitingRequest { until, not_before: now, bell, _places: places })
     }
 
     /// How many requests wait now.
@@ -129,7 +136,7 @@ pub struct WaitingRequest {
     not_before: Instant,
     /// Rings when its company has changed.
     bell: watch::Receiver<i64>,
-    _place: Permit,
+    _places: [Permit; 2],
 }
 
 /// What the look of a request that waits came to.

@@ -8,13 +8,13 @@ use rusqlite::Connection;
 
 use super::akteure;
 use super::jobs::{Job, Outcome};
+use super::page::House;
 use super::parts::{facts, number, or_blank, table};
 use super::uploads::{Upload, named};
 use crate::app::description::vorlagen::columns;
 use crate::db::batch::{Batch, Ended};
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
-use crate::gate::Gate;
 use crate::gate::administration::{self, Akteur};
 use crate::http::json::Json;
 use crate::http::wire::Decimal;
@@ -221,7 +221,7 @@ impl Import {
 }
 
 /// Stores the rows of a file through the writer: all of them or none, many in parts.
-pub fn store(upload: &Upload, gate: &Gate, job: &Job) -> std::result::Result<Outcome, String> {
+pub fn store(upload: &Upload, house: &House, job: &Job) -> std::result::Result<Outcome, String> {
     let Checked { rows, mistakes, .. } = checked(upload, job).map_err(|complaint| not_read(&complaint))?;
     if !mistakes.is_empty() {
         return Err("Die Datei hat Fehler. Bitte noch einmal hochladen.".to_owned());
@@ -229,13 +229,16 @@ pub fn store(upload: &Upload, gate: &Gate, job: &Job) -> std::result::Result<Out
     let groups = upload.kind.groups(&rows).map_err(|complaint| not_read(&complaint))?;
     job.set_step("Die Zeilen werden gespeichert.", rows.len());
     let import = Arc::new(Import { upload: upload.clone(), rows, groups });
-    let mut hints = Hints::default();
+    let (gate, mut hints, mut turn) = (&house.gate, Hints::default(), None);
     let stored = parts::store_parts(import.groups.count(), false, |next| {
+        drop(turn.take());
+        turn = Some(house.import_turn.blocking_lock());
         if job.is_given_up() {
             return Err(Stop::GivenUp);
         }
         let (part_of, so_far, now) = (Arc::clone(&import), hints.clone(), (gate.clock)());
-        let carried = gate.writer.run(move |batch| part_of.store_part(batch, next, now, so_far.clone()));
+        let carried =
+            gate.writer.run_alone(move |batch| part_of.store_part(batch, next, now, so_far.clone()));
         let (part, said) = match carried {
             (Some(done), Ended::Committed) => done?,
             _ => return Err(Stop::Failed(Failure::Busy("the disk did not take this part".to_owned()))),

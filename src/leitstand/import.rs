@@ -5,7 +5,6 @@ use std::sync::Arc;
 use maud::html;
 use uuid::Uuid;
 
-use super::jobs::JOBS_FULL;
 use super::page::{Ask, HouseChange, Snapshot, start_job};
 use super::parts::{choice, field, form_to, refusal};
 use super::uploads::{Upload, named};
@@ -64,9 +63,7 @@ pub fn look(ask: &Ask) -> Result<HouseChange> {
         _ => None,
     };
     // Once the file is gone from the form it has to be chosen again, so nobody is let down later.
-    if !ask.house.jobs.has_room() {
-        return Err(Refusal::new(Code::NichtVerfuegbar, JOBS_FULL).into());
-    }
+    ask.house.jobs.check_room(ask.tenant_id())?;
     let upload = Upload {
         id: Uuid::now_v7(),
         person: ask.person_id(),
@@ -94,7 +91,7 @@ pub fn store(ask: &Ask) -> Result<HouseChange> {
     })?;
     Ok(start_job(format!("Import {}", upload.name), move |job| {
         house.uploads.forget(upload.id);
-        einlesen::store(&upload, &house.gate, job)
+        einlesen::store(&upload, &house, job)
     }))
 }
 

@@ -11,11 +11,20 @@ use maud::Markup;
 use uuid::Uuid;
 
 use super::eviction::evict_index;
+use crate::db::TenantId;
 use crate::rules::day::Instant;
+use crate::rules::error::{Checked, Code, Refusal};
 
+/// Jobs that run at once at most: one of a company, or of the installation, so that another finds a place.
 const JOBS_RUNNING_MAX: usize = 2;
 
-pub const JOBS_FULL: &str = "Es laufen schon zwei Arbeiten. Bitte warten, bis eine fertig ist.";
+const JOBS_FULL: &str = "Es laufen schon zwei Arbeiten. Bitte warten, bis eine fertig ist.";
+
+const COMPANY_BUSY: &str =
+    "Für diese Firma läuft schon ein Import oder eine andere Arbeit. Bitte warten, bis sie fertig ist.";
+
+const INSTALLATION_BUSY: &str =
+    "Es läuft schon eine Sicherung, eine Prüfung oder ein Löschen. Bitte warten, bis es fertig ist.";
 
 /// Jobs that are remembered with what they came to. Each person makes room for a further one of theirs.
 const JOBS_KEPT_MAX: usize = 20;
@@ -53,6 +62,8 @@ pub struct Job {
     pub id: Uuid,
     pub title: String,
     pub person: i64,
+    /// None: it is about the installation.
+    pub firma: Option<TenantId>,
     pub begun: Instant,
     progress: Mutex<Progress>,
     given_up: AtomicBool,
@@ -96,33 +107,37 @@ impl Job {
 pub struct Jobs(Mutex<VecDeque<Arc<Job>>>);
 
 impl Jobs {
-    /// Starts a job; false where as many run as may.
-    pub fn begin(&self, job: NewJob, person: i64, begun: Instant) -> bool {
+    /// Starts a job of a company; why not where as many run as may.
+    pub fn begin(
+        &self,
+        job: NewJob,
+        person: i64,
+        firma: Option<TenantId>,
+        begun: Instant,
+    ) -> Result<(), &'static str> {
         let NewJob { id, title, doing } = job;
         let (progress, given_up) = Default::default();
-        let job = Arc::new(Job { id, title, person, begun, progress, given_up });
+        let job = Arc::new(Job { id, title, person, firma, begun, progress, given_up });
         let mut jobs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if is_full(&jobs) {
-            return false;
-        }
+        why_not(&jobs, firma)?;
         let own = Arc::clone(&job);
         let run = move || {
             let outcome = catch_unwind(AssertUnwindSafe(|| doing(&own)));
             let panicked = |_| Err("Das ist ein Fehler im Programm; bitte melden.".to_owned());
             own.end(outcome.unwrap_or_else(panicked));
         };
-        if thread::Builder::new().name("job".into()).spawn(run).is_err() {
-            return false;
-        }
+        thread::Builder::new().name("job".into()).spawn(run).map_err(|_| JOBS_FULL)?;
         if jobs.len() >= JOBS_KEPT_MAX {
             make_room(&mut jobs, person);
         }
         jobs.push_back(job);
-        true
+        Ok(())
     }
 
-    pub fn has_room(&self) -> bool {
-        !is_full(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Refused where a job of a company, or of the installation, could not begin now.
+    pub fn check_room(&self, firma: Option<TenantId>) -> Checked<()> {
+        let room = why_not(&self.0.lock().unwrap_or_else(PoisonError::into_inner), firma);
+        room.map_err(|why| Refusal::new(Code::NichtVerfuegbar, why))
     }
 
     pub fn find(&self, id: Uuid) -> Option<Arc<Job>> {
@@ -139,8 +154,13 @@ impl Jobs {
     }
 }
 
-fn is_full(jobs: &VecDeque<Arc<Job>>) -> bool {
-    jobs.iter().filter(|job| job.progress().ended.is_none()).count() >= JOBS_RUNNING_MAX
+fn why_not(jobs: &VecDeque<Arc<Job>>, firma: Option<TenantId>) -> Result<(), &'static str> {
+    let running: Vec<_> = jobs.iter().filter(|job| job.progress().ended.is_none()).collect();
+    match running.iter().any(|job| job.firma == firma) {
+        true => Err(firma.map_or(INSTALLATION_BUSY, |_| COMPANY_BUSY)),
+        false if running.len() >= JOBS_RUNNING_MAX => Err(JOBS_FULL),
+        false => Ok(()),
+    }
 }
 
 fn make_room(jobs: &mut VecDeque<Arc<Job>>, person: i64) {

@@ -190,6 +190,9 @@ pub struct House {
     pub pages: &'static [Page],
     pub attempts: Arc<Attempts>,
     pub jobs: Jobs,
+    /// Held while a part of an import is stored and in the pause after it: what waits for the writer comes before the next
+    /// part, whosever it is. Who waits for it has it in turn.
+    pub import_turn: tokio::sync::Mutex<()>,
     pub uploads: Uploads,
     pub lookout: Lookout,
     pub database: PathBuf,

@@ -133,7 +133,8 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
 fn fields(ask: &Ask, key: Option<&StoredKey>) -> Markup {
     let label = key.map_or("", |key| key.label.as_str());
     let until = key.and_then(|key| key.valid_until).map(|day| day.to_string()).unwrap_or_default();
-    let limit = key.map_or(DAILY_LIMIT, |key| key.daily_limit).to_string();
+    let usual = || DAILY_LIMIT.min(most(ask).unwrap_or(DAILY_LIMIT));
+    let limit = key.map_or_else(usual, |key| key.daily_limit).to_string();
     html! {
         (refusal(ask, &FIELDS_WITH_REFUSALS))
         (field(ask, "bezeichnung", "Bezeichnung: welches Programm, wo", "text", label, "off"))
@@ -141,6 +142,11 @@ fn fields(ask: &Ask, key: Option<&StoredKey>) -> Markup {
         (field(ask, "gueltig_bis", "Gilt bis zu diesem Tag (leer: bis er gesperrt wird)", "date", &until, "off"))
         (field(ask, "tageslimit", "Anfragen je Tag, höchstens", "number", &limit, "off"))
     }
+}
+
+/// Requests a day that a key may be given here.
+fn most(ask: &Ask) -> Option<u32> {
+    ask.house.gate.policy.leitstand.max_daily_limit
 }
 
 fn grant_of(ask: &Ask) -> Result<Grant> {
@@ -174,6 +180,21 @@ fn check_end(last: Option<Day>, now: Instant) -> Result<()> {
     Err(Refusal::field(Code::WertUngueltig, "gueltig_bis", message).into())
 }
 
+/// More than the setting allows has who gives keys by command line. A key that has more keeps it.
+fn check_limit(most: Option<u32>, grant: &Grant, old: Option<&StoredKey>) -> Result<()> {
+    let limit = grant.daily_limit.unwrap_or(DAILY_LIMIT);
+    match most {
+        Some(most) if limit > most && old.is_none_or(|old| old.daily_limit != limit) => {
+            let most = number(most);
+            let message = format!(
+                "Höchstens {most} Anfragen je Tag. Mehr gibt, wer partnerd verwaltet (max_daily_limit)."
+            );
+            Err(Refusal::field(Code::WertUngueltig, "tageslimit", message).into())
+        }
+        _ => Ok(()),
+    }
+}
+
 pub fn show_new(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     let body = html! {
         p { "Jedes Programm bekommt einen eigenen Schlüssel: So ist im Protokoll zu sehen, wer was tat, und einer lässt sich sperren, ohne die anderen zu stören." }
@@ -186,6 +207,7 @@ pub fn show_new(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
 pub fn create(ask: &Ask, db: &Snapshot<'_>) -> Result<Hashed> {
     let grant = grant_of(ask)?;
     check_end(grant.valid_until, ask.now)?;
+    check_limit(most(ask), &grant, None)?;
     let (firma, now, secret) = (ask.firma_id(), ask.now, key::mac_secret(db.connection)?);
     let here = ask.of_firma("schluessel");
     Ok(Box::new(move || {
@@ -233,7 +255,7 @@ pub fn show_change(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
 }
 
 pub fn change(ask: &Ask) -> Result<HouseChange> {
-    let (firma, id, now) = (ask.firma_id(), ask.id(0)?.to_owned(), ask.now);
+    let (firma, id, now, most) = (ask.firma_id(), ask.id(0)?.to_owned(), ask.now, most(ask));
     let (grant, sent, to) = (grant_of(ask)?, ask.field("stand").to_owned(), ask.page_of("schluessel", &id));
     Ok(Box::new(move |connection| {
         let old = of_firma(connection, firma, &id, now)?;
@@ -244,6 +266,7 @@ pub fn change(ask: &Ask) -> Result<HouseChange> {
         if grant.valid_until != old.valid_until {
             check_end(grant.valid_until, now)?;
         }
+        check_limit(most, &grant, Some(&old))?;
         let changes = Changes {
             label: Some(grant.label.clone()),
             scopes: Some(grant.scopes),

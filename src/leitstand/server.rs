@@ -11,7 +11,6 @@ use futures_util::FutureExt;
 use super::entry::{self, Refused};
 use super::flash::FlashMessages;
 use super::frame;
-use super::jobs::JOBS_FULL;
 use super::page::{Access, Ask, Done, Hashed, House, Page, Snapshot, Take, fields};
 use super::password_thread::PasswordThread;
 use super::people::SESSION_MILLIS;
@@ -59,8 +58,8 @@ impl Leitstand {
         let (database, policy) = (database.to_owned(), &gate.policy);
         let (nightly, certificate) = (policy.nightly.clone(), policy.leitstand.certificate.clone());
         let lookout = Lookout::start(database.clone(), nightly, certificate, Arc::clone(&gate.clock))?;
-        let (attempts, jobs, uploads) = Default::default();
-        let house = Arc::new(House { gate, pages, attempts, jobs, uploads, lookout, database });
+        let (attempts, jobs, import_turn, uploads) = Default::default();
+        let house = Arc::new(House { gate, pages, attempts, jobs, import_turn, uploads, lookout, database });
         Ok(Leitstand { house, hashing: PasswordThread::start()?, flash: FlashMessages::default() })
     }
 
@@ -235,9 +234,9 @@ impl Leitstand {
     fn led_on(&self, visit: &mut Visit, mut done: Done) -> Reply {
         if let (Some(begins), Some(person)) = (done.begins.take(), &visit.ask.person) {
             let jobs = &self.house.jobs;
-            if !jobs.begin(begins, person.id, visit.ask.now) {
+            if let Err(why) = jobs.begin(begins, person.id, visit.ask.tenant_id(), visit.ask.now) {
                 done.to = "/leitstand/arbeit".to_owned();
-                done.notes = vec![JOBS_FULL.to_owned()];
+                done.notes = vec![why.to_owned()];
             }
         }
         if let Some((title, body)) = done.once {

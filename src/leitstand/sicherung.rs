@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use uuid::Uuid;
 
 use super::frame;
-use super::jobs::{JOBS_FULL, Job, NewJob, Outcome};
+use super::jobs::{Job, NewJob, Outcome};
 use super::page::{Ask, Done, HouseChange, Snapshot, start_job};
 use super::parts::{
     facts, form, form_to, linked, moment, number, optional, or_blank, refusal, table, tenths,
@@ -191,9 +191,7 @@ pub fn delete(ask: &Ask) -> Result<HouseChange> {
     }
     let (house, id) = (Arc::clone(&ask.house), Uuid::now_v7());
     Ok(Box::new(move |_| {
-        if !house.jobs.has_room() {
-            return Err(Refusal::new(Code::NichtVerfuegbar, JOBS_FULL).into());
-        }
+        house.jobs.check_room(None)?;
         let deed = Some(Deed::new(Tat::Geloescht, Art::Sicherung).name(file.display().to_string()));
         let title = format!("Sicherung {} löschen", kept.id);
         let (house, kept, file) = (Arc::clone(&house), kept.clone(), file.clone());

@@ -29,6 +29,7 @@ fn a_wrong_configuration_file_is_told_with_line_name_and_what_to_write() {
         ),
         // What is not in use yet is checked, too.
         ("backup_time = \"25:99\"", &["line 1", "backup_time", "02:30"]),
+        ("max_daily_limit = 0", &["line 1", "max_daily_limit", "1 to 4294967295"]),
         ("backup_keep = 0", &["line 1", "backup_keep", "1 to 10000"]),
         ("db = \"a.db\"\nmax_connetions = 5", &["line 2", "max_connections = 12000"]),
         ("db = \"a.db\"\nkein toml", &["line 2", "cannot be read", "NAME = "]),

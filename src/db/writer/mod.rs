@@ -19,7 +19,7 @@ use super::batch::{Batch, ClosureJob, Ended, Job, commit, execute};
 use super::cache::Cache;
 use super::checkpoint::Checkpoints;
 use super::copy::{Pages, open_target};
-use super::queue::{CopyRequest, Message, Next, Queue};
+use super::queue::{ALONE_BYTES, CopyRequest, Message, Next, Queue};
 use super::vital::{OUTCOME_UNKNOWN, end_process, vital};
 pub use super::watch::Watch;
 use super::{Clock, log};
@@ -125,14 +125,14 @@ impl WriterQueue {
         }
     }
 
-    /// Runs work in a batch and waits for its end: what the work came to, and how the batch ended. Not on a thread of the
-    /// sockets.
-    pub fn run<T: Send + 'static>(
+    /// Runs work in a batch of its own, so that what came before it is committed and answered first, and waits for its end:
+    /// what the work came to, and how the batch ended. Not on a thread of the sockets.
+    pub fn run_alone<T: Send + 'static>(
         &self,
         work: impl FnMut(&Batch<'_>) -> T + Send + 'static,
     ) -> (Option<T>, Ended) {
         let (told, answer) = sync_channel(1);
-        self.submit(0, work, move |done, ended| drop(told.send((done, ended))));
+        self.submit(ALONE_BYTES, work, move |done, ended| drop(told.send((done, ended))));
         answer.recv().unwrap_or((None, Ended::Undone))
     }
 

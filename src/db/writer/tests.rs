@@ -135,6 +135,31 @@ fn of_a_job_of_many_requests_none_behind_the_first_that_fails_is_run_twice() {
 }
 
 #[test]
+fn what_runs_alone_finds_committed_what_came_before_it() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let writer = writer_of(Connection::open(&path).unwrap());
+    let queue = writer.queue();
+    let until_waiting = |count: i64| {
+        while queue.watch.queued.get() != count {
+            std::thread::yield_now();
+        }
+    };
+    // The writer is busy until all have come.
+    let (go, waits) = channel::<()>();
+    queue.submit(0, move |_| waits.recv(), |_, _| ());
+    until_waiting(0);
+    queue.submit(0, write(1, Way::Succeeds), |_, _| ());
+    let other = Connection::open(&path).unwrap();
+    let alone = queue.clone();
+    let found = std::thread::spawn(move || alone.run_alone(move |_| rows(&other, "t")).0.unwrap());
+    until_waiting(2);
+    go.send(()).unwrap();
+    assert_eq!(found.join().unwrap(), [1]);
+    writer.stop();
+}
+
+#[test]
 fn of_a_batch_whose_transaction_is_undone_nothing_is_kept() {
     use Way::{Succeeds, UndoesAll};
     let folder = tempfile::TempDir::new().unwrap();
@@ -218,7 +243,7 @@ fn on_a_full_disk_the_writers_own_work_is_not_tried_at_each_step_of_a_copy() {
     let tries = Arc::<AtomicUsize>::default();
     let housekeeping = Box::new(Fails(Arc::clone(&tries)));
     let writer = Writer::start(connection, None, system_clock(), housekeeping).unwrap();
-    let (_, ended) = writer.queue().run(write(1, Way::UndoesAll));
+    let (_, ended) = writer.queue().run_alone(write(1, Way::UndoesAll));
     assert_eq!((ended, writer.queue().watch.has_failed()), (Ended::Undone, true));
     let before = tries.load(Ordering::Relaxed);
     writer.queue().copy(&folder.path().join("copy.db")).unwrap();

@@ -1,6 +1,9 @@
 //! Files that are uploaded, looked at and imported on the page.
 
+use std::time::Duration;
+
 use partnerd::db::connection::open_writer;
+use rusqlite::{Connection, params};
 use serde_json::json;
 
 use super::partner::shows;
@@ -10,18 +13,31 @@ use crate::harness::Server;
 
 const HERE: &str = "/leitstand/f/1/import";
 
+fn here(firma: i64) -> String {
+    format!("/leitstand/f/{firma}/import")
+}
+
 /// Uploads a file and waits until it has been looked at.
 fn looked_at(browser: &mut Browser, kind: &str, name: &str, content: &[u8]) -> Shown {
+    looked_at_by(browser, HERE, kind, name, content)
+}
+
+/// The same of the company that has this page.
+fn looked_at_by(browser: &mut Browser, here: &str, kind: &str, name: &str, content: &[u8]) -> Shown {
     let fields = [("art", kind), ("blatt", ""), ("dezimal", "")];
-    let work = browser.upload(HERE, &fields, ("datei", name, content)).is(303).header("location").to_owned();
+    let work = browser.upload(here, &fields, ("datei", name, content)).is(303).header("location").to_owned();
     ended(browser, &work)
 }
 
 /// Begins to import a file that was looked at: the page of that work.
 fn begun(browser: &mut Browser, looked_at: &Shown) -> String {
+    begun_by(browser, HERE, looked_at)
+}
+
+fn begun_by(browser: &mut Browser, here: &str, looked_at: &Shown) -> String {
     let [token, file] = ["token", "datei"].map(|name| looked_at.hidden(name).unwrap());
     let fields = [("token", token.as_str()), ("datei", file.as_str())];
-    browser.post(&format!("{HERE}/speichern"), &fields).is(303).header("location").to_owned()
+    browser.post(&format!("{here}/speichern"), &fields).is(303).header("location").to_owned()
 }
 
 /// Imports a file that was looked at, and waits for the end.
@@ -177,33 +193,95 @@ fn who_may_only_look_imports_nothing_and_a_file_is_its_person_s() {
     assert!(anna.get(HERE).is(200).text.contains("Importieren darf"));
 }
 
-#[test]
-fn while_two_works_run_a_file_is_refused_before_it_is_kept() {
-    let server = Server::start();
-    server.company("Mühle");
-    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
-    // So many rows are stored in parts with pauses between them, in which the database is locked here.
-    let rows: String = (0..=20_000).map(|row| format!("Huber {row};86609\n")).collect();
-    let seen = [0, 1]
-        .map(|_| looked_at(&mut browser, "kunden", "viele.csv", format!("name;plz\n{rows}").as_bytes()));
-    let running = seen.map(|seen| begun(&mut browser, &seen));
-    let database = open_writer(&server.database).unwrap();
+/// Two companies import, and the database is locked: the customers that each has then, by the newest of them.
+fn while_two_import(rows: usize, browser: &mut Browser, database: &Connection) -> [(String, Vec<u8>); 2] {
+    let csv: String = (0..rows).map(|row| format!("Huber {row};86609\n")).collect();
+    // So many rows are stored in parts with pauses between them, in which the database is locked.
+    let seen = [1, 2].map(|firma| {
+        looked_at_by(browser, &here(firma), "kunden", "viele.csv", format!("name;plz\n{csv}").as_bytes())
+    });
+    let mut firmen = [1, 2].into_iter();
+    let running = seen.map(|seen| begun_by(browser, &here(firmen.next().unwrap()), &seen));
+    let stored = || {
+        let stored = "select count(distinct tenant_id) from kunde";
+        database.query_row(stored, [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    while stored() < 2 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
     database.execute_batch("begin immediate").unwrap();
     for work in &running {
         assert_eq!(browser.get(work).is(200).header("refresh"), "1", "it is over already");
     }
-    let page = browser.get(HERE);
-    let fields = [("token", page.hidden("token").unwrap()), ("art", "artikel".to_owned())];
-    let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
-    let (kind, body) = form_with_file(&fields, ("datei", "artikel.csv", b"artikelnummer\nW\n"));
-    let refused = browser.send_unchecked("POST", HERE, &[("content-type", kind)], body.clone());
-    assert_eq!(refused.status, 503, "{}", refused.text);
-    shows(&refused.text, &["Es laufen schon zwei Arbeiten", "value=\"artikel\" selected", ">Ansehen<"]);
+    let mut firmen = [1, 2].into_iter();
+    running.map(|work| {
+        let newest = "select max(id) from kunde where tenant_id = ?1";
+        (work, database.query_row(newest, [firmen.next().unwrap()], |row| row.get(0)).unwrap())
+    })
+}
+
+#[test]
+fn a_company_imports_one_file_at_a_time_and_another_finds_a_place() {
+    let server = Server::start();
+    for name in ["Mühle", "Händler", "Hof"] {
+        server.company(name);
+    }
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let database = open_writer(&server.database).unwrap();
+    let running = while_two_import(20_001, &mut browser, &database);
+    let upload = |browser: &mut Browser, firma: i64| {
+        let page = browser.get(&here(firma));
+        let fields = [("token", page.hidden("token").unwrap()), ("art", "artikel".to_owned())];
+        let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
+        let (kind, body) = form_with_file(&fields, ("datei", "artikel.csv", b"artikelnummer\nW\n"));
+        browser.send_unchecked("POST", &here(firma), &[("content-type", kind)], body)
+    };
+    for (firma, why) in [(1, "Für diese Firma läuft schon"), (3, "Es laufen schon zwei Arbeiten")] {
+        let refused = upload(&mut browser, firma);
+        assert_eq!(refused.status, 503, "{}", refused.text);
+        shows(&refused.text, &[why, "value=\"artikel\" selected", ">Ansehen<"]);
+    }
     database.execute_batch("rollback").unwrap();
-    for work in &running {
+    for (work, _) in &running {
         ended(&mut browser, work);
     }
-    assert_eq!(browser.send_unchecked("POST", HERE, &[("content-type", kind)], body).status, 303);
+    // Both places are free.
+    let begun = [1, 3].map(|firma| upload(&mut browser, firma).status);
+    assert_eq!(begun, [303, 303]);
+}
+
+#[test]
+fn a_request_waits_for_a_part_of_one_import_at_most() {
+    let server = Server::start();
+    let [_, _, farm] = ["Mühle", "Händler", "Hof"].map(|name| server.company(name));
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let database = open_writer(&server.database).unwrap();
+    let running = while_two_import(20_001, &mut browser, &database);
+    // Long enough for a part of each to come to the writer, if both were let.
+    std::thread::sleep(Duration::from_millis(600));
+    let first = std::thread::scope(|scope| {
+        let posts = [0, 1].map(|_| scope.spawn(|| farm.post("/api/v1/kunden", json!({"name": "Hof"})).id()));
+        // What the writer has begun is not counted, and a part of an import is one: a request waits.
+        let waiting = || {
+            let metrics = String::from_utf8(farm.get("/metrics").bytes).unwrap();
+            let line = metrics.lines().find_map(|line| line.strip_prefix("partnerd_write_queue "));
+            line.unwrap().parse::<i64>().unwrap()
+        };
+        while waiting() < 2 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        database.execute_batch("rollback").unwrap();
+        posts.map(|post| post.join().unwrap()).into_iter().min().unwrap()
+    });
+    let first = uuid::Uuid::parse_str(&first).unwrap();
+    let mut firmen = [1, 2].into_iter();
+    let came_before = running.map(|(work, newest)| {
+        browser.fill(&work, &[]).is(303);
+        let later = "select count(*) from kunde where tenant_id = ?1 and id > ?2 and id < ?3";
+        let parameters = params![firmen.next().unwrap(), newest, first.as_bytes().as_slice()];
+        database.query_row(later, parameters, |row| row.get::<_, i64>(0)).unwrap()
+    });
+    assert!(came_before.contains(&0), "rows of both imports came first: {came_before:?}");
 }
 
 #[test]

@@ -2,11 +2,12 @@
 
 use partnerd::db::connection::open_writer;
 use partnerd::gate::key::Grant;
+use partnerd::gate::{Policy, Zugang};
 use partnerd::rules::scope::Scope;
 use serde_json::json;
 
 use super::{Browser, PASSWORD, Shown, person};
-use crate::harness::{Client, Server};
+use crate::harness::{Client, NOON, Server};
 
 /// The key that a page shows this once.
 fn shown(page: &Shown) -> String {
@@ -138,6 +139,43 @@ fn the_page_leaves_the_rows_that_the_command_line_leaves() {
     let of_key = server.cli(&["--json", "audit", "changes", "--key", id(&key)]);
     let of_key: Vec<serde_json::Value> = serde_json::from_slice(&of_key.stdout).unwrap();
     assert_eq!(of_key.len(), 4);
+}
+
+#[test]
+fn a_key_gets_no_more_requests_a_day_here_than_the_setting_allows() {
+    let leitstand = Zugang { max_daily_limit: Some(20_000), ..Zugang::default() };
+    let server = Server::start_with(NOON, Policy { leitstand, ..Policy::default() });
+    let mill = server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let list = format!("/leitstand/f/{}/schluessel", mill.tenant);
+    let fields = |limit: &'static str| [("bezeichnung", "shop"), ("zweck", "shop"), ("tageslimit", limit)];
+    let is_refused = |page: Shown| {
+        let text = &page.is(400).text;
+        assert!(text.contains("id=\"fehler-tageslimit\"") && text.contains("Höchstens 20.000"), "{text}");
+    };
+    for limit in ["20001", "4294967295"] {
+        is_refused(browser.fill(&format!("{list}/neu"), &fields(limit)));
+    }
+    let key = made(&mut browser, mill.tenant, &fields("20000"));
+    let change = format!("{list}/{}/aendern", id(&key));
+    is_refused(browser.fill(&change, &fields("20001")));
+    // What the command line gave stays, and can be made less.
+    assert!(server.cli(&["key", "change", id(&key), "--daily-limit", "500000"]).status.success());
+    browser.fill(&change, &fields("500000")).is(303);
+    is_refused(browser.fill(&change, &fields("499999")));
+    browser.fill(&change, &fields("19999")).is(303);
+    is_refused(browser.fill(&change, &fields("500000")));
+}
+
+#[test]
+fn where_the_setting_allows_less_than_usual_a_new_key_has_no_more() {
+    let leitstand = Zugang { max_daily_limit: Some(50), ..Zugang::default() };
+    let server = Server::start_with(NOON, Policy { leitstand, ..Policy::default() });
+    let mill = server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let new = format!("/leitstand/f/{}/schluessel/neu", mill.tenant);
+    assert!(browser.get(&new).is(200).text.contains("value=\"50\""));
+    browser.fill(&new, &[("bezeichnung", "shop"), ("zweck", "shop"), ("tageslimit", "")]).is(400);
 }
 
 #[test]
