@@ -8,6 +8,10 @@ use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 use process::{Client, Folder, Running};
 use serde_json::{Value, json};
 
@@ -167,6 +171,29 @@ fn a_body_keeps_its_memory_until_its_work_is_done() {
     assert!(answers.iter().filter(|status| **status == 201).count() >= 8, "{answers:?}");
     assert!(answers.iter().all(|status| [201, 503].contains(status)), "{answers:?}");
     assert_eq!(other.post("/api/v1/kunden", &json!({"name": "Y"})).status, 201);
+}
+
+/// A stream of 45 KB that says of 32 million objects where they stand, and as many as fit into 8 MB in words.
+#[test]
+fn tables_of_objects_that_a_pdf_has_too_many_of_take_no_memory() {
+    let folder = Folder::new();
+    let (server, key) = serve(&folder, "");
+    let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(&vec![0; 32 << 20]).unwrap();
+    let packed = packed.finish().unwrap();
+    let dict = "<</Type/XRef /Size 33554432 /W [1 0 0] /Filter/FlateDecode /Root 1 0 R";
+    let stream = format!("9 0 obj {dict} /Length {}>> stream\n", packed.len());
+    let bomb = [stream.as_bytes(), &packed, b"\nendstream endobj"].concat();
+    let words = format!("xref\n0 2000000\n{}trailer<</Root 1 0 R>>", "0 0f".repeat(2_000_000));
+    for table in [bomb, words.into_bytes()] {
+        let end = b"\nstartxref\n9\n%%EOF\n";
+        let file = [b"%PDF-1.7\n", &table[..], b"\n1 0 obj<</Type/Catalog>>endobj", end].concat();
+        let answer = server
+            .client(&key)
+            .post("/api/v1/belege/einlesen", &json!({"datei_base64": STANDARD.encode(file)}));
+        assert_eq!(answer.body["error"], "KEINE_RECHNUNG", "{}", answer.body);
+        assert!(most_memory(&server) < MEMORY, "{} MiB", most_memory(&server));
+    }
 }
 
 #[test]

@@ -167,6 +167,16 @@ pub fn repeated() -> Vec<(&'static str, Vec<u8>)> {
     pieces.into_iter().map(|piece| (piece, file(piece))).collect()
 }
 
+/// An attachment whose filter and what belongs to it stand as objects of their own.
+fn elsewhere() -> Vec<u8> {
+    pdf(&[
+        b"<</Type/Catalog /AF [<</F (factur-x.xml) /EF <</F 2 0 R>>>>]>>".to_vec(),
+        stream("/Filter 3 0 R /DecodeParms [4 0 R]", &differences(&minimum())),
+        b"[/FlateDecode]".to_vec(),
+        b"<</Predictor 12 /Columns 6>>".to_vec(),
+    ])
+}
+
 /// Files that no program should write and that hold an invoice all the same.
 pub fn odd() -> Vec<(&'static str, Vec<u8>)> {
     let text = String::from_utf8(minimum()).unwrap().replace("encoding='UTF-8'", "");
@@ -183,6 +193,15 @@ pub fn odd() -> Vec<(&'static str, Vec<u8>)> {
         ("another case", named("ZUGFeRD-invoice.xml")),
         ("another name", named("Rechnung 4711.XML")),
         ("a name in UTF-16", named("\\376\\377\\000f\\000x\\000.\\000x\\000m\\000l")),
+        (
+            "a list of one filter",
+            hybrid(
+                "factur-x.xml",
+                "/Filter [/FlateDecode] /DecodeParms [<</Predictor 12 /Columns 6>>]",
+                &differences(&minimum()),
+            ),
+        ),
+        ("a filter that stands elsewhere", elsewhere()),
         ("escapes in names", hybrid("factur-x.xml", "/F#69lter /Flate#44ecode", &deflated(&minimum()))),
         (
             "a table of objects in a circle",
@@ -242,7 +261,7 @@ fn differences(rows: &[u8]) -> Vec<u8> {
     for row in rows.chunks(6) {
         packed.push(2);
         packed.extend(row.iter().zip(above).map(|(byte, above)| byte.wrapping_sub(above)));
-        above.copy_from_slice(row);
+        above[..row.len()].copy_from_slice(row);
     }
     deflated(&packed)
 }
@@ -318,6 +337,37 @@ pub fn nested_and_updated() -> Vec<(&'static str, Vec<u8>)> {
     let updated = with_table(&first, &[(2, file), (3, stream("", &minimum()))], &prev);
     files.push(("an update", updated));
     files
+        .push(("an update that hides one object from older readers and deletes another", hybrid_reference()));
+    files
+}
+
+/// The invoice stands in an object stream that only /XRefStm leads to; what an older version had attached is deleted
+/// (ISO 32000-1, 7.5.8.4).
+fn hybrid_reference() -> Vec<u8> {
+    let named = |xml: u32| format!("<</F (factur-x.xml) /EF <</F {xml} 0 R>>>>").into_bytes();
+    let catalog = b"<</Type/Catalog /AF [4 0 R 5 0 R]>>".to_vec();
+    let old = [(1, catalog), (3, stream("", &other())), (4, named(3))];
+    let mut file = with_table(b"%PDF-1.7", &old, "/Root 1 0 R");
+    let prev = file.windows(5).rposition(|found| found == b"\nxref").unwrap() + 1;
+    let place = |file: &Vec<u8>| file.len() as u32;
+    let invoice = place(&file);
+    file.extend([b"6 0 obj\n", &stream("", &minimum())[..], b"\nendobj\n"].concat());
+    let packed = place(&file);
+    let content = [b"5 0 ", &named(6)[..]].concat();
+    file.extend([b"7 0 obj\n", &stream("/Type/ObjStm /N 1 /First 4", &content)[..], b"\nendobj\n"].concat());
+    let hidden = place(&file);
+    let row = [&[2][..], &7u32.to_be_bytes(), &[0]].concat();
+    let dict = "/Type/XRef /Size 9 /W [1 4 1] /Index [5 1]";
+    file.extend([b"8 0 obj\n", &stream(dict, &row)[..], b"\nendobj\n"].concat());
+    let table = place(&file);
+    let rows = format!(
+        "4 2\n{:010} 00001 f \n{:010} 00000 f \n6 2\n{invoice:010} 00000 n \n{packed:010} 00000 n \n",
+        0, 0
+    );
+    let trailer =
+        format!("trailer\n<</Root 1 0 R /Prev {prev} /XRefStm {hidden}>>\nstartxref\n{table}\n%%EOF\n");
+    file.extend([b"xref\n", rows.as_bytes(), trailer.as_bytes()].concat());
+    file
 }
 
 /// Numbers by chance, the same in each run.

@@ -16,15 +16,10 @@ const UP: &u8 = &2;
 impl Index<'_> {
     /// What a stream holds, within what the whole file may be inflated to.
     pub fn inflate(&mut self, dict: &Dict, raw: &[u8]) -> Result<Vec<u8>, Unlesbar> {
-        let filters = match dict.get("Filter") {
-            None => Vec::new(),
-            Some(Object::Array(filters)) => filters.clone(),
-            Some(filter) => vec![filter.clone()],
-        };
         let mut content = Vec::new();
-        let read = match filters.as_slice() {
-            [] => raw.take(self.may_inflate as u64 + 1).read_to_end(&mut content),
-            [Object::Name(name)] if matches!(name.as_slice(), b"FlateDecode" | b"Fl") => {
+        let read = match self.only(dict, "Filter")? {
+            None => raw.take(self.may_inflate as u64 + 1).read_to_end(&mut content),
+            Some(Object::Name(name)) if matches!(name.as_slice(), b"FlateDecode" | b"Fl") => {
                 ZlibDecoder::new(raw).take(self.may_inflate as u64 + 1).read_to_end(&mut content)
             }
             _ => return Err(packed_otherwise()),
@@ -38,11 +33,23 @@ impl Index<'_> {
         read.map_err(|_| {
             Unlesbar::Datei("Das PDF ist beschädigt: ein Teil lässt sich nicht entpacken.".to_owned())
         })?;
-        match dict.get("DecodeParms") {
+        match self.only(dict, "DecodeParms")? {
             Some(Object::Dict(with)) if with.size("Predictor") > Some(1) => {
-                predicted(with, &content).ok_or_else(packed_otherwise)
+                predicted(&with, &content).ok_or_else(packed_otherwise)
             }
             _ => Ok(content),
+        }
+    }
+
+    /// The value of a name, which may be a list of one and may stand elsewhere; a longer list as it is.
+    fn only(&mut self, dict: &Dict, name: &str) -> Result<Option<Object>, Unlesbar> {
+        let mut value = dict.get(name).cloned();
+        loop {
+            value = match value {
+                Some(Object::Reference(id)) => self.object(id)?,
+                Some(Object::Array(mut list)) if list.len() < 2 => list.pop(),
+                value => return Ok(value),
+            };
         }
     }
 }

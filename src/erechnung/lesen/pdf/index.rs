@@ -13,7 +13,7 @@ const INFLATED_BYTES_MAX: usize = 32 << 20;
 /// them.
 const LOOKS_PER_BYTE: usize = 8;
 const LOOKS_MAX: usize = 32 << 20;
-const OBJECTS_MAX: usize = 500_000;
+pub const OBJECTS_MAX: usize = 500_000;
 
 pub struct Index<'d> {
     pub data: &'d [u8],

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use memchr::memmem;
 
-use super::index::{Index, ObjectPlace, Stream, content};
+use super::index::{Index, OBJECTS_MAX, ObjectPlace, Stream, content};
 use super::objects::{Dict, Lexer, Object};
 
 /// How far before the end of the file `startxref` is looked for, in bytes (ISO 32000-1, annex H).
@@ -66,23 +66,37 @@ impl Index<'_> {
             if !seen.insert(at) {
                 continue;
             }
-            let mut lexer = Lexer::new(self.data, at);
-            let (dict, entries) = match lexer.keyword(b"xref") {
-                true => rows(&mut lexer)?,
-                false => self.packed_rows(&mut lexer)?,
+            let (dict, entries) = self.section(at)?;
+            // What a table hides from older readers, as free, stands in the stream that it names (7.5.8.4).
+            let hidden = match dict.size("XRefStm") {
+                Some(at) => self.section(at)?.1,
+                None => Entries::new(),
             };
-            self.looked(lexer.looks()).ok()?;
-            for (id, entry) in entries {
+            let (free, used): (Entries, Entries) =
+                entries.into_iter().partition(|(_, entry)| *entry == Entry::Free);
+            for (id, entry) in used.into_iter().chain(hidden).chain(free) {
                 table.entry(id).or_insert(entry);
+            }
+            if table.len() > OBJECTS_MAX {
+                return None;
             }
             if self.root.is_none() {
                 self.look_at_trailer(&dict);
             }
-            // What a table hides from older readers stands in the stream that it names.
             todo.extend(dict.size("Prev"));
-            todo.extend(dict.size("XRefStm"));
         }
         Some(table)
+    }
+
+    /// A table or a stream that is one, with its trailer.
+    fn section(&mut self, at: usize) -> Option<(Dict, Entries)> {
+        let mut lexer = Lexer::new(self.data, at);
+        let section = match lexer.keyword(b"xref") {
+            true => rows(&mut lexer)?,
+            false => self.packed_rows(&mut lexer)?,
+        };
+        self.looked(lexer.looks()).ok()?;
+        Some(section)
     }
 
     /// A table that is a stream.
@@ -108,6 +122,9 @@ impl Index<'_> {
             Some((u32::try_from(id).ok()?, entry))
         };
         let rows = bytes.chunks_exact(widths.iter().sum());
+        if rows.len() > OBJECTS_MAX {
+            return None;
+        }
         let entries = numbers.zip(rows).map(entry).collect::<Option<Entries>>()?;
         Some((dict, entries))
     }
@@ -121,7 +138,7 @@ fn rows(lexer: &mut Lexer<'_>) -> Option<(Dict, Entries)> {
         for id in first..first.checked_add(count)? {
             let (at, _) = (lexer.unsigned()? as usize, lexer.unsigned()?);
             let is_used = lexer.keyword(b"n");
-            if !is_used && !lexer.keyword(b"f") {
+            if !is_used && !lexer.keyword(b"f") || entries.len() == OBJECTS_MAX {
                 return None;
             }
             // Some programs write what they do not use as an object at the begin of the file.
@@ -129,9 +146,6 @@ fn rows(lexer: &mut Lexer<'_>) -> Option<(Dict, Entries)> {
         }
     }
     let Some(Object::Dict(dict)) = lexer.object() else { return None };
-    if dict.get("XRefStm").is_some() {
-        entries.retain(|(_, entry)| *entry != Entry::Free);
-    }
     Some((dict, entries))
 }
 
