@@ -1,7 +1,9 @@
 //! What the service does by itself when a day is over in Berlin, and at its start for days that
 //! it missed: documents become final, old audit rows are dropped, a backup is made.
 
+use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -14,7 +16,7 @@ use crate::db::tx::{Tx, WriteTx};
 use crate::db::vital::vital;
 use crate::db::writer::WriterQueue;
 use crate::db::{Clock, TenantId, feed, log, steps};
-use crate::failure::Result;
+use crate::failure::{Result, locked};
 use crate::gate::Gate;
 use crate::gate::audit::{begin_rollover, newest_head};
 use crate::gate::idempotency;
@@ -23,7 +25,7 @@ use crate::tenants;
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// How often the end of the day is tried again; with nothing left to do that is cheap.
+/// How often the end of the day goes on where it got to; with nothing left to do that is cheap.
 const RETRY_EVERY: Duration = Duration::from_secs(60);
 
 /// How long after the end of a UTC day its last rows come in at most, as a rule, in milliseconds: those of reads wait a
@@ -34,6 +36,9 @@ const ROLLOVER_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How long a clock that jumped ahead must hold before anything is dropped by it.
 const CLOCK_HOLDS: Duration = Duration::from_secs(6 * 60 * 60);
+
+/// How far the end of the day got with each company.
+type GotTo = Arc<Mutex<HashMap<TenantId, Behind>>>;
 
 pub fn catch_up(connection: &mut Connection, clock: &Clock) -> Result<()> {
     for tenant in tenants::list(connection)? {
@@ -57,7 +62,7 @@ pub struct Midnight {
 impl Midnight {
     /// `newest` is the instant of the newest row of the log.
     pub fn start(
-        gate: std::sync::Arc<Gate>,
+        gate: Arc<Gate>,
         schedule: Schedule,
         newest: Option<day::Instant>,
     ) -> std::io::Result<Midnight> {
@@ -107,15 +112,20 @@ impl Rollover {
 
 fn wait(gate: &Gate, mut schedule: Schedule, newest: Option<day::Instant>, stopped: &Receiver<()>) {
     let mut today = Day::in_berlin((gate.clock)());
+    let got_to = GotTo::default();
     let mut last_try = Instant::now();
     let mut rollover = Rollover::new(newest, Instant::now());
     let mut logged = None;
     drop_old(gate, &mut rollover);
     while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
         let now = Day::in_berlin((gate.clock)());
+        // What stays open at midnight is looked at again the day after.
+        if now > today {
+            locked(&got_to).clear();
+        }
         // Once at midnight, and again and again: what failed the first time is not forgotten.
         if now > today || last_try.elapsed() >= RETRY_EVERY {
-            end_of_day(&gate.readers, &gate.writer);
+            end_of_day(&gate.readers, &gate.writer, &got_to);
             last_try = Instant::now();
         }
         today = now;
@@ -151,10 +161,14 @@ fn log_head(gate: &Gate, logged: Option<i64>) -> Option<i64> {
     Some(today)
 }
 
-fn end_of_day(readers: &Readers, writer: &WriterQueue) {
+fn end_of_day(readers: &Readers, writer: &WriterQueue, got_to: &GotTo) {
     let failed = "the end of the day was not carried out";
     for tenant in all_tenants(readers, failed) {
-        steps::begin(writer, failed.to_owned(), Behind::default(), move |batch, behind| {
+        let behind = locked(got_to).get(&tenant).copied().unwrap_or_default();
+        let got_to = Arc::clone(got_to);
+        steps::begin(writer, failed.to_owned(), behind, move |batch, behind| {
+            // All before it is committed.
+            locked(&got_to).insert(tenant, behind);
             batch.whole(tenant, None, |tx| belege::finalise_past_days(tx, behind))
         });
     }

@@ -1,5 +1,6 @@
 //! The way of a document to its end: finalised, cancelled (D4).
 
+use super::header::hint_not_agreed;
 use super::lager::{self, Rebooking};
 use super::model::{Ablehnung, Beleg, BelegPosition, Source, StatusBestaetigung, StornoBestaetigung};
 use super::verlauf;
@@ -40,7 +41,7 @@ pub fn finalise(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Bel
         BelegStatus::Abgeschlossen | BelegStatus::Erledigt => return Ok(beleg),
         BelegStatus::Offen => {}
     }
-    hint_doubtful_tax(tx, &beleg, hints)?;
+    hint_doubtful(tx, &beleg, hints)?;
     let beleg = ausfertigung::freeze(tx, beleg, hints)?;
     let beleg = move_to(tx, beleg, BelegStatus::Abgeschlossen, BelegAktion::Abschliessen, None)?;
     nachweis::keep(tx, Subject::Document(beleg.id))?;
@@ -49,8 +50,9 @@ pub fn finalise(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Bel
     Ok(beleg)
 }
 
-fn hint_doubtful_tax(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<()> {
+fn hint_doubtful(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<()> {
     let Some(kunde) = kunden::find(tx, beleg.kunde_id)? else { return Ok(()) };
+    hint_not_agreed(beleg, &kunde, hints);
     steuerausweis::hint_doubtful(tx, beleg, &kunde, &sql::positions(tx, beleg.id)?, hints)
 }
 

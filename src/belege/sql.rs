@@ -57,6 +57,8 @@ pub struct Auswahl<'a> {
     pub sortierung: Option<&'a str>,
     /// Final without the e-invoice that it should have had (D4).
     pub ohne_erechnung: bool,
+    /// Open Gutschriften that were made before this.
+    pub gutschrift_vor: Option<Instant>,
 }
 
 pub fn list<P: PageOf<Beleg>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
@@ -77,6 +79,9 @@ fn filter<'a>(auswahl: &'a Auswahl<'_>) -> Filter<'a> {
     if auswahl.ohne_erechnung {
         filter.and("b.erechnung_fehlt is not null and b.status = 'abgeschlossen'");
     }
+    let is_gutschrift =
+        "b.status = 'offen' and b.rechnungsart = 'gutschrift' and b.angelegt_am < :gutschrift_vor";
+    filter.when(is_gutschrift, ":gutschrift_vor", auswahl.gutschrift_vor);
     filter.when("b.kunde_id = :kunde", ":kunde", auswahl.kunde);
     filter.when("b.beleg_nummer = :nummer", ":nummer", auswahl.beleg_nummer.as_deref());
     filter.when("b.external_ref = :ref", ":ref", auswahl.external_ref);

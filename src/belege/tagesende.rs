@@ -3,20 +3,22 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::header::hint_not_agreed;
-use super::lifecycle::finalise;
+use super::lifecycle::{finalise, try_to_finalise};
 use super::model::Beleg;
-use super::{ausfertigung, sql, steuerausweis};
+use super::sql::{self, Auswahl};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
-use crate::kunden;
 use crate::rules::day::Instant;
 use crate::rules::document::Tagesabschluss;
-use crate::rules::error::{Code, Hints};
+use crate::rules::error::{Code, HintCode, Hints};
 use crate::tenants;
 
 /// Documents of one call at most, so that no request waits long behind it.
 const DOCUMENTS_PER_CALL_MAX: i64 = 100;
+
+/// What keeps a Gutschrift open (D4).
+const DOUBTS: [HintCode; 3] =
+    [HintCode::SteuerausweisPruefen, HintCode::GutschriftNichtVereinbart, HintCode::ErechnungUnvollstaendig];
 
 /// Where the end of a day goes on: behind the document that was created then and has this id.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -45,27 +47,22 @@ pub fn finalise_past_days(tx: &WriteTx<'_>, behind: Behind) -> Result<Option<Beh
     Ok(due.last().map(|last| Behind(Some(*last))))
 }
 
-/// Whether a Gutschrift is not agreed upon, shows a doubtful tax, or lacks what its e-invoice needs.
-fn is_doubtful(tx: &Tx<'_>, beleg: &Beleg) -> Result<bool> {
+/// Whether a Gutschrift would become final with a hint that somebody must look at before.
+fn is_doubtful(tx: &WriteTx<'_>, beleg: &Beleg) -> Result<bool> {
     if !beleg.is_written_for_supplier() {
         return Ok(false);
     }
-    let Some(kunde) = kunden::find(tx, beleg.kunde_id)? else { return Ok(false) };
-    let mut hints = Hints::default();
-    hint_not_agreed(beleg, &kunde, &mut hints);
-    steuerausweis::hint_doubtful(tx, beleg, &kunde, &sql::positions(tx, beleg.id)?, &mut hints)?;
-    let missing = ausfertigung::missing(tx, beleg)?.unwrap_or_default();
-    Ok(hints.iter().next().is_some() || !missing.is_empty())
+    let said = try_to_finalise(tx, beleg.clone(), Hints::default())?.hinweise;
+    Ok(said.iter().any(|hint| DOUBTS.contains(&hint.code)))
 }
 
-/// Gutschriften that are open although their day is over: somebody must look at them (D4).
-pub fn waiting(tx: &Tx<'_>) -> Result<i64> {
-    let (typ, art) = Tagesabschluss::Gs.typ_und_art();
-    let statement =
-        "select count(*) from beleg where tenant_id = :tenant and status = 'offen' and beleg_typ = :typ
-        and rechnungsart is :art and angelegt_am < :today";
-    let params = named_params! {":typ": typ, ":art": art, ":today": tx.today().begin_in_berlin()};
-    tx.one(statement, params, |row| row.get(0))
+/// Which Gutschriften are open although their day is over: somebody must look at them (D4). None where the company
+/// leaves all of them open.
+pub fn waiting(tx: &Tx<'_>) -> Result<Option<Auswahl<'static>>> {
+    let chosen = tenants::load(tx)?.abschluss_tagesende.contains(&Tagesabschluss::Gs);
+    let (typ, _) = Tagesabschluss::Gs.typ_und_art();
+    let gutschrift_vor = Some(tx.today().begin_in_berlin());
+    Ok(chosen.then(|| Auswahl { typen: vec![typ.as_str()], gutschrift_vor, ..Auswahl::default() }))
 }
 
 /// The next open documents of a kind whose day is over, in the order of their creation.

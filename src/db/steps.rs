@@ -11,15 +11,15 @@ pub fn begin<P: Copy + Send + 'static>(
     writer: &WriterQueue,
     failed: String,
     place: P,
-    step: impl Fn(&Batch<'_>, P) -> Result<Option<P>> + Copy + Send + 'static,
+    step: impl Fn(&Batch<'_>, P) -> Result<Option<P>> + Clone + Send + 'static,
 ) {
-    let again = writer.clone();
+    let (again, next_step) = (writer.clone(), step.clone());
     writer.submit(
         0,
         move |batch| step(batch, place),
         move |next, ended| match (next, ended) {
             (Some(Err(failure)), _) => log(&format!("{failed}: {failure}")),
-            (Some(Ok(Some(next))), Ended::Committed) => begin(&again, failed, next, step),
+            (Some(Ok(Some(next))), Ended::Committed) => begin(&again, failed, next, next_step),
             _ => {}
         },
     );

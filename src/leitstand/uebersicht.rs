@@ -4,7 +4,7 @@ use maud::{Markup, Render, html};
 
 use super::bars::{BarPair, BarWords, bars};
 use super::page::{Ask, Snapshot, encoded};
-use super::parts::{linked, moment, number, or_blank, tenths};
+use super::parts::{Table, linked, moment, number, or_blank, tenths};
 use super::{frame, rat, wiegungen, zustand};
 use crate::app::description::meaning_of;
 use crate::belege::{self, Beleg};
@@ -24,7 +24,7 @@ use crate::waage::{self, Auswahl, Wiegung};
 /// Weighings of a day that are looked at, and errors that are shown, at most.
 const WEIGHINGS_OF_DAY_MAX: u32 = 5_000;
 const ERRORS_SHOWN_MAX: usize = 8;
-const WITHOUT_ERECHNUNG_SHOWN_MAX: u32 = 20;
+const DOCUMENTS_SHOWN_MAX: u32 = 20;
 
 /// Rows of the log among which they are looked for: this page is open all day.
 const LOG_ROWS_LOOKED_AT: i64 = 10_000;
@@ -39,6 +39,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let body = html! {
         @if !sorgen.is_empty() { h2 { "Zu erledigen" } (zustand::shown(&sorgen)) }
         (without_erechnung(ask, db)?)
+        (waiting(ask, db)?)
         @if let Some(steps) = zustand::first_steps(ask, db, &keys)? { (steps) }
         @if !errors.is_empty() || since.is_some() {
             h2 { "Abgelehnte Anfragen" }
@@ -68,22 +69,42 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
 /// Documents that became final without the e-invoice that they should have had: nobody was told at the end of a day (D4).
 fn without_erechnung(ask: &Ask, db: &Snapshot<'_>) -> Result<Markup> {
     let auswahl = belege::Auswahl { ohne_erechnung: true, ..belege::Auswahl::default() };
-    let page = Page { limit: Some(WITHOUT_ERECHNUNG_SHOWN_MAX), offset: 0 };
-    let found: Records<Beleg> = belege::list(&db.tx, &auswahl, page)?;
-    let table = linked("Belege ohne E-Rechnung, der neueste zuerst", "", &found.rows, |beleg| {
-        ask.page_of("belege", beleg.id)
-    })
-    .text("Nummer", |beleg| beleg.beleg_nummer.clone())
-    .text("Datum", |beleg| beleg.datum().german())
-    .text("Partner", |beleg| beleg.kunden_name.clone())
-    .text("Was fehlte", |beleg| beleg.erechnung_fehlt.as_deref().unwrap_or_default().join("; "));
+    let found = newest(db, &auswahl)?;
+    let table = documents_of(ask, "Belege ohne E-Rechnung, der neueste zuerst", &found.rows)
+        .text("Was fehlte", |beleg| beleg.erechnung_fehlt.as_deref().unwrap_or_default().join("; "));
     Ok(html! {
         @if found.count > 0 {
             h2 { "Ohne E-Rechnung abgeschlossen" }
-            p { "Diese " (number(found.count)) " Belege brauchten eine E-Rechnung und haben keine. Bitte ergänzen, was fehlte,                 den Beleg stornieren und neu schreiben. Was anders geregelt ist, verschwindet hier, sobald es erledigt ist." }
+            p { "Diese " (number(found.count)) " Belege brauchten eine E-Rechnung und haben keine. Bitte ergänzen, was fehlte, \
+                 den Beleg stornieren und neu schreiben. Was anders geregelt ist, verschwindet hier, sobald es erledigt ist." }
             (table.render())
         }
     })
+}
+
+/// Gutschriften that the end of their day left open, so that somebody looks at them (D4).
+fn waiting(ask: &Ask, db: &Snapshot<'_>) -> Result<Markup> {
+    let Some(auswahl) = belege::waiting(&db.tx)? else { return Ok(html! {}) };
+    let found = newest(db, &auswahl)?;
+    Ok(html! {
+        @if found.count > 0 {
+            h2 { "Gutschriften zu prüfen" }
+            p { "Diese " (number(found.count)) " Gutschriften an Lieferanten sind am Ende ihres Tages offen geblieben. Bitte \
+                 Vereinbarung, Steuer und Angaben für die E-Rechnung prüfen und sie dann abschließen." }
+            (documents_of(ask, "Offene Gutschriften, die neueste zuerst", &found.rows).render())
+        }
+    })
+}
+
+fn newest(db: &Snapshot<'_>, auswahl: &belege::Auswahl<'_>) -> Result<Records<Beleg>> {
+    belege::list(&db.tx, auswahl, Page { limit: Some(DOCUMENTS_SHOWN_MAX), offset: 0 })
+}
+
+fn documents_of<'r>(ask: &'r Ask, caption: &'r str, rows: &'r [Beleg]) -> Table<'r, Beleg> {
+    linked(caption, "", rows, |beleg| ask.page_of("belege", beleg.id))
+        .text("Nummer", |beleg| beleg.beleg_nummer.clone())
+        .text("Datum", |beleg| beleg.datum().german())
+        .text("Partner", |beleg| beleg.kunden_name.clone())
 }
 
 /// Kilograms that came in and went out in each hour of a day.

@@ -6,7 +6,6 @@ use super::page::{Ask, Snapshot};
 use super::parts::{moment, number};
 use super::sicherung::gigabytes;
 use super::upkeep::Upkeep;
-use crate::belege;
 use crate::db::list::Page;
 use crate::failure::Result;
 use crate::gate::key::{KeyState, StoredKey};
@@ -89,14 +88,6 @@ pub fn sorgen(
         let text = "Von gestern oder früher sind Wiegungen offen: zweite Wiegung oder Storno fehlt.";
         let list = format!("wiegungen?status=offen&bis={yesterday}");
         found.push(Sorge::soon(text.to_owned()).at(ask.of_firma(&list)));
-    }
-    let waiting = belege::waiting(&db.tx)?;
-    if waiting > 0 {
-        let text = format!(
-            "Gutschriften an Lieferanten, die noch offen sind und geprüft werden müssen (Vereinbarung, Steuer, E-Rechnung): \
-             {waiting}."
-        );
-        found.push(Sorge::soon(text).at(ask.of_firma("belege?typ=ER&status=offen")));
     }
     found.extend(keys_near_their_limit(ask, keys));
     Ok(found)

@@ -84,6 +84,18 @@ fn an_open_er_becomes_a_gutschrift_and_none_again() {
 }
 
 #[test]
+fn finalising_a_gutschrift_that_is_not_agreed_says_so_again() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    for (agreed, expected) in [(Value::Null, &[NOT_AGREED][..]), (json!("2026-07-01"), &[])] {
+        let id = post(&mill, "ER", &supplier(&mill, agreed), json!(true)).id();
+        let mut said = codes(&mill.post(&format!("{BELEGE}/{id}/abschliessen"), json!({})));
+        said.retain(|code| code == NOT_AGREED);
+        assert_eq!(said, expected);
+    }
+}
+
+#[test]
 fn the_storno_of_a_gutschrift_is_one() {
     let server = Server::start();
     let mill = server.company("Mühle");

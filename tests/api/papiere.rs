@@ -293,3 +293,37 @@ fn at_the_end_of_the_day_a_doubtful_gutschrift_stays_open() {
         assert_eq!(mill.get(&format!("/api/v1/belege/{id}")).is(200)["status"], status, "{id}");
     }
 }
+
+#[test]
+fn a_gutschrift_that_gets_no_e_invoice_becomes_final_whatever_one_would_lack() {
+    let mut server = Server::start();
+    let off = [COMPLETE, &[("e_rechnung", "aus")]].concat();
+    let hof = |more: Value| {
+        and(
+            json!({"name": "Hof", "partner_typen": ["lieferant"], "gutschrift_vereinbart_am": "2026-01-01"}),
+            more,
+        )
+    };
+    let made: Vec<_> = [
+        ("Aus", &off[..], hof(json!({})), "abgeschlossen"),
+        ("Ohne Stammdaten", &[("e_rechnung", "aus")][..], hof(json!({})), "abgeschlossen"),
+        ("Ausland", COMPLETE, hof(json!({"staat": "AT"})), "abgeschlossen"),
+        ("Inland", COMPLETE, hof(json!({})), "offen"),
+    ]
+    .into_iter()
+    .map(|(name, settings, partner, status)| {
+        let mill = server.company_with(name, settings);
+        let partner = mill.post("/api/v1/kunden", partner).id();
+        let items =
+            json!([{"bezeichnung": "Weizen", "einheit": "t", "menge": 1, "ep_netto": 100, "mwst_satz": 7}]);
+        let body = json!({"beleg_typ": "ER", "kunden_id": partner, "gutschrift": true, "items": items});
+        let id = mill.post("/api/v1/belege", body).id();
+        (mill.tenant, mill.key.clone(), id, name, status)
+    })
+    .collect();
+    server.restart_at("2026-07-11T10:00:00Z");
+    for (tenant, key, id, name, status) in made {
+        let mill = server.client(tenant, key);
+        assert_eq!(mill.get(&format!("/api/v1/belege/{id}")).is(200)["status"], status, "{name}");
+    }
+}

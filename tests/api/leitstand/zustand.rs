@@ -127,6 +127,33 @@ fn weighings_that_stay_open_and_refused_requests_say_what_to_do() {
 }
 
 #[test]
+fn gutschriften_that_the_end_of_the_day_left_open_are_listed_while_it_would_finalise_them() {
+    let mut server = Server::start_at("2026-07-09T10:00:00Z");
+    let mill = server.company("Mühle");
+    let items = json!([{"bezeichnung": "Weizen", "menge": 1, "ep_netto": 5, "mwst_satz": 7}]);
+    let partner = mill.post("/api/v1/kunden", json!({"name": "Hof Silbersee"})).id();
+    let id = |gutschrift: bool| {
+        let body = json!({"beleg_typ": "ER", "kunden_id": partner, "gutschrift": gutschrift, "items": items});
+        mill.post("/api/v1/belege", body).id()
+    };
+    let (waits, of_supplier) = (id(true), id(false));
+    let listed = |server: &Server, name: &str| {
+        let text = person(server, &[name]).get("/leitstand/f/1").is(200).text.clone();
+        let list = text.split("Gutschriften zu prüfen").nth(1);
+        list.map(|list| list.split("<h2>").next().unwrap().to_owned())
+    };
+    assert_eq!(listed(&server, "Paul"), None, "its day is not over");
+    server.restart_at("2026-07-10T10:00:00Z");
+    let list = listed(&server, "Anna").unwrap();
+    for words in ["Diese 1 Gutschriften", "Hof Silbersee", "ER-2026-00001", &format!("belege/{waits}")] {
+        assert!(list.contains(words), "{words}: {list}");
+    }
+    assert!(!list.contains(&of_supplier), "{list}");
+    server.set(&server.client(mill.tenant, mill.key.clone()), &[("abschluss_tagesende", "RE")]);
+    assert_eq!(listed(&server, "Eva"), None, "the company leaves them open");
+}
+
+#[test]
 fn a_key_near_its_limit_is_named_with_the_time_at_which_it_is_accepted_again() {
     let mut server = Server::start();
     let mill = server.company("Mühle");
