@@ -1582,6 +1582,7 @@ create table annahmeschein (
   id                   blob not null check (length(id) = 16),
   belegnummer          text not null,          -- D5
   status               text not null check (status in ('offen', 'abgerechnet', 'storniert')), -- D3
+  ist_abgerechnet      integer not null default 0 check (ist_abgerechnet in (0, 1)), -- 1: an import says so
   lieferdatum          text,
   partner_id           blob,
   artikel_id           blob,
@@ -1629,10 +1630,11 @@ create index annahmeschein_kontrakt on annahmeschein (tenant_id, kontrakt_id) wh
 create index annahmeschein_zertifikat on annahmeschein (tenant_id, biozertifikat_id) where biozertifikat_id is not null;
 create index annahmeschein_el on annahmeschein (tenant_id, el_beleg_id) where el_beleg_id is not null;
 
--- A note with its state (D21a): it is settled, too, while final invoices have met all goods of its EL that were not
--- returned, and some have. That follows from documents, whoever changes them, and is kept nowhere.
+-- The state of a note and the one that it should have (D21a): it is settled where an import says so, and while final
+-- invoices have met all goods of its EL that were not returned, and some have.
 create view annahmeschein_stand as
-select s.*, case when s.status = 'offen' and s.el_beleg_id is not null
+select s.tenant_id, s.id, s.el_beleg_id, s.status, case when s.status = 'storniert' then s.status
+    when s.ist_abgerechnet = 1 or s.el_beleg_id is not null
     and exists (select 1 from lager_paar l
       where l.tenant_id = s.tenant_id and l.lieferung_id = s.el_beleg_id and l.rueckgabe_id is null)
     and not exists (select 1 from lager_paar l
@@ -1644,8 +1646,13 @@ select s.*, case when s.status = 'offen' and s.el_beleg_id is not null
         join lager_offen o on o.tenant_id = p.tenant_id and o.kunde_id = b.kunde_id and o.beleg_typ = b.beleg_typ
           and o.artikel_id = p.artikel_id and o.ist_genannt in (0, 1) and o.beleg_id = p.beleg_id
       where p.tenant_id = s.tenant_id and p.beleg_id = s.el_beleg_id)
-  then 'abgerechnet' else s.status end as stand
+  then 'abgerechnet' else 'offen' end as stand
 from annahmeschein s;
+
+-- Whoever changes what an EL has met brings its note to the state that follows.
+create trigger annahmeschein_folgt instead of insert on annahmeschein_stand begin
+  update annahmeschein set status = new.status where tenant_id = new.tenant_id and id = new.id;
+end;
 
 ------------------------------------------------------------------------------------------------------------------------
 -- leitstand

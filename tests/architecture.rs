@@ -362,16 +362,16 @@ const NUMBERS: &str = "its checks compare its numbers with the series that gave 
 const READS: &[(&str, &str, &str)] = &[
     ("aenderungen", "aenderung", "proves what db wrote"),
     ("anhaenge", "nachweis", "finds what has no evidence, in one statement"),
+    (
+        "annahmescheine",
+        "annahmeschein_stand",
+        "its check compares the states of notes with what belege brings about",
+    ),
     ("annahmescheine", "artikel kunde", NAMES),
     ("annahmescheine", "beleg beleg_position", "a note shows the document that it made, and its batch"),
     ("annahmescheine", "nummernkreis", NUMBERS),
     ("app", "installation", "whether a file is a database of ours, before anything of it is used"),
     ("artikel", "artikel_bestand", "an article is shown with its stock; chargen stands below it"),
-    (
-        "belege",
-        "annahmeschein",
-        "tells the feed of the notes whose state follows; annahmescheine stands below it",
-    ),
     ("belege", "artikel kunde", NAMES),
     ("belege", "charge lagerbewegung", "what a document has moved is found by way of its positions"),
     ("belege", "firma", "the checksum of a document covers the company as it was, in one statement"),

@@ -13,7 +13,6 @@ const BESIDE: &[(&str, &str, &str)] = &[
     ("anhang", "artikel_id beleg_id kunde_id", "whose it is, of which the struct says nothing"),
     ("anhang", "inhalt sha256", "a new one comes with its content; it is read as base64 and as hex"),
     ("annahmeschein", "anfrage_sha256", "what a repeated request is compared with"),
-    ("annahmeschein", "status", "what was said of it; what is shown follows from invoices, too"),
     ("annahmeschein", "storno_grund", "written by the storno alone"),
     (
         "artikel",

@@ -2,11 +2,17 @@
 
 use crate::db::check::Check;
 
-pub const CHECKS: &[Check] = &[Check {
-    // Imported notes of our form move the series on, so that there may be gaps.
-    rule: "numbers of goods-receipt notes come from their series",
-    violations: "select count(*) from annahmeschein s where s.anfrage_sha256 is not null and not exists (
+pub const CHECKS: &[Check] = &[
+    Check {
+        rule: "the state of a goods-receipt note follows from what its delivery has met",
+        violations: "select count(*) from annahmeschein_stand s where s.status <> s.stand",
+    },
+    Check {
+        // Imported notes of our form move the series on, so that there may be gaps.
+        rule: "numbers of goods-receipt notes come from their series",
+        violations: "select count(*) from annahmeschein s where s.anfrage_sha256 is not null and not exists (
            select 1 from nummernkreis n where n.tenant_id = s.tenant_id and n.reihe = 'AS'
              and s.belegnummer like 'AS-' || printf('%04d', n.jahr) || '-%'
              and cast(substr(s.belegnummer, 9) as integer) <= n.letzte)",
-}];
+    },
+];

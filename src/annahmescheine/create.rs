@@ -9,7 +9,6 @@ use super::model::{Annahmeschein, AnnahmescheinBestaetigung, NewAnnahmeschein};
 use super::sql;
 use crate::artikel::{self, Artikel};
 use crate::belege::{NewItem, receive};
-use crate::biozertifikate;
 use crate::chargen::Bewegung;
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
@@ -26,6 +25,7 @@ use crate::rules::repeat::{Angelegt, Wiederholt};
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::weighing::Richtung;
 use crate::waage::{self, FertigeWiegung};
+use crate::{belege, biozertifikate};
 
 /// Why a note is refused, besides its partner, date and article.
 pub const REFUSALS: &[Code] = &[
@@ -79,7 +79,10 @@ pub fn create(
         false => Vec::new(),
     };
     sql::insert(tx, &schein, digest)?;
-    schein.status = sql::find(tx, schein.id)?.map_or(schein.status, |stored| stored.status);
+    if schein.el_id.is_some() {
+        belege::note_receipts(tx, schein.el_id.as_ref())?;
+        schein.status = sql::find(tx, schein.id)?.map_or(schein.status, |stored| stored.status);
+    }
     Ok(Angelegt::Neu(confirmation(schein, bewegungen, hints)))
 }
 

@@ -16,14 +16,14 @@ use crate::rules::error::{Code, HintCode, Refusal, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::number::Reihe;
 use crate::rules::receipt::AnnahmescheinStatus;
-use crate::{artikel, biozertifikate, kunden, waage};
+use crate::{artikel, belege, biozertifikate, kunden, waage};
 
 /// Stores a note; its key is belegnummer. Absent and blank fields stay as they are.
 pub fn annahmeschein(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let zeile = AnnahmescheinZeile::from_json(row, at)?;
     let belegnummer = required(zeile.belegnummer.clone(), "belegnummer")?;
     let old = sql::find_by_nummer(tx, &belegnummer)?;
-    let (is_computed, status) = (zeile.netto_menge_kg.is_none(), zeile.status);
+    let is_computed = zeile.netto_menge_kg.is_none();
     let new = with_row(
         tx,
         old.clone().unwrap_or_else(|| Annahmeschein::blank(tx.new_id(), belegnummer, tx.now())),
@@ -37,14 +37,20 @@ pub fn annahmeschein(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Resul
             // So that the next note of ours does not take a number that came from elsewhere.
             numbers::reserve(tx, Reihe::Annahmeschein, &new.belegnummer)?;
         }
-        sql::upsert(tx, &new, old.is_none(), status)
+        sql::upsert(tx, &new, old.is_none())?;
+        belege::note_receipts(tx, new.el_id.as_ref())
     })
 }
 
 fn with_row(tx: &Tx<'_>, mut schein: Annahmeschein, zeile: AnnahmescheinZeile) -> Result<Annahmeschein> {
     let before = schein.clone();
     take_named(tx, &mut schein, &zeile)?;
-    schein.status = zeile.status.unwrap_or(schein.status);
+    if let Some(status) = zeile.status {
+        // What its delivery has met makes it settled, too, and is asked again once this is stored.
+        let follows = schein.status == AnnahmescheinStatus::Abgerechnet && !schein.ist_abgerechnet;
+        schein.ist_abgerechnet = status == AnnahmescheinStatus::Abgerechnet;
+        schein.status = if follows && status == AnnahmescheinStatus::Offen { schein.status } else { status };
+    }
     schein.lieferdatum = zeile.lieferdatum.map(DayTime).or(schein.lieferdatum);
     schein.schwundfaktor = zeile.schwundfaktor.unwrap_or(schein.schwundfaktor);
     schein.sonstige_abzuege_kg = zeile.sonstige_abzuege_kg.unwrap_or(schein.sonstige_abzuege_kg);
@@ -87,6 +93,7 @@ fn check_booked(before: &Annahmeschein, after: &Annahmeschein) -> Result<()> {
     // What is the note's own may change: its state, the remark, the laboratory's figures.
     let own = |schein: &Annahmeschein| Annahmeschein {
         status: before.status,
+        ist_abgerechnet: before.ist_abgerechnet,
         bemerkung: None,
         feuchte_prozent: None,
         basisfeuchte_prozent: None,

@@ -24,7 +24,10 @@ record! {
         id: Uuid = fixed,
         belegnummer: String = fixed,
         /// abgerechnet also while final invoices have met its EL (D21a).
-        status: AnnahmescheinStatus = "s.stand",
+        status: AnnahmescheinStatus = mutable,
+        /// An import says that it is settled, whatever its EL has met.
+        #[serde(skip)]
+        ist_abgerechnet: bool = mutable,
         lieferdatum: Option<DayTime> = mutable,
         anliefermenge_kg: Option<Quantity> = mutable,
         netto_menge_kg: Option<Quantity> = mutable,

@@ -7,19 +7,19 @@ use super::model::Annahmeschein;
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::record::Part;
 use crate::db::retention::Retention;
-use crate::db::tx::{Params, Tx, WriteTx};
+use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::PageOf;
 use crate::rules::receipt::AnnahmescheinStatus;
 
 const LIST: ListSql<'_> = ListSql {
     columns: Annahmeschein::COLUMNS,
-    from: "from annahmeschein_stand s
+    from: "from annahmeschein s
         left join beleg b on b.tenant_id = s.tenant_id and b.id = s.el_beleg_id
         left join beleg_position p on p.tenant_id = s.tenant_id and p.beleg_id = s.el_beleg_id and p.position = 1
         left join kunde k on k.tenant_id = s.tenant_id and k.id = s.partner_id
         left join artikel a on a.tenant_id = s.tenant_id and a.id = s.artikel_id",
-    count: "select count(*) from annahmeschein_stand s",
+    count: "select count(*) from annahmeschein s",
     ids_first: None,
     order: "order by s.lieferdatum desc, s.id",
 };
@@ -51,23 +51,14 @@ pub fn request_digest(tx: &Tx<'_>, id: Uuid) -> Result<Option<[u8; 32]>> {
 }
 
 pub fn insert(tx: &WriteTx<'_>, schein: &Annahmeschein, digest: [u8; 32]) -> Result<()> {
-    let own = named_params! {":anfrage_sha256": digest, ":status": schein.status};
+    let own = named_params! {":anfrage_sha256": digest};
     tx.insert("annahmeschein", &[&schein.values(Part::All)[..], own].concat())
 }
 
-/// Stores a note; its state only where one is `sent`, for else it may follow from invoices.
-pub fn upsert(
-    tx: &WriteTx<'_>,
-    schein: &Annahmeschein,
-    is_new: bool,
-    sent: Option<AnnahmescheinStatus>,
-) -> Result<()> {
-    let status = sent.unwrap_or_default();
-    let own: Params<'_> = named_params! {":status": status};
-    let own = if is_new || sent.is_some() { own } else { &[] };
+pub fn upsert(tx: &WriteTx<'_>, schein: &Annahmeschein, is_new: bool) -> Result<()> {
     match is_new {
-        true => tx.insert("annahmeschein", &[&schein.values(Part::All)[..], own].concat()),
-        false => tx.update("annahmeschein", schein.id, &[&schein.values(Part::Mutable)[..], own].concat()),
+        true => tx.insert("annahmeschein", &schein.values(Part::All)),
+        false => tx.update("annahmeschein", schein.id, &schein.values(Part::Mutable)),
     }
 }
 
@@ -75,7 +66,7 @@ pub const RETENTION: Retention = Retention {
     records: "Annahmescheine",
     years: 8,
     of_partner:
-        "select count(*) as anzahl, count(*) filter (where stand = 'offen') as offen, 0 as undatiert, null as tag,
+        "select count(*) as anzahl, count(*) filter (where status = 'offen') as offen, 0 as undatiert, null as tag,
           max(angelegt_am) as zeit
-        from annahmeschein_stand where tenant_id = :tenant and partner_id = :partner",
+        from annahmeschein where tenant_id = :tenant and partner_id = :partner",
 };

@@ -47,7 +47,7 @@ pub use handlers::{auswahl, found, with_positions};
 pub use model::{Beleg, BelegPosition, Gegenbeleg, Kettenglied};
 pub use nachweis::{altered_pdf, digest, without_evidence};
 pub use nummer::{erechnung_of_number, finalise_number, missing_of_number, pdf_of_number, settle_number};
-pub use sql::{Auswahl, RETENTION, count, list};
+pub use sql::{Auswahl, RETENTION, count, list, note_receipts};
 pub use tagesende::{Behind, finalise_past_days, waiting};
 pub use verlauf::{Verlaufsschritt, steps};
 pub use wareneingang::{is_live, receive};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::named_params;
+use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
 use super::eingabe::NewItem;
@@ -438,12 +438,19 @@ pub fn deliveries_met(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Uuid>> {
     tx.all(statement, named_params! {":beleg": beleg}, |row| row.get(0))
 }
 
-/// Tells the feed of the goods-receipt notes of these documents: their state follows from what the goods have met (D21a).
+/// Brings the goods-receipt notes of these documents to the state that follows from what the goods have met (D21a), and
+/// tells the feed of them.
 pub fn note_receipts<'b>(tx: &WriteTx<'_>, belege: impl IntoIterator<Item = &'b Uuid>) -> Result<()> {
-    let statement = "select id from annahmeschein where tenant_id = :tenant and el_beleg_id = :beleg";
+    let statement = "select id, status, stand from annahmeschein_stand where tenant_id = :tenant and el_beleg_id = :beleg";
+    let follow = "insert into annahmeschein_stand (tenant_id, id, status) values (:tenant, :id, :status)";
     for beleg in belege {
-        for note in tx.all(statement, named_params! {":beleg": beleg}, |row| row.get(0))? {
-            tx.changed("annahmeschein", note);
+        let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        let notes: Vec<(Uuid, String, String)> = tx.all(statement, named_params! {":beleg": beleg}, row)?;
+        for (id, status, stand) in notes {
+            if status != stand {
+                tx.execute(follow, named_params! {":id": id, ":status": stand})?;
+            }
+            tx.changed("annahmeschein", id);
         }
     }
     Ok(())

@@ -138,10 +138,10 @@ impl Booking<'_> {
     fn book(mut self) -> Result<Rebooked> {
         std::mem::take(&mut self.errors).into_result()?;
         self.keep_followers()?;
-        super::sql::note_receipts(self.tx, self.followed.keys().chain([&self.change.beleg.id]))?;
         let received = self.note_batches()?;
-        self.hint_rebatched()?;
         std::mem::take(&mut self.unmet).store(self.tx)?;
+        super::sql::note_receipts(self.tx, self.followed.keys().chain([&self.change.beleg.id]))?;
+        self.hint_rebatched()?;
         let booked = self.book_movements()?;
         for received in received {
             let moved = self.movements.keys().filter(|(_, _, charge)| *charge == Some(received));

@@ -94,11 +94,65 @@ fn a_settled_note_is_a_row_of_the_feed() {
     let feed = read(&format!("?arten=annahmeschein&seit={cursor}"));
     assert_eq!(feed["data"].as_array().unwrap().len(), 1, "{feed}");
     assert_fields(&feed["data"][0], json!({"nummer": "AS-2026-00001", "id": notes(&mill)[0]["id"]}));
+    // It is found by its state, and so is who looks for open ones.
+    for (state, count) in [("abgerechnet", 1), ("offen", 0), ("offen,abgerechnet", 1), ("storniert", 0)] {
+        let listed = mill.client.get(&format!("/api/v1/annahmescheine?status={state}"));
+        assert_eq!(listed.is(200)["count"], count, "{state}");
+    }
     mill.client.post(&format!("/api/v1/belege/{invoice}/abschliessen"), json!({})).is(200);
     mill.post("RE", json!({"artikelnr": "S", "menge": 1})).is(201);
     let cursor = feed["cursor"].as_str().unwrap().to_owned();
     let feed = read(&format!("?arten=annahmeschein&seit={cursor}"));
     assert_eq!(feed["data"], json!([]), "what stays as it was is no change");
+}
+
+#[test]
+fn a_note_that_is_open_again_is_a_row_of_the_feed() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let el = delivered(&mill);
+    let first = invoice(&mill, 1_000);
+    mill.finalise(&first);
+    let rows = |cursor: &mut String| {
+        let feed = mill.client.get(&format!("/api/v1/aenderungen?arten=annahmeschein&seit={cursor}"));
+        *cursor = feed.is(200)["cursor"].as_str().unwrap().to_owned();
+        feed.body["data"].as_array().unwrap().len()
+    };
+    let mut cursor = "alles".to_owned();
+    rows(&mut cursor);
+    mill.storno(&first).is(200);
+    assert_eq!((rows(&mut cursor), status(&mill)), (1, "offen".to_owned()), "storno of the ER");
+    mill.finalise(&invoice(&mill, 1_000));
+    rows(&mut cursor);
+    mill.put(&el, and(buy(1_100, "C1"), json!({"ep_netto": 0.2}))).is(200);
+    assert_eq!((rows(&mut cursor), status(&mill)), (1, "offen".to_owned()), "change of the EL");
+}
+
+/// What an import says beside what invoices have met.
+#[test]
+fn an_import_that_says_settled_holds_and_one_that_says_open_leaves_what_follows() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    delivered(&mill);
+    let first = invoice(&mill, 1_000);
+    mill.finalise(&first);
+    let import = |status: &str| {
+        let row = json!([{"belegnummer": "AS-2026-00001", "status": status}]).to_string();
+        let said = server.import(&mill.client, "annahmescheine", &row);
+        (said.contains(", changed 1"), self::status(&mill))
+    };
+    let settled = |is_changed| (is_changed, "abgerechnet".to_owned());
+    assert_eq!([import("offen"), import("offen")], [settled(false), settled(false)]);
+    assert_eq!([import("abgerechnet"), import("abgerechnet")], [settled(true), settled(false)]);
+    mill.storno(&first).is(200);
+    assert_eq!(status(&mill), "abgerechnet", "as the import said");
+    assert_eq!(import("offen"), (true, "offen".to_owned()));
+    assert_eq!(import("abgerechnet"), settled(true));
+    mill.finalise(&invoice(&mill, 1_000));
+    assert_eq!(import("offen"), settled(true), "it follows from the invoice");
+    assert_eq!(import("storniert"), (true, "storniert".to_owned()));
+    assert_eq!(import("offen"), settled(true), "and does so again");
+    assert!(server.cli(&["check"]).status.success());
 }
 
 #[test]
