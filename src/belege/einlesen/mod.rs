@@ -117,7 +117,11 @@ fn create_document(
     vorschlag: &Vorschlag,
     hints: &mut Hints,
 ) -> Result<(Option<BelegDerDatei>, bool)> {
-    vorschlag.check_rates()?;
+    // What was made before is not asked for again (D19).
+    let known = vorschlag.new.external_ref.as_ref().map(|known| sql::find_by_external_ref(tx, known));
+    if known.transpose()?.flatten().is_none() {
+        vorschlag.check_rates()?;
+    }
     let bestaetigung = match create::create(tx, &vorschlag.new, Hints::default())? {
         Angelegt::Neu(bestaetigung) => bestaetigung,
         Angelegt::Wiederholt(antwort) => {

@@ -27,13 +27,16 @@ const PAYMENT_DAYS_MAX: i64 = 3_650;
 const RATE_UNKNOWN: &str = "Aus der gedruckten Steuer folgt kein bekannter Steuersatz. Bitte mwst_satz im Vorschlag \
     ergänzen, nötigenfalls die Position nach Sätzen teilen, und den Beleg mit POST /belege anlegen.";
 
+const RATE_NOT_NAMED: &str =
+    "Die Rechnung nennt keinen Steuersatz für diese Position. Bitte mwst_satz im Vorschlag ergänzen.";
+
 pub struct Vorschlag {
     pub new: NewBeleg,
     pub gefunden: Gefunden,
     /// What its items come to.
     sums: VorschlagSummen,
-    /// The first item that has a sum and no rate.
-    without_rate: Option<usize>,
+    /// The first item that stands for no line and has no rate, and why.
+    without_rate: Option<(usize, &'static str)>,
 }
 
 impl Vorschlag {
@@ -72,7 +75,8 @@ impl Vorschlag {
         let steuergruppen =
             printed.map(|printed| printed.0.into_iter().map(SteuergruppeEingabe::from).collect());
         let new = NewBeleg { external_ref, items: Some(items), steuergruppen, ..header(kunde, gelesen) };
-        let without_rate = posten.iter().position(lacks_rate);
+        let lacking = posten.iter().enumerate().find(|(_, posten)| lacks_rate(posten));
+        let without_rate = lacking.map(|(at, posten)| (at, why_without_rate(posten)));
         Ok(Vorschlag { new, gefunden, sums, without_rate })
     }
 
@@ -85,8 +89,8 @@ impl Vorschlag {
 
     /// An ER whose tax nobody knows is not made by itself.
     pub fn check_rates(&self) -> Checked<()> {
-        let Some(at) = self.without_rate else { return Ok(()) };
-        Err(Refusal::field(Code::FeldFehlt, format!("vorschlag.items[{at}].mwst_satz"), RATE_UNKNOWN))
+        let Some((at, why)) = self.without_rate else { return Ok(()) };
+        Err(Refusal::field(Code::FeldFehlt, format!("vorschlag.items[{at}].mwst_satz"), why))
     }
 
     /// Tries what POST /belege would do with the proposal, as far as nothing is stored: what it would refuse is a hint.
@@ -126,6 +130,10 @@ fn with_rates(tx: &Tx<'_>, gelesen: &Gelesen, posten: &[Posten]) -> Result<Vec<P
 
 fn lacks_rate(posten: &Posten) -> bool {
     posten.zeile.is_none() && posten.mwst_satz.is_none()
+}
+
+fn why_without_rate(posten: &Posten) -> &'static str {
+    if posten.steuer.is_some() { RATE_UNKNOWN } else { RATE_NOT_NAMED }
 }
 
 /// What a document needs and the invoice does not say.
@@ -219,9 +227,7 @@ fn hint_doubts(posten: &Posten, path: &str, hints: &mut Hints) {
         hints.add_field(HintCode::WertFraglich, format!("{path}.ep_netto"), message);
     }
     if posten.mwst_satz.is_none() {
-        let other = "Die Rechnung nennt keinen Steuersatz für diese Position. Bitte mwst_satz ergänzen.";
-        let message = if lacks_rate(posten) { RATE_UNKNOWN } else { other };
-        hints.add_field(HintCode::WertFraglich, format!("{path}.mwst_satz"), message);
+        hints.add_field(HintCode::WertFraglich, format!("{path}.mwst_satz"), why_without_rate(posten));
     }
 }
 

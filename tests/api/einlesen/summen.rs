@@ -68,6 +68,31 @@ fn without_lines_the_rate_follows_from_the_printed_tax() {
 }
 
 #[test]
+fn a_repeat_is_answered_before_a_rate_is_asked_for() {
+    let server = Server::start();
+    let mill = supplied(&server);
+    let first = create(&mill, Rechnung::new(&eigene_nr("W")).xml().as_bytes(), Some("E-1"));
+    first.is(201);
+    let unknown = minimum(["1234.56", "150.00", "1384.56"]);
+    let again = create(&mill, unknown.as_bytes(), Some("E-1"));
+    assert_eq!((&again.is(200)["idempotent"], &again.body["id"]), (&json!(true), &first.body["id"]));
+    create(&mill, unknown.as_bytes(), Some("E-2")).refused(400, "FELD_FEHLT");
+}
+
+#[test]
+fn what_a_line_without_a_rate_is_rounded_by_says_that_none_is_named() {
+    let server = Server::start();
+    let mill = supplied(&server);
+    let zeilen = zeile(&eigene_nr("W"), "999999", "1", "1000000.25");
+    let sums = ["1000000.25", "70000.02", "1070000.27"];
+    let xml = Rechnung { zeilen, sums, ..Rechnung::new("") }.xml().replace("<Percent>7</Percent>", "");
+    let refused = create(&mill, xml.as_bytes(), None);
+    let said = refused.refused(400, "FELD_FEHLT");
+    assert_eq!(said["feld"], "vorschlag.items[1].mwst_satz");
+    assert!(said["message"].as_str().unwrap().contains("nennt keinen Steuersatz"), "{said}");
+}
+
+#[test]
 fn a_proposal_always_has_its_sums_with_tax_groups() {
     let server = Server::start();
     let mill = supplied(&server);
