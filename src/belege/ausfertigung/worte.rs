@@ -60,12 +60,13 @@ pub fn einleitung(vorlage: &Vorlage<'_>) -> String {
     sentence.replace("{vom}", &vom.unwrap_or_default())
 }
 
-/// First and last day of what an invoice is about: as it says itself, else those of several deliveries.
+/// First and last day of what an invoice is about: as it says itself, else those of several deliveries; a day that it
+/// says stands alone.
 pub fn zeitraum(vorlage: &Vorlage<'_>) -> (Option<Day>, Option<Day>) {
     let own = [vorlage.beleg.leistung_von, vorlage.beleg.leistung_bis].map(|day| day.map(|day| day.0));
-    match (own, vorlage.angaben.liefertage()) {
-        ([None, None], Some((von, bis))) => (Some(von), Some(bis)),
-        ([von, bis], _) => (von, bis),
+    match (own, vorlage.angaben.liefertage(), vorlage.beleg.lieferdatum) {
+        ([None, None], Some((von, bis)), None) => (Some(von), Some(bis)),
+        ([von, bis], ..) => (von, bis),
     }
 }
 

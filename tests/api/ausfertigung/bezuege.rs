@@ -131,6 +131,66 @@ fn several_deliveries_give_first_and_last_day_and_each_line_names_its_own() {
 }
 
 #[test]
+fn a_day_or_a_period_that_is_sent_stands_alone_beside_several_deliveries() {
+    needs!("pdftotext");
+    let server = Server::start_at("2026-07-10T10:00:00Z");
+    let mill = Mill::with(&server, "Mühle", COMPLETE);
+    let kunde = json!({"name": "Bäckerei", "plz": "86650", "ort": "Wemding"});
+    mill.client.put(&format!("/api/v1/kunden/{}", mill.partner_id("Kd")), kunde).is(200);
+    let charge = mill.receive("FELD-7", 30_000);
+    for (sent, period, words) in [
+        (json!({"lieferdatum": "2026-07-10"}), "", "Für unsere Lieferung vom 10.07.2026"),
+        (json!({"leistung_von": "2026-07-01"}), "20260701", "Leistungszeitraum 01.07.2026"),
+        (json!({"leistung_bis": "2026-07-31"}), "20260731", "Leistungszeitraum 31.07.2026"),
+        (
+            json!({"leistung_von": "2026-07-01", "leistung_bis": "2026-07-31"}),
+            "20260701 20260731",
+            "01.07.2026 – 31.07.2026",
+        ),
+    ] {
+        for day in ["2026-07-02", "2026-07-06"] {
+            let items = json!([sell(1000, &charge)]);
+            let body = json!({"beleg_typ": "LS", "kundennummer": "Kd", "lieferdatum": day, "items": items});
+            mill.client.post(BELEGE, body).is(201);
+        }
+        let body =
+            json!({"beleg_typ": "RE", "kundennummer": "Kd", "items": [plain(2000)], "abschliessen": true});
+        let invoice = mill.client.post(BELEGE, and(body, sent.clone())).id();
+        let (written, shown) = (xml(&mill.client, &invoice), text(&sheet(&mill.client, &invoice)));
+        let found = written.split_once("<ram:BillingSpecifiedPeriod>").map_or("", |(_, period)| period);
+        let found = found.split("</ram:BillingSpecifiedPeriod>").next().unwrap();
+        assert_eq!(texts(&found.replace("udt:", "ram:"), "DateTimeString").join(" "), period, "{sent}");
+        assert!(shown.contains(words) && !shown.contains("02.07.2026 – "), "{sent}: {shown}");
+        let delivered = written.split_once("<ram:ActualDeliverySupplyChainEvent>").unwrap().1;
+        let day = if period.is_empty() { "20260710" } else { "20260706" };
+        let delivered = delivered.split("</ram:ActualDeliverySupplyChainEvent>").next().unwrap();
+        assert!(delivered.contains(day), "{sent}: {delivered}");
+    }
+}
+
+#[test]
+fn a_gutschrift_below_zero_names_the_one_that_it_corrects() {
+    needs!("pdftotext");
+    let server = Server::start_at("2026-07-10T10:00:00Z");
+    let mill = firma(&server, "Mühle", &[]);
+    let more = json!({"partner_typen": ["lieferant"], "gutschrift_vereinbart_am": "2026-01-01"});
+    let hof = partner(&mill, more);
+    let credit =
+        |more: Value| finished(&mill, and(document("ER", &hof, "1000", json!({"gutschrift": true})), more));
+    let first = credit(json!({"beleg_datum": "2026-07-03"}));
+    let minus = json!({"bezeichnung": "Nachlass", "menge": 1, "ep_netto": -50, "mwst_satz": 7, "bezug_beleg_id": first});
+    let second = credit(json!({"items": [minus]}));
+    let number = number(&mill, &first);
+    let written = xml(&mill, &second);
+    assert_eq!((typ(&written), preceding(&written)), ("389", vec![(number.clone(), "20260703".to_owned())]));
+    let shown = text(&sheet(&mill, &second));
+    assert!(
+        shown.contains(&format!("Wir berichtigen unsere Gutschrift {number} vom 03.07.2026:")),
+        "{shown}"
+    );
+}
+
+#[test]
 fn a_storno_names_the_partner_as_the_document_has_kept_him() {
     needs!("pdftotext");
     let server = Server::start();

@@ -224,3 +224,23 @@ fn the_command_line_says_what_is_missing_and_writes_the_files() {
     assert_eq!(rights.mode() & 0o777, 0o600, "it is its owner's alone");
     assert!(run("erechnung", &[]).stdout == xml(&mill, &id).into_bytes());
 }
+
+#[test]
+fn where_none_is_wanted_nothing_is_missing_whatever_the_category() {
+    let server = Server::start();
+    let mill = firma(&server, "Mühle", &[]);
+    let off = firma(&server, "Aus", &[("e_rechnung", "aus")]);
+    let abroad = |more: Value| and(json!({"staat": "AT", "ust_id": null, "plz": null, "ort": null}), more);
+    let item = json!({"bezeichnung": "Weizen", "menge": 1, "ep_netto": 100, "steuer_kategorie": "K"});
+    for (mill, more, expected) in
+        [(&mill, json!({}), &[CODE][..]), (&mill, json!({"e_rechnung": "aus"}), &[]), (&off, json!({}), &[])]
+    {
+        let kunde = partner(mill, abroad(more.clone()));
+        let id = mill.post(BELEGE, document("RE", &kunde, "1", json!({"items": [item]}))).id();
+        let finalised = mill.post(&format!("{BELEGE}/{id}/abschliessen"), json!({}));
+        finalised.is(200);
+        let found: Vec<_> = finalised.hint_codes().into_iter().filter(|code| code == CODE).collect();
+        assert_eq!(found, expected, "{more}");
+        erechnung(mill, &id).refused(404, "KEINE_ERECHNUNG");
+    }
+}
