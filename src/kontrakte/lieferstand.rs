@@ -92,7 +92,8 @@ pub fn hint_delivered(tx: &Tx<'_>, beleg: Uuid, items: &[Genannt], hints: &mut H
         }
         for (_, nummer) in contradictions.iter().filter(|(position, _)| *position == item.position) {
             let message = format!(
-                "{nummer} nennt für dieselbe Ware einen anderen Kontrakt. Es gilt der der Lieferung."
+                "{nummer} nennt für dieselbe Ware einen anderen Kontrakt oder eine andere Position von ihm. Es gilt, was \
+                 die Lieferung nennt."
             );
             hint(HintCode::KontraktWiderspruch, message);
         }

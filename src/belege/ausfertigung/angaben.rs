@@ -13,7 +13,7 @@ use crate::erechnung::Bezug;
 use crate::failure::{Failure, Result};
 use crate::rules::day::Day;
 use crate::rules::fixed::{Percent, Quantity};
-use crate::rules::tax::{Klasse, Steuerart};
+use crate::rules::tax::{Steuerart, is_flat_rate};
 use crate::{biozertifikate, chargen, kontrakte, steuersaetze, waage};
 
 /// What is frozen as JSON beside a final document. A field that comes later is none in what was frozen before.
@@ -160,10 +160,8 @@ fn durchschnittssaetze(
         return Ok(Vec::new());
     }
     let saetze = steuersaetze::all(tx)?;
-    let is_flat = |satz: &Percent| {
-        saetze.iter().any(|known| known.schluessel == Klasse::Pauschal24.as_str() && known.satz == *satz)
-    };
-    Ok(distinct(positionen.iter().map(|position| position.mwst_satz).filter(is_flat)))
+    let rates = positionen.iter().map(|position| position.mwst_satz);
+    Ok(distinct(rates.filter(|satz| is_flat_rate(&saetze, *satz))))
 }
 
 impl Ware {

@@ -208,10 +208,11 @@ impl<'e> Assembly<'e> {
                 self.note("Left out because they were voided before the receipt was closed, lines");
                 continue;
             }
-            sold.extend(self.zeilen(line)?);
-            if !self.by_rate(line)?.iter().all(|(_, [brutto, netto, ust])| adds_up(*brutto, *netto, *ust)) {
+            let by_rate = self.by_rate(line)?;
+            if !by_rate.iter().all(|(_, [brutto, netto, ust])| adds_up(*brutto, *netto, *ust)) {
                 self.note_at("Lines whose net and tax do not add up to their gross", place(line));
             }
+            sold.extend(self.zeilen(line, by_rate)?);
         }
         Ok(sold)
     }
@@ -267,9 +268,12 @@ impl<'e> Assembly<'e> {
         Ok(by_rate)
     }
 
-    fn zeilen(&self, line: &ReceiptLine) -> Joined<Vec<ZeileEingabe>> {
+    fn zeilen(
+        &self,
+        line: &ReceiptLine,
+        by_rate: Vec<(i64, [Option<Price>; 3])>,
+    ) -> Joined<Vec<ZeileEingabe>> {
         let place = || place(line);
-        let by_rate = self.by_rate(line)?;
         if by_rate.is_empty() {
             return Err(format!("lines_vat.csv has no {}", place()));
         }

@@ -146,6 +146,32 @@ fn what_was_agreed_is_judged_by_position() {
 }
 
 #[test]
+fn a_return_counts_for_its_contract_also_by_position() {
+    let server = Server::start();
+    let mill = mill(&server, "Mühle");
+    let wheat = json!([{"artikelnummer": "W", "menge": 40}, {"artikelnummer": "W", "menge": 60}]);
+    let file = json!([{"kontrakt_nr": "T", "gesamtmenge_einheit": "t", "positionen": wheat}]);
+    server.import(&mill, "kontrakte", &file.to_string());
+    let shown = contract(&mill, "T");
+    let named = |at: usize| json!({"kontrakt_position_id": shown["positionen"][at]["id"]});
+    let any = json!({"kontrakt_id": shown["id"]});
+    let of = |typ: &str, menge: i64, more: &Value| {
+        let item = json!({"artikelnr": "W", "menge": menge, "einheit": "t"});
+        codes(&post(&mill, typ, crate::lager::and(item, more.clone())))
+    };
+    let delivered = || contract(&mill, "T")["geliefert"].clone();
+    // A return that nobody has met waits. It names no position: it counts for the contract, and contradicts nobody.
+    assert_eq!((of("EL", -10, &any), delivered()), (vec![], json!("-10.000")));
+    assert_eq!((of("ER", -10, &named(1)), delivered()), (vec![], json!("-10.000")));
+    // One of another position counts for the return's.
+    assert_eq!((of("EL", -5, &named(0)), delivered()), (vec![], json!("-15.000")));
+    let contradicts = vec!["KONTRAKT_WIDERSPRUCH".to_owned()];
+    assert_eq!((of("ER", -5, &named(1)), delivered()), (contradicts, json!("-15.000")));
+    assert_eq!((of("EL", 45, &named(0)), delivered()), (vec![], json!("30.000")));
+    assert_eq!(of("EL", 1, &named(0)), ["KONTRAKT_UEBERLIEFERT"], "41 of 40 on the first position");
+}
+
+#[test]
 fn a_contract_in_a_unit_that_cannot_be_compared_has_no_sum() {
     let server = Server::start();
     let mill = mill(&server, "Mühle");

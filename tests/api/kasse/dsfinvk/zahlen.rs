@@ -14,7 +14,8 @@ fn grouped(server: &Server, name: &str, number: &str, decimal: char) -> PathBuf 
     fs::create_dir_all(&folder).unwrap();
     let amount =
         |text: &str| if decimal == ',' { text.to_owned() } else { text.replace('.', "").replace(',', ".") };
-    let [brutto, netto, ust, satz] = ["1.234,56000", "1.037,44538", "197,11462", "19,00"].map(amount);
+    let [brutto, netto, ust, satz, menge] =
+        ["1.234,56000", "1.037,44538", "197,11462", "19,00", "1.000"].map(amount);
     let head = format!("Z_KASSE_ID;Z_NR;BON_ID;{{}}\nK1;{number};1;");
     let file = |columns: &str, cells: &str| head.replace("{}", columns) + cells;
     for (name, content) in [
@@ -31,7 +32,7 @@ fn grouped(server: &Server, name: &str, number: &str, decimal: char) -> PathBuf 
             "lines.csv",
             file(
                 "POS_ZEILE;ARTIKELTEXT;GV_TYP;P_STORNO;ART_NR;GTIN;MENGE;FAKTOR;EINHEIT;STK_BR",
-                &format!("1;Weizen;Umsatz;0;;;1;;t;{brutto}"),
+                &format!("1;Weizen;Umsatz;0;;;{menge};;t;{brutto}"),
             ),
         ),
         (
@@ -60,7 +61,7 @@ fn points_that_group_digits_are_read_where_the_comma_is_decimal() {
         let mill = server.company(name);
         counts(&import(&server, &mill, &grouped(&server, name, number, decimal), &[]), [1, 0, 0]);
         let line =
-            json!([bon_nr, "Weizen", "1.000", "t", "1234.5600", "19.00", "1234.56", "197.11", "1037.45"]);
+            json!([bon_nr, "Weizen", "1000.000", "t", "1234.5600", "19.00", "1234.56", "197.11", "1037.45"]);
         assert_eq!(lines(&mill), [line], "{name}");
     }
     // Where the point is decimal it groups nothing.
