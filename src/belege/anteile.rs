@@ -7,8 +7,7 @@ use uuid::Uuid;
 
 use super::eingabe::NewItem;
 use super::header::Context;
-use super::sql::{self, WeighedPosition};
-use crate::artikel::Artikel;
+use super::sql;
 use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::rules::error::{Checked, Code, refuse_if};
@@ -32,19 +31,25 @@ struct Anteil {
 }
 
 /// Whether an item takes a share: not what moves no goods, deducts, or takes back.
-pub fn takes_share(item: &NewItem) -> bool {
-    item.lager_buchen != Some(false)
+pub fn takes_share(context: &Context<'_>, item: &NewItem) -> bool {
+    let has_artikel = item.artikel_id.is_some() || item.artikelnr.is_some();
+    let declines = may_decline(context) && item.lager_buchen == Some(false);
+    has_artikel
+        && !declines
         && !item.ep_netto.is_some_and(|price| price.is_negative())
         && !item.menge.is_some_and(Quantity::is_negative)
 }
 
+/// Whether a request decides which goods of the document take part in the stock; else its type does (D8).
+fn may_decline(context: &Context<'_>) -> bool {
+    context.beleg.beleg_typ.ist_rechnung() && context.einstellungen.lagerbuchung == Lagerbuchung::Beleg
+}
+
 impl Anteil {
     fn of_others(tx: &Tx<'_>, context: &Context<'_>, wiegung: &FertigeWiegung) -> Result<Anteil> {
-        let all = context.beleg.beleg_typ.ist_rechnung()
-            && context.einstellungen.lagerbuchung == Lagerbuchung::Lieferung;
         let mut anteil = Anteil::default();
-        for other in sql::sharing(tx, wiegung.wiegung.id, context.beleg, all)? {
-            anteil.taken = anteil.taken.plus(other.weight()?.unwrap_or(wiegung.netto))?;
+        for (menge, einheit) in sql::sharing(tx, wiegung.wiegung.id, context.beleg, !may_decline(context))? {
+            anteil.taken = anteil.taken.plus(weight(wiegung, menge, einheit.as_deref())?)?;
             anteil.is_shared = true;
         }
         Ok(anteil)
@@ -52,10 +57,10 @@ impl Anteil {
 }
 
 impl Anteile {
-    pub fn of(items: &[NewItem]) -> Anteile {
+    pub fn of(context: &Context<'_>, items: &[NewItem]) -> Anteile {
         let mut named = BTreeMap::new();
-        for wiegung in items.iter().filter(|item| takes_share(item)).filter_map(|item| item.wiegung_id) {
-            *named.entry(wiegung).or_default() += 1;
+        for item in items.iter().filter(|item| takes_share(context, item)) {
+            item.wiegung_id.into_iter().for_each(|wiegung| *named.entry(wiegung).or_default() += 1);
         }
         Anteile { items: named, taken: BTreeMap::new() }
     }
@@ -77,20 +82,8 @@ impl Anteile {
     }
 
     /// Takes the share of a position, which may be more than was weighed where it is the only one.
-    pub fn take(
-        &mut self,
-        wiegung: &FertigeWiegung,
-        menge: Quantity,
-        einheit: Option<&str>,
-        artikel: Option<(&Artikel, Quantity)>,
-    ) -> Checked<()> {
-        let position = WeighedPosition {
-            menge,
-            einheit: einheit.map(str::to_owned),
-            lager_menge: artikel.map(|(_, menge)| menge),
-            artikel_einheit: artikel.and_then(|(artikel, _)| artikel.einheit.clone()),
-        };
-        let weight = position.weight()?.unwrap_or(wiegung.netto);
+    pub fn take(&mut self, wiegung: &FertigeWiegung, menge: Quantity, einheit: Option<&str>) -> Checked<()> {
+        let weight = weight(wiegung, menge, einheit)?;
         let anteil = self.taken.entry(wiegung.wiegung.id).or_default();
         let taken = anteil.taken.plus(weight)?;
         refuse_if(
@@ -107,15 +100,10 @@ impl Anteile {
 pub const USED_UP: &str =
     "Die Positionen von Belegen dieser Art nehmen zusammen mehr, als gewogen wurde. Bitte die Mengen prüfen.";
 
-impl WeighedPosition {
-    /// In kg; none where its units are none of mass.
-    fn weight(&self) -> Checked<Option<Quantity>> {
-        let own = self.einheit.as_deref().and_then(|einheit| Conversion::between(einheit, "kg"));
-        if let Some(own) = own {
-            return Ok(Some(own.quantity(self.menge)?));
-        }
-        let artikel = self.artikel_einheit.as_deref().and_then(|einheit| Conversion::between(einheit, "kg"));
-        let weight = artikel.zip(self.lager_menge).map(|(artikel, menge)| artikel.quantity(menge));
-        Ok(weight.transpose()?)
+/// What a quantity takes of a weighing, in kg: all of it where its unit is none of mass.
+fn weight(wiegung: &FertigeWiegung, menge: Quantity, einheit: Option<&str>) -> Checked<Quantity> {
+    match einheit.and_then(|einheit| Conversion::between(einheit, "kg")) {
+        Some(in_kg) => Ok(in_kg.quantity(menge)?),
+        None => Ok(wiegung.netto),
     }
 }

@@ -36,7 +36,7 @@ pub fn resolve(
 ) -> Result<Vec<BelegPosition>> {
     let mut errors = PositionErrors::default();
     let mut positions = Vec::with_capacity(items.len());
-    let mut anteile = Anteile::of(&items);
+    let mut anteile = Anteile::of(context, &items);
     let mut resolved = Vec::with_capacity(items.len());
     let mut items: Vec<_> = (1..).zip(items).collect();
     // An item without a quantity takes what the others leave of a weighing.
@@ -111,8 +111,8 @@ impl Resolver<'_, '_> {
         let conversion = artikel.map(conversion).transpose()?;
         let menge = self.menge(item, artikel, wiegung)?;
         let lager_menge = conversion.map(|conversion| conversion.quantity(menge)).transpose()?;
-        if let Some(wiegung) = wiegung.filter(|_| takes_share(item)) {
-            self.anteile.take(wiegung, menge, item.einheit.as_deref(), artikel.zip(lager_menge))?;
+        if let Some(wiegung) = wiegung.filter(|_| takes_share(self.context, item)) {
+            self.anteile.take(wiegung, menge, item.einheit.as_deref())?;
         }
         let (ep_netto, discount) = self.preis(item, artikel, lager_menge)?;
         let rabatt_prozent = item.rabatt_prozent.unwrap_or(discount);
@@ -181,7 +181,9 @@ impl Resolver<'_, '_> {
     ) -> Result<Quantity> {
         let einheit = item.einheit.as_deref();
         let left = match wiegung {
-            Some(wiegung) if takes_share(item) => self.anteile.left(self.tx, self.context, wiegung)?,
+            Some(wiegung) if takes_share(self.context, item) => {
+                self.anteile.left(self.tx, self.context, wiegung)?
+            }
             Some(wiegung) => wiegung.netto,
             None => Quantity::ZERO,
         };

@@ -336,33 +336,21 @@ pub fn finals_that_name(tx: &Tx<'_>, delivery: &Beleg) -> Result<Vec<String>> {
     tx.all(statement, named_params! {":delivery": delivery.id}, |row| row.get(0))
 }
 
-/// What a position takes of a weighing that it names, as far as units can be compared.
-pub struct WeighedPosition {
-    pub menge: Quantity,
-    pub einheit: Option<String>,
-    /// In the unit of the article, where there is one.
-    pub lager_menge: Option<Quantity>,
-    pub artikel_einheit: Option<String>,
-}
-
-/// Positions of other live documents of this type that share a weighing (D12); where the company's invoices move no
-/// goods, all of them.
-pub fn sharing(tx: &Tx<'_>, wiegung: Uuid, own: &Beleg, all: bool) -> Result<Vec<WeighedPosition>> {
-    let statement = "select p.menge, p.einheit, p.lager_menge, a.einheit
+/// Quantities, with their units, of positions of other live documents of this type that share a weighing (D12); where no
+/// request decides which goods take part in the stock, all of them.
+pub fn sharing(
+    tx: &Tx<'_>,
+    wiegung: Uuid,
+    own: &Beleg,
+    all: bool,
+) -> Result<Vec<(Quantity, Option<String>)>> {
+    let statement = "select p.menge, p.einheit
         from beleg_position p join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
-          join belegtyp t on t.typ = b.beleg_typ
-          left join artikel a on a.tenant_id = p.tenant_id and a.id = p.artikel_id
         where p.tenant_id = :tenant and p.wiegung_id = :wiegung and b.beleg_typ = :typ and b.status <> 'storniert'
-          and b.id <> :own and p.menge > 0 and p.ep_netto >= 0 and (p.lager_buchen = 1 or t.lagerrolle is null or :all)";
+          and b.id <> :own and p.artikel_id is not null and p.menge > 0 and p.ep_netto >= 0
+          and (p.lager_buchen = 1 or :all)";
     let params = named_params! {":wiegung": wiegung, ":typ": own.beleg_typ, ":own": own.id, ":all": all};
-    tx.all(statement, params, |row| {
-        Ok(WeighedPosition {
-            menge: row.get(0)?,
-            einheit: row.get(1)?,
-            lager_menge: row.get(2)?,
-            artikel_einheit: row.get(3)?,
-        })
-    })
+    tx.all(statement, params, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// The next instant of an event: it grows strictly (D11).

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{UNKNOWN, first, get, storno, weigh};
-use crate::harness::Server;
+use crate::harness::{Answer, Server};
 use crate::kontrakte;
 use crate::lager::{Mill, and};
 
@@ -111,6 +111,56 @@ fn positions_share_the_weight_of_a_weighing() {
         item(&wiegung, json!({"menge": -5})),
     ];
     assert_eq!(mill.get(&mill.post("ER", json!(beside)).id())["positionen"][2]["menge"], "60.000");
+}
+
+#[test]
+fn what_moves_anyway_takes_its_share_whatever_lager_buchen_says() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let used = |answer: Answer| answer.refused(400, "WIEGUNG_BEREITS_VERWENDET")["feld"].clone();
+    let wiegung = weigh(&mill, 100, 40, json!({}));
+    let declined = item(&wiegung, json!({"lager_buchen": false}));
+    used(mill.post("EL", json!([declined, and(declined.clone(), json!({"menge": 60}))])));
+    mill.post("EL", declined.clone()).is(201);
+    assert_eq!(used(mill.post("EL", declined)), "items[0].wiegung_id");
+    assert_eq!(mill.stock("C1"), "60.000");
+
+    let ordered = weigh(&mill, 100, 40, json!({}));
+    mill.post("BS", item(&ordered, json!({"menge": 40}))).is(201);
+    let rest = mill.post("BS", item(&ordered, json!({"menge": 20}))).id();
+    let shown = mill.get(&rest)["positionen"][0].clone();
+    mill.put(&rest, shown.clone()).is(200);
+    used(mill.put(&rest, and(shown, json!({"menge": 60}))));
+
+    server.set(&mill.client, &[("lagerbuchung", "lieferung")]);
+    let billed = weigh(&mill, 100, 40, json!({}));
+    let declined = item(&billed, json!({"menge": 60, "lager_buchen": false}));
+    used(mill.post("ER", json!([declined, declined])));
+    mill.post("ER", declined.clone()).is(201);
+    used(mill.post("ER", declined));
+}
+
+#[test]
+fn what_names_no_article_takes_no_share() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let wiegung = weigh(&mill, 100, 40, json!({}));
+    let service = |more: Value| {
+        and(json!({"bezeichnung": "Verladung", "ep_netto": 5, "wiegung_id": wiegung, "mwst_satz": 19}), more)
+    };
+    let items = json!([
+        item(&wiegung, json!({})),
+        service(json!({"menge": 1})),
+        service(json!({"einheit": "t"})),
+        service(json!({"einheit": "kg"}))
+    ]);
+    for typ in ["EL", "ER", "BS"] {
+        let id = mill.post(typ, items.clone()).id();
+        let shown = mill.get(&id)["positionen"].clone();
+        assert_eq!([0, 2].map(|at| &shown[at]["menge"]), ["60.000", "0.060"], "{typ}");
+        mill.post(typ, service(json!({"menge": 60, "einheit": "kg"}))).is(201);
+        mill.put(&id, items.clone()).is(200);
+    }
 }
 
 #[test]
