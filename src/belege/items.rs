@@ -254,7 +254,13 @@ impl Resolver<'_, '_> {
             }
         }
         if let (Some(artikel), Some(position)) = (artikel, item.kontrakt_position_id)
-            && let Some(agreed) = kontrakte::agreed_price(self.tx, position, artikel.id)?
+            && let Some(agreed) = kontrakte::agreed_price(
+                self.tx,
+                position,
+                artikel.id,
+                self.context.kunde.id,
+                self.typ().seite(),
+            )?
         {
             let einheit = agreed.einheit.as_deref().or(artikel.einheit.as_deref());
             let from = format!("aus Kontrakt {}", agreed.kontrakt_nr);

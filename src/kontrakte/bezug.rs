@@ -125,15 +125,26 @@ record! {
         /// Of the whole contract; none: that of the article.
         einheit: Option<String> = "v.gesamtmenge_einheit",
         kontrakt_nr: String = "v.kontrakt_nr",
+        kontrakt_typ: Option<String> = "v.kontrakt_typ",
     }
 }
 
-/// The price of a position of a contract, if it is about this article and says one (D6).
-pub fn agreed_price(tx: &Tx<'_>, position: Uuid, artikel: Uuid) -> Result<Option<AgreedPrice>> {
+/// The price of a position of a contract, if it is about this article, of this partner or none, on this side, and says
+/// one (D6).
+pub fn agreed_price(
+    tx: &Tx<'_>,
+    position: Uuid,
+    artikel: Uuid,
+    partner: Uuid,
+    seite: Seite,
+) -> Result<Option<AgreedPrice>> {
     let statement = format!(
         "select {} from kontrakt_position p join kontrakt v on v.tenant_id = p.tenant_id and v.id = p.kontrakt_id
-         where p.tenant_id = :tenant and p.id = :position and p.artikel_id = :artikel and p.preis is not null",
+         where p.tenant_id = :tenant and p.id = :position and p.artikel_id = :artikel and p.preis is not null
+           and (v.partner_id is null or v.partner_id = :partner)",
         AgreedPrice::COLUMNS
     );
-    tx.optional(&statement, named_params! {":position": position, ":artikel": artikel}, AgreedPrice::read)
+    let params = named_params! {":position": position, ":artikel": artikel, ":partner": partner};
+    let agreed = tx.optional(&statement, params, AgreedPrice::read)?;
+    Ok(agreed.filter(|agreed| agreed.kontrakt_typ.as_deref().and_then(side).is_none_or(|side| side == seite)))
 }

@@ -139,6 +139,10 @@ fn a_contract_says_the_price_and_what_a_unit_rounds_is_said() {
     let file = json!([
         {"kontrakt_nr": "V-1", "gesamtmenge": 100, "gesamtmenge_einheit": "t",
          "positionen": [{"artikelnummer": "W", "menge": 100, "preis": "198.5033"}]},
+        {"kontrakt_nr": "V-3", "partner": "Kd2", "positionen": [{"artikelnummer": "W", "preis": "0.11"}]},
+        {"kontrakt_nr": "V-4", "kontrakt_typ": "EK", "positionen": [{"artikelnummer": "W", "preis": "0.12"}]},
+        {"kontrakt_nr": "V-5", "kontrakt_typ": "VK", "partner": "Kd", "gesamtmenge": 1, "gesamtmenge_einheit": "Stk",
+         "positionen": [{"artikelnummer": "W", "preis": "0.13"}]},
         {"kontrakt_nr": "V-2", "positionen": [{"artikelnummer": "W", "menge": 100, "preis": "0.21"}]}]);
     server.import(&mill.client, "kontrakte", &file.to_string());
     let of = |number: &str| contract(&mill.client, number)["positionen"][0]["id"].clone();
@@ -154,6 +158,10 @@ fn a_contract_says_the_price_and_what_a_unit_rounds_is_said() {
     assert_eq!(price("V-2", json!({})), ("0.2100".to_owned(), vec![taken()]), "per unit of the article");
     assert_eq!(price("V-2", json!({"einheit": "t"})), ("210.0000".to_owned(), vec![taken()]));
     assert_eq!(price("V-2", json!({"ep_netto": "0.5"})), ("0.5000".to_owned(), vec![]));
+    let said = |code: &str| ("0.3200".to_owned(), vec![code.to_owned()]);
+    assert_eq!(price("V-3", json!({})), said("KONTRAKT_ANDERER_PARTNER"), "not the price of another partner");
+    assert_eq!(price("V-4", json!({})), said("KONTRAKT_ANDERE_RICHTUNG"), "not what the company pays");
+    assert_eq!(price("V-5", json!({})), said("FELD_IGNORIERT"), "a price per sack is none per kg");
     assert_eq!(price("V-2", json!({"artikelnr": "S", "kontrakt_position_id": null})).0, "33.5000");
 }
 
