@@ -272,7 +272,7 @@ create table steuersatz_vorlage (
 ) strict, without rowid;
 
 -- UStG §12 (1) and (2); second half of 2020: Zweites Corona-Steuerhilfegesetz, art. 3.
--- Flat rate of farmers: UStG §24 (1) no. 3 as amended; the start in 1990 was not verified.
+-- Flat rate of farmers: UStG §24 (1) no. 3 as amended, since the first day that a document can have (D5).
 insert into steuersatz_vorlage values
   ('normal',      '1983-07-01', '1992-12-31', 'Normalsatz',                    14000000, 'S'),
   ('normal',      '1993-01-01', '1998-03-31', 'Normalsatz',                    15000000, 'S'),
@@ -283,7 +283,8 @@ insert into steuersatz_vorlage values
   ('ermaessigt',  '1983-07-01', '2020-06-30', 'Ermäßigter Satz',                7000000, 'S'),
   ('ermaessigt',  '2020-07-01', '2020-12-31', 'Ermäßigter Satz (2. Halbjahr 2020)', 5000000, 'S'),
   ('ermaessigt',  '2021-01-01', null,         'Ermäßigter Satz',                7000000, 'S'),
-  ('pauschal_24', '1990-01-01', '2021-12-31', 'Durchschnittssatz §24 UStG',    10700000, 'S'),
+  ('pauschal_24', '2000-01-01', '2006-12-31', 'Durchschnittssatz §24 UStG',     9000000, 'S'),
+  ('pauschal_24', '2007-01-01', '2021-12-31', 'Durchschnittssatz §24 UStG',    10700000, 'S'),
   ('pauschal_24', '2022-01-01', '2022-12-31', 'Durchschnittssatz §24 UStG',     9500000, 'S'),
   ('pauschal_24', '2023-01-01', '2024-12-05', 'Durchschnittssatz §24 UStG',     9000000, 'S'),
   ('pauschal_24', '2024-12-06', '2024-12-31', 'Durchschnittssatz §24 UStG',     8400000, 'S'),

@@ -15,6 +15,8 @@ fn the_rates_of_a_day_are_those_of_the_law() {
     let reader = server.key(mill.tenant, &[]);
     // Each class on the last and the first day of its periods (UStG §12, §24; second half of 2020).
     let table = [
+        ("2006-12-31", "16.00", "7.00", "9.00"),
+        ("2007-01-01", "19.00", "7.00", "10.70"),
         ("2020-06-30", "19.00", "7.00", "10.70"),
         ("2020-07-01", "16.00", "5.00", "10.70"),
         ("2020-12-31", "16.00", "5.00", "10.70"),
