@@ -126,3 +126,36 @@ fn no_sale_costs_more_because_many_batches_are_used_up() {
     });
     assert!(steps[1] < 2 * steps[0], "with 10 and 2,000 used up batches: {steps:?} steps");
 }
+
+#[test]
+fn each_item_of_an_invoice_costs_the_same_however_long_the_delivery_is_that_all_of_them_name() {
+    fn delivery(history: History) -> String {
+        let (_, path, _) = (OPERATIONS[0].request)(history, 0);
+        path.trim_start_matches("belege/").to_owned()
+    }
+    let invoice = Operation {
+        name: "RE that names a delivery",
+        request: |history, _| {
+            let named = delivery(history);
+            let item = format!(r#"{{"artikelnr": "L1", "menge": 1, "bezug_beleg_id": "{named}"}}"#);
+            let items = vec![item; usize::try_from(history.lines).unwrap()].join(",");
+            let body = format!(r#"{{"beleg_typ": "RE", "kundennummer": "L-1", "items": [{items}]}}"#);
+            ("POST", "belege".to_owned(), body)
+        },
+    };
+    let steps = [100, 800].map(|lines| {
+        let company = Company::with(History { lines, batches: 0 });
+        let id = delivery(company.history).replace('-', "");
+        let copy = format!(
+            "create temp table copy as select * from beleg_position where beleg_id = x'{id}' and position = 5"
+        );
+        company.connection.execute_batch(&copy).unwrap();
+        for _ in 5..lines {
+            let line = "update copy set position = position + 1, id = randomblob(16);
+                insert into beleg_position select * from copy";
+            company.connection.execute_batch(line).unwrap();
+        }
+        company.steps(&invoice)
+    });
+    assert!(steps[1] < 16 * steps[0], "with 100 and 800 items: {steps:?} steps");
+}

@@ -10,9 +10,11 @@ use super::header::Context;
 use super::sql;
 use crate::db::tx::Tx;
 use crate::failure::Result;
-use crate::rules::error::{Checked, Code, refuse_if};
+use crate::rules::document::{BelegTyp, Seite};
+use crate::rules::error::{Checked, Code, HintCode, Hints, refuse_if};
 use crate::rules::fixed::Quantity;
 use crate::rules::unit::Conversion;
+use crate::rules::weighing::Richtung;
 use crate::tenants::Lagerbuchung;
 use crate::waage::FertigeWiegung;
 
@@ -106,4 +108,40 @@ fn weight(wiegung: &FertigeWiegung, menge: Quantity, einheit: Option<&str>) -> C
         Some(in_kg) => Ok(in_kg.quantity(menge)?),
         None => Ok(wiegung.netto),
     }
+}
+
+/// What an item says and what was weighed may differ; what the item says holds (D12). Of goods that go back the quantity
+/// is negative, and they go the other way.
+pub fn hint_contradictions(
+    wiegung: &FertigeWiegung,
+    typ: BelegTyp,
+    menge: Quantity,
+    einheit: Option<&str>,
+    is_shared: bool,
+    hints: &mut Hints,
+) -> Checked<()> {
+    if let Some(einheit) = einheit
+        && let Some(weighed) = weight_in(einheit, wiegung.netto)?
+        && menge.abs() != weighed
+        && !is_shared
+    {
+        let message = format!("Gewogen wurden {weighed} {einheit}; die gesendete Menge gilt.");
+        hints.add_field(HintCode::GewichtWiderspruch, "menge", message);
+    }
+    let comes_in = (typ.seite() == Seite::Einkauf) != menge.is_negative();
+    let expected = if comes_in { Richtung::Eingang } else { Richtung::Ausgang };
+    wiegung.hint_other_direction(expected, hints);
+    Ok(())
+}
+
+/// Whether a weighing is shared by positions that stay, `named` being the weighings of those of the document.
+pub fn is_shared(tx: &Tx<'_>, context: &Context<'_>, wiegung: Uuid, named: &[Uuid]) -> Result<bool> {
+    let own = named.iter().filter(|other| **other == wiegung).count();
+    Ok(own > 1 || !sql::sharing(tx, wiegung, context.beleg, !may_decline(context))?.is_empty())
+}
+
+/// A weight in kg in a unit; none where that is no unit of mass.
+pub fn weight_in(einheit: &str, weight: Quantity) -> Checked<Option<Quantity>> {
+    let conversion = Conversion::between("kg", einheit);
+    Ok(conversion.map(|conversion| conversion.quantity(weight)).transpose()?)
 }

@@ -1,16 +1,20 @@
 //! A change of a document while it is open (specification, PUT /belege/{id}; D4).
 
+use uuid::Uuid;
+
+use super::anteile::hint_contradictions;
 use super::create::{Unbooked, book, check_date, confirmation, create_ordered_batches, hint_paper};
 use super::eingabe::{BelegChange, NewItem};
 use super::header::{Context, header};
+use super::items::bind_contract;
 use super::lifecycle::{self, check_locked};
 use super::model::{Beleg, BelegBestaetigung, BelegPosition, Source};
 use super::summen::with_sums;
 use super::verlauf;
-use super::{chargenpflicht, items, partner, satzdatum, sql, steuerausweis};
+use super::{anteile, chargenpflicht, items, partner, satzdatum, sql, steuerausweis};
+use crate::chargen::Bewegung;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
-use crate::kontrakte::KontraktBezug;
 use crate::kunden::{self, Kunde};
 use crate::rules::change::Change;
 use crate::rules::day::{Day, DayTime};
@@ -27,7 +31,6 @@ pub fn change(
     mut change: BelegChange,
     mut hints: Hints,
 ) -> Result<BelegBestaetigung> {
-    check_required(&change)?;
     check_open(&old, &change)?;
     ignore_fields_of_creation(&old, &mut change, &mut hints);
     let einstellungen = &tenants::load(tx)?;
@@ -35,28 +38,53 @@ pub fn change(
     let says_groups = change.steuergruppen.get().is_some();
     let old_positions = sql::positions(tx, old.id)?;
     let said = Said::of(&mut change, &old_positions);
-    let kunde = partner_of(tx, &old, &change, &mut hints)?;
-    let new = new_header(tx, &old, &kunde, change, einstellungen, &mut hints)?;
-    let enters_again = said.is_some() || new.kunde_id != old.kunde_id;
-    keep_version(tx, &old, &new, enters_again, &mut hints)?;
+    let kunde = &partner_of(tx, &old, &change, &mut hints)?;
+    let new = new_header(tx, &old, kunde, change, einstellungen, &mut hints)?;
     let has_new_items = said.is_some();
-    let (new, mut positions) = match said {
-        Some(said) => with_new_positions(tx, new, &kunde, said, einstellungen, &mut hints)?,
-        None => with_kept_positions(tx, &old, new, old_positions.clone(), einstellungen, &mut hints)?,
+    let enters_again = has_new_items || new.kunde_id != old.kunde_id;
+    keep_version(tx, &old, &new, enters_again, &mut hints)?;
+    let positions = match said {
+        Some(said) => new_positions(tx, &new, kunde, said, einstellungen, &mut hints)?,
+        None if enters_again => handed_over(tx, &new, kunde, &old_positions, einstellungen, &mut hints)?,
+        None => old_positions.clone(),
     };
-    let new = with_sums(new, &positions, says_groups, &mut hints)?;
+    let groups_wait_for_rates = enters_again && new.steuergruppen.is_some();
+    let new = if groups_wait_for_rates { new } else { with_sums(new, &positions, says_groups, &mut hints)? };
     sql::update(tx, &new)?;
-    hint_paper(tx, &new, &positions, &kunde, &mut hints)?;
-    if !enters_again {
-        satzdatum::hint_invoices_keep_rates(tx, &new, &kunde, einstellungen, &mut hints)?;
-        steuerausweis::hint_doubtful(tx, &new, &kunde, &positions, &mut hints)?;
-        sql::add_gegenbelege(tx, &new, &mut positions)?;
-        return Ok(confirmation(Beleg { positionen: Some(positions), ..new }, Vec::new(), hints));
+    hint_paper(tx, &new, &positions, kunde, &mut hints)?;
+    let (new, positionen, bewegungen) = if enters_again {
+        let (source, withdrawn) = (Source::Items, Some((&old, &old_positions[..])));
+        let unbooked =
+            Unbooked { withdrawn, positions, kunde, source, einstellungen, has_new_items, says_groups };
+        book(tx, new, unbooked, &mut hints)?
+    } else {
+        with_old_pairs(tx, new, kunde, positions, einstellungen, &mut hints)?
+    };
+    if !has_new_items && may_change_rates(&old, &new) {
+        satzdatum::hint_kept_rates(tx, &new, kunde, einstellungen, &positionen, &mut hints)?;
     }
-    let (source, withdrawn) = (Source::Items, Some((&old, &old_positions[..])));
-    let unbooked = Unbooked { withdrawn, positions, kunde: &kunde, source, einstellungen, has_new_items };
-    let (new, positionen, bewegungen) = book(tx, new, unbooked, &mut hints)?;
     Ok(confirmation(Beleg { positionen: Some(positionen), ..new }, bewegungen, hints))
+}
+
+/// A document that moves nothing; its positions show what they have met.
+fn with_old_pairs(
+    tx: &Tx<'_>,
+    new: Beleg,
+    kunde: &Kunde,
+    mut positions: Vec<BelegPosition>,
+    einstellungen: &Einstellungen,
+    hints: &mut Hints,
+) -> Result<(Beleg, Vec<BelegPosition>, Vec<Bewegung>)> {
+    satzdatum::hint_invoices_keep_rates(tx, &new, kunde, einstellungen, hints)?;
+    steuerausweis::hint_doubtful(tx, &new, kunde, &positions, hints)?;
+    sql::add_gegenbelege(tx, &new, &mut positions)?;
+    Ok((new, positions, Vec::new()))
+}
+
+/// Whether a change names another partner, or another day of the rates (D7).
+fn may_change_rates(old: &Beleg, new: &Beleg) -> bool {
+    let days = |beleg: &Beleg| (beleg.beleg_datum, beleg.lieferdatum, beleg.leistung_bis);
+    old.kunde_id != new.kunde_id || days(old) != days(new)
 }
 
 /// The document with what was said of it; one of another partner has his terms, where none were sent (D18).
@@ -105,6 +133,7 @@ fn check_required(change: &BelegChange) -> Result<()> {
 
 /// Only an open document can be changed, and its type never.
 fn check_open(old: &Beleg, change: &BelegChange) -> Result<()> {
+    check_required(change)?;
     if old.status != BelegStatus::Offen {
         let message = format!(
             "Der Beleg ist {}; ändern geht nur, solange er offen ist. Bitte stornieren und neu anlegen.",
@@ -168,24 +197,23 @@ impl<'p> Said<'p> {
     }
 }
 
-fn with_new_positions(
+fn new_positions(
     tx: &WriteTx<'_>,
-    beleg: Beleg,
+    beleg: &Beleg,
     kunde: &Kunde,
     said: Said<'_>,
     einstellungen: &Einstellungen,
     hints: &mut Hints,
-) -> Result<(Beleg, Vec<BelegPosition>)> {
-    let (source, saetze) = (Source::Items, &steuersaetze::all(tx)?);
-    let auto_price = said.auto_price;
-    let context = Context { source, beleg: &beleg, kunde, auto_price, einstellungen, saetze };
+) -> Result<Vec<BelegPosition>> {
+    let saetze = &steuersaetze::all(tx)?;
+    let context = Context { auto_price: said.auto_price, ..Context::of(beleg, kunde, einstellungen, saetze) };
     let mut positions = items::resolve(tx, &context, said.items, hints)?;
     for (position, before) in positions.iter_mut().zip(said.before) {
         position.charge_gesendet &= !repeats_inherited_batch(position, before);
     }
     create_ordered_batches(tx, beleg.beleg_typ, kunde.id, &mut positions, hints)?;
     sql::replace_positions(tx, beleg.id, &positions)?;
-    Ok((beleg, positions))
+    Ok(positions)
 }
 
 /// Whether a client that read the position sends back the batch that it had without naming one (D8). Who leaves out the
@@ -198,51 +226,50 @@ fn repeats_inherited_batch(position: &BelegPosition, before: &BelegPosition) -> 
         && !leaves_out_number
 }
 
-/// The document with the positions it had. For another partner they are stored without the batches that they inherited,
-/// chose or made: those were the old partner's.
-fn with_kept_positions(
+/// The positions that a document keeps for another partner, asked as of a new one. They are stored without the batches that
+/// they inherited, chose or made, and without what they are bound to: those were the old partner's (D18).
+fn handed_over(
     tx: &WriteTx<'_>,
-    old: &Beleg,
-    new: Beleg,
-    mut positions: Vec<BelegPosition>,
+    new: &Beleg,
+    kunde: &Kunde,
+    before: &[BelegPosition],
     einstellungen: &Einstellungen,
     hints: &mut Hints,
-) -> Result<(Beleg, Vec<BelegPosition>)> {
-    hint_kept_rates(old, &new, hints);
-    if new.kunde_id != old.kunde_id {
-        for position in &mut positions {
-            position.charge_id = position.charge_id.filter(|_| position.charge_gesendet);
-            let mut own = Hints::default();
-            hand_over(tx, &new, position, &mut own)?;
-            hints.extend(own.below(&Source::Items.path(position.position)));
-        }
-        chargenpflicht::check_batches(tx, new.beleg_typ, einstellungen, &positions)?;
-        create_ordered_batches(tx, new.beleg_typ, new.kunde_id, &mut positions, hints)?;
-        sql::replace_positions(tx, new.id, &positions)?;
+) -> Result<Vec<BelegPosition>> {
+    let mut positions = before.to_vec();
+    let context = Context::of(new, kunde, einstellungen, &[]);
+    let weighed: Vec<_> = positions.iter().filter_map(|position| position.wiegung_id).collect();
+    for position in &mut positions {
+        position.charge_id = position.charge_id.filter(|_| position.charge_gesendet);
+        let mut own = Hints::default();
+        hand_over(tx, &context, &weighed, position, &mut own)?;
+        hints.extend(own.below(&Source::Items.path(position.position)));
     }
-    Ok((new, positions))
+    chargenpflicht::check_batches(tx, new.beleg_typ, einstellungen, &positions)?;
+    create_ordered_batches(tx, new.beleg_typ, new.kunde_id, &mut positions, hints)?;
+    sql::replace_positions(tx, new.id, &positions)?;
+    Ok(positions)
 }
 
-/// What a kept position names is asked again for another partner, as of a new document; what it is bound to was a
-/// document of the old one (D18).
-fn hand_over(tx: &Tx<'_>, new: &Beleg, position: &mut BelegPosition, hints: &mut Hints) -> Result<()> {
-    let BelegPosition { artikel_id, kontrakt_id, kontrakt_position_id, wiegung_id, .. } = *position;
-    let kontrakt = KontraktBezug { kontrakt_id, kontrakt_position_id }.checked(tx)?;
-    kontrakt.hints(tx, new.kunde_id, artikel_id, new.beleg_typ.seite(), hints)?;
-    if let Some(wiegung) = wiegung_id {
-        waage::finished(tx, wiegung, artikel_id)?.hint_other_partner(new.kunde_id, hints);
+/// What a kept position names is asked again; `weighed`: the weighings that the document names.
+fn hand_over(
+    tx: &Tx<'_>,
+    context: &Context<'_>,
+    weighed: &[Uuid],
+    position: &mut BelegPosition,
+    hints: &mut Hints,
+) -> Result<()> {
+    bind_contract(tx, context, position, hints)?;
+    if let Some(id) = position.wiegung_id {
+        let wiegung = waage::finished(tx, id, position.artikel_id)?;
+        wiegung.hint_other_partner(context.kunde.id, hints);
+        let is_shared = anteile::is_shared(tx, context, id, weighed)?;
+        let (menge, einheit) = (position.menge, position.einheit.as_deref());
+        hint_contradictions(&wiegung, context.beleg.beleg_typ, menge, einheit, is_shared, hints)?;
     }
     if position.bezug_beleg_id.take().is_some() {
         let message = "Der Bezug war ein Beleg des bisherigen Partners; er ist entfernt.";
         hints.add_field(HintCode::FeldIgnoriert, "bezug_beleg_id", message);
     }
     Ok(())
-}
-
-/// Without items prices and rates stay, even if the partner or the day of the rates changed (D4).
-fn hint_kept_rates(old: &Beleg, new: &Beleg, hints: &mut Hints) {
-    if old.kunde_id != new.kunde_id || old.satz_datum() != new.satz_datum() {
-        let message = "Preise und Steuersätze bleiben, wie sie sind. Zum Neuberechnen bitte items mitsenden.";
-        hints.add(HintCode::SaetzeUnveraendert, message);
-    }
 }

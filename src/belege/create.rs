@@ -59,12 +59,23 @@ pub fn add(
     let digest = || request_digest(new, Some(kunde.id), |at, _| Ok(positions[at].artikel_id));
     let digest = beleg.external_ref.as_ref().map(|_| digest()).transpose()?;
     create_ordered_batches(tx, typ, kunde.id, &mut positions, hints)?;
+    if beleg.steuergruppen.is_none() {
+        beleg = with_sums(beleg, &positions, false, hints)?;
+    }
     beleg.beleg_nummer = numbers::next(tx, Reihe::Beleg(typ), datum.year())?;
     sql::insert(tx, &beleg, digest)?;
     sql::insert_positions(tx, &positions)?;
     hint_paper(tx, &beleg, &positions, &kunde, hints)?;
     let (kunde, einstellungen) = (&kunde, &*einstellungen);
-    let unbooked = Unbooked { withdrawn: None, positions, kunde, source, einstellungen, has_new_items: true };
+    let unbooked = Unbooked {
+        withdrawn: None,
+        positions,
+        kunde,
+        source,
+        einstellungen,
+        has_new_items: true,
+        says_groups: true,
+    };
     let (mut beleg, positionen, bewegungen) = book(tx, beleg, unbooked, hints)?;
     if new.abschliessen == Some(true) || einstellungen.abschluss_bei_anlage.contains(&typ) {
         beleg = lifecycle::finalise(tx, beleg, hints)?;
@@ -82,6 +93,8 @@ pub struct Unbooked<'u> {
     pub einstellungen: &'u Einstellungen,
     /// The request says the items anew, so that their rates are asked.
     pub has_new_items: bool,
+    /// It says the printed groups, which are compared at the rates of the deliveries.
+    pub says_groups: bool,
 }
 
 /// Books a document; with its sums, its positions, which say what they have met, and the movements.
@@ -91,15 +104,20 @@ pub fn book(
     unbooked: Unbooked<'_>,
     hints: &mut Hints,
 ) -> Result<(Beleg, Vec<BelegPosition>, Vec<Bewegung>)> {
-    let Unbooked { withdrawn, mut positions, kunde, source, einstellungen, has_new_items } = unbooked;
+    let Unbooked { withdrawn, mut positions, kunde, source, einstellungen, has_new_items, says_groups } =
+        unbooked;
     let rebooking = Rebooking { withdrawn, beleg: &beleg, positions: &positions, source, einstellungen };
     let lager::Rebooked { bewegungen, has_met, moves_on } = lager::rebook(tx, rebooking, hints)?;
     let before = withdrawn.map_or(&[][..], |(_, before)| before);
     let has_more = moves_on || withdrawn.is_some() && partner::orders_more(&beleg, before, &positions)?;
     partner::check_goods(&beleg, kunde, has_more)?;
     let names_another = positions.iter().any(|position| position.bezug_beleg_id.is_some());
-    if has_new_items && (has_met || names_another) {
-        beleg = satzdatum::follow_deliveries(tx, beleg, kunde, einstellungen, &mut positions, hints)?;
+    let follows = has_new_items
+        && (has_met || names_another)
+        && satzdatum::follow_deliveries(tx, &beleg, kunde, einstellungen, &mut positions, hints)?;
+    if follows || beleg.steuergruppen.is_some() {
+        beleg = with_sums(beleg, &positions, says_groups, hints)?;
+        sql::update(tx, &beleg)?;
     }
     if has_met {
         sql::add_gegenbelege(tx, &beleg, &mut positions)?;
@@ -129,16 +147,10 @@ pub fn prepare(tx: &WriteTx<'_>, new: &NewBeleg, source: Source, hints: &mut Hin
     let datum = new.beleg_datum.unwrap_or_else(|| tx.today());
     check_date(tx, &einstellungen, datum)?;
     let beleg = header(tx, blank(tx, typ, datum, &kunde), &kunde, said, hints)?;
-    let context = Context {
-        source,
-        beleg: &beleg,
-        kunde: &kunde,
-        auto_price: new.auto_price.unwrap_or(true),
-        einstellungen: &einstellungen,
-        saetze: &steuersaetze::all(tx)?,
-    };
+    let saetze = &steuersaetze::all(tx)?;
+    let auto_price = new.auto_price.unwrap_or(true);
+    let context = Context { source, auto_price, ..Context::of(&beleg, &kunde, &einstellungen, saetze) };
     let positions = items::resolve(tx, &context, items, hints)?;
-    let beleg = with_sums(beleg, &positions, true, hints)?;
     Ok(Prepared { kunde, einstellungen, beleg, positions })
 }
 

@@ -30,6 +30,18 @@ pub struct Context<'c> {
     pub saetze: &'c [Satz],
 }
 
+impl<'c> Context<'c> {
+    /// Of items that are sent as such, whose prices come from the article where they are missing.
+    pub fn of(
+        beleg: &'c Beleg,
+        kunde: &'c Kunde,
+        einstellungen: &'c Einstellungen,
+        saetze: &'c [Satz],
+    ) -> Context<'c> {
+        Context { source: Source::Items, beleg, kunde, auto_price: true, einstellungen, saetze }
+    }
+}
+
 /// A document with what was said of it. `before` is a blank one or that which is changed; its type and date, and the
 /// partner, the caller has checked.
 pub fn header(
@@ -77,8 +89,8 @@ fn predecessor(
         return Ok(Some(id));
     }
     let unknown = || Refusal::unknown(Code::BelegNichtGefunden, "vorgaenger_beleg_id", "Diesen Beleg");
-    let named = sql::named_document(tx, id, None)?.ok_or_else(unknown)?;
-    match (named.kunde == kunde.id && id != before.id, is_sent) {
+    let named = sql::find(tx, id)?.ok_or_else(unknown)?;
+    match (named.kunde_id == kunde.id && id != before.id, is_sent) {
         (true, _) => Ok(Some(id)),
         (false, true) => {
             let message = "Der Vorgänger muss ein anderer Beleg desselben Partners sein.";

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::anteile::{Anteile, USED_UP, takes_share};
+use super::anteile::{Anteile, USED_UP, hint_contradictions, takes_share, weight_in};
+use super::bezug::{AllNamed, Named};
 use super::chargenpflicht::must_tell;
 use super::eingabe::NewItem;
 use super::header::Context;
 use super::lager::batch_missing;
 use super::model::BelegPosition;
-use super::{sql, steuer};
+use super::steuer;
 use crate::artikel::{self, Artikel};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Result, keep_refused};
@@ -22,7 +23,6 @@ use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::price::{line_total, tier_price};
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::unit::Conversion;
-use crate::rules::weighing::Richtung;
 use crate::tenants::Lagerbuchung;
 use crate::waage::{FertigeWiegung, Wiegung};
 use crate::{biozertifikate, chargen, waage};
@@ -37,6 +37,7 @@ pub fn resolve(
     let mut errors = PositionErrors::default();
     let mut positions = Vec::with_capacity(items.len());
     let mut anteile = Anteile::of(context, &items);
+    let mut named = AllNamed::default();
     let mut resolved = Vec::with_capacity(items.len());
     let mut items: Vec<_> = (1..).zip(items).collect();
     // An item without a quantity takes what the others leave of a weighing.
@@ -44,7 +45,8 @@ pub fn resolve(
     for (number, item) in items {
         let mut hints = Hints::default();
         let anteile = &mut anteile;
-        let position = Resolver { tx, context, anteile, hints: &mut hints }.resolve(item);
+        let named = &mut named;
+        let position = Resolver { tx, context, anteile, named, hints: &mut hints }.resolve(item);
         resolved.push((number, position, hints));
     }
     resolved.sort_by_key(|(number, ..)| *number);
@@ -72,6 +74,7 @@ struct Resolver<'r, 'c> {
     tx: &'r Tx<'r>,
     context: &'r Context<'c>,
     anteile: &'r mut Anteile,
+    named: &'r mut AllNamed,
     hints: &'r mut Hints,
 }
 
@@ -91,13 +94,16 @@ impl Resolver<'_, '_> {
         let is_unnamed = artikel.is_none() && item.bezeichnung.is_none();
         refuse_if(is_unnamed, Code::ArtikelFehlt, "artikel_id", message)?;
         item.einheit = item.einheit.or_else(|| artikel.and_then(|artikel| artikel.einheit.clone()));
-        let amounts = self.amounts(&item, artikel, wiegung.as_ref())?;
+        let named = item.bezug_beleg_id.map(|id| self.named.find(self.tx, id)).transpose()?;
+        let amounts = self.amounts(&item, artikel, wiegung.as_ref(), named.as_deref())?;
         self.ignore_purchase_fields(&mut item);
         item.lager_buchen = Some(self.takes_part_in_stock(&item, artikel, amounts.ep_netto));
         let mut position = self.position(item, artikel, &amounts);
         self.check_batch(&position, artikel)?;
-        self.check_bezug(&position)?;
-        self.bind_contract(&mut position)?;
+        if let Some(named) = &named {
+            named.check(self.context, &position)?;
+        }
+        bind_contract(self.tx, self.context, &mut position, self.hints)?;
         Ok(position)
     }
 
@@ -106,6 +112,7 @@ impl Resolver<'_, '_> {
         item: &NewItem,
         artikel: Option<&Artikel>,
         wiegung: Option<&FertigeWiegung>,
+        named: Option<&Named>,
     ) -> Result<Amounts> {
         let conversion = |artikel: &Artikel| artikel.conversion_from(item.einheit.as_deref());
         let conversion = artikel.map(conversion).transpose()?;
@@ -114,10 +121,12 @@ impl Resolver<'_, '_> {
         if let Some(wiegung) = wiegung.filter(|_| takes_share(self.context, item)) {
             self.anteile.take(wiegung, menge, item.einheit.as_deref())?;
         }
-        let (ep_netto, discount) = self.preis(item, artikel, lager_menge)?;
+        let taken_back = named.and_then(|named| named.taken_back(self.typ(), item, artikel));
+        let credited = named.map(|named| named.beleg.beleg_nummer.as_str()).zip(taken_back);
+        let (ep_netto, discount) = self.preis(item, artikel, lager_menge, credited)?;
         let rabatt_prozent = item.rabatt_prozent.unwrap_or(discount);
         let gesamtpreis = line_total(menge, ep_netto, rabatt_prozent)?;
-        let steuer = steuer::of_item(self.tx, self.context, item, artikel, self.hints)?;
+        let steuer = steuer::of_item(self.tx, self.context, item, artikel, taken_back, self.hints)?;
         Ok(Amounts { menge, lager_menge, ep_netto, rabatt_prozent, gesamtpreis, steuer })
     }
 
@@ -154,7 +163,8 @@ impl Resolver<'_, '_> {
             niederlassung_id: item.niederlassung_id,
             lagerhalle_id: item.lagerhalle_id,
             artikel_name: artikel.map(|artikel| artikel.bezeichnung.clone()),
-            satz_gesendet: item.mwst_satz.is_some(),
+            satz_gesendet: item.mwst_satz.is_some()
+                || item.steuer_kategorie.is_some_and(|sent| sent.fits(Percent::ZERO)),
             lager_menge: amounts.lager_menge,
             gegenbelege: None,
         }
@@ -200,31 +210,10 @@ impl Resolver<'_, '_> {
         let message = "Die Menge eines Artikels darf nicht 0 sein.";
         refuse_if(menge.is_zero() && artikel.is_some(), Code::MengeUngueltig, "menge", message)?;
         if let Some(wiegung) = wiegung {
-            self.hint_contradictions(menge, einheit, wiegung)?;
+            let is_shared = self.anteile.is_shared(wiegung);
+            hint_contradictions(wiegung, self.typ(), menge, einheit, is_shared, self.hints)?;
         }
         Ok(menge)
-    }
-
-    /// What the item says and what was weighed may differ; what the item says holds (D12). Of goods that go
-    /// back the quantity is negative, and they go the other way.
-    fn hint_contradictions(
-        &mut self,
-        menge: Quantity,
-        einheit: Option<&str>,
-        wiegung: &FertigeWiegung,
-    ) -> Result<()> {
-        if let Some(einheit) = einheit
-            && let Some(weighed) = weight_in(einheit, wiegung.netto)?
-            && menge.abs() != weighed
-            && !self.anteile.is_shared(wiegung)
-        {
-            let message = format!("Gewogen wurden {weighed} {einheit}; die gesendete Menge gilt.");
-            self.hints.add_field(HintCode::GewichtWiderspruch, "menge", message);
-        }
-        let comes_in = (self.typ().seite() == Seite::Einkauf) != menge.is_negative();
-        let expected = if comes_in { Richtung::Eingang } else { Richtung::Ausgang };
-        wiegung.hint_other_direction(expected, self.hints);
-        Ok(())
     }
 
     /// The finished weighing that an item names and this document may use.
@@ -241,13 +230,14 @@ impl Resolver<'_, '_> {
         item: &NewItem,
         artikel: Option<&Artikel>,
         lager_menge: Option<Quantity>,
+        credited: Option<(&str, &BelegPosition)>,
     ) -> Result<(Price, Percent)> {
         if let Some(sent) = item.ep_netto {
             return Ok((sent, Percent::ZERO));
         }
         let artikel = artikel.filter(|_| self.context.auto_price);
-        if let Some(taken_back) = sql::taken_back(self.tx, self.typ(), item, artikel)? {
-            let from = format!("aus {}", taken_back.beleg_nummer);
+        if let Some((nummer, taken_back)) = credited.filter(|_| self.context.auto_price) {
+            let from = format!("aus {nummer}");
             let price = self.per_unit_of(item, taken_back.ep_netto, taken_back.einheit.as_deref(), &from)?;
             if let Some(price) = price {
                 return Ok((price, taken_back.rabatt_prozent));
@@ -404,46 +394,6 @@ impl Resolver<'_, '_> {
             false => Ok(()),
         }
     }
-
-    /// A contract that is named must be there; the position of one names its contract.
-    fn bind_contract(&mut self, position: &mut BelegPosition) -> Result<()> {
-        let BelegPosition { artikel_id, kontrakt_id, kontrakt_position_id, .. } = *position;
-        let bezug = KontraktBezug { kontrakt_id, kontrakt_position_id }.checked(self.tx)?;
-        bezug.hints(self.tx, self.context.kunde.id, artikel_id, self.typ().seite(), self.hints)?;
-        bezug.hint_over(self.tx, self.context.beleg.satz_datum(), self.hints)?;
-        position.kontrakt_id = bezug.kontrakt_id;
-        position.kontrakt_position_id = bezug.kontrakt_position_id;
-        Ok(())
-    }
-
-    /// A document that an item is bound to is a live one of the same partner that the item can take (D8): for goods one
-    /// with the article, of the other side, and for what takes back one whose goods it can take back; for the rest an
-    /// invoice.
-    fn check_bezug(&self, position: &BelegPosition) -> Result<()> {
-        let Some(id) = position.bezug_beleg_id else { return Ok(()) };
-        let unknown = || Refusal::unknown(Code::BelegNichtGefunden, "bezug_beleg_id", "Diesen Beleg");
-        let named = sql::named_document(self.tx, id, position.artikel_id)?.ok_or_else(unknown)?;
-        let typ = self.typ();
-        let is_counterpart = Some(named.typ) == typ.gegenstueck();
-        let takes_back = position.menge.is_negative();
-        let can_take = match (typ.lagerrolle(), takes_back) {
-            _ if position.artikel_id.is_none() || position.ep_netto.is_negative() => named.typ.ist_rechnung(),
-            (Lagerrolle::Keine, _) => false,
-            (_, false) => is_counterpart && named.has_artikel,
-            (Lagerrolle::Lieferung, true) => {
-                named.has_artikel && (is_counterpart || named.typ == typ && named.forward)
-            }
-            (Lagerrolle::Rechnung, true) => {
-                named.has_artikel && (named.typ == typ && named.forward || is_counterpart && named.back)
-            }
-        };
-        let message = "Der Bezug passt nicht: Er muss ein nicht stornierter Beleg desselben Partners mit diesem Artikel \
-            sein, zur Rechnung die Lieferung (oder umgekehrt), zur Gutschrift die Rechnung oder Rücklieferung, zur \
-            Rücklieferung die Lieferung, Rechnung oder Gutschrift; ohne Artikel eine Rechnung.";
-        let is_fit = can_take && named.is_live && named.kunde == self.context.kunde.id;
-        refuse_if(!is_fit, Code::BezugPasstNicht, "bezug_beleg_id", message)?;
-        Ok(())
-    }
 }
 
 impl NewItem {
@@ -461,8 +411,18 @@ impl NewItem {
     }
 }
 
-/// A weight in kg in a unit; none where that is no unit of mass.
-fn weight_in(einheit: &str, weight: Quantity) -> Result<Option<Quantity>> {
-    let conversion = Conversion::between("kg", einheit);
-    Ok(conversion.map(|conversion| conversion.quantity(weight)).transpose()?)
+/// A contract that is named must be there; the position of one names its contract.
+pub fn bind_contract(
+    tx: &Tx<'_>,
+    context: &Context<'_>,
+    position: &mut BelegPosition,
+    hints: &mut Hints,
+) -> Result<()> {
+    let BelegPosition { artikel_id, kontrakt_id, kontrakt_position_id, .. } = *position;
+    let bezug = KontraktBezug { kontrakt_id, kontrakt_position_id }.checked(tx)?;
+    bezug.hints(tx, context.kunde.id, artikel_id, context.beleg.beleg_typ.seite(), hints)?;
+    bezug.hint_over(tx, context.beleg.satz_datum(), hints)?;
+    position.kontrakt_id = bezug.kontrakt_id;
+    position.kontrakt_position_id = bezug.kontrakt_position_id;
+    Ok(())
 }

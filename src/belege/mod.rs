@@ -11,6 +11,7 @@
 
 mod anteile;
 mod ausfertigung;
+mod bezug;
 mod change;
 mod chargenpflicht;
 mod checks;

@@ -1,14 +1,15 @@
 //! What an invoice bills is taxed at the rate of the day on which it was delivered (D7, UStG § 27 (1)).
 
+use super::eingabe::NewItem;
 use super::header::Context;
 use super::model::{Beleg, BelegPosition, Source};
 use super::sql::{self, Lieferung};
 use super::steuer;
-use super::summen::with_sums;
 use crate::artikel;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::kunden::Kunde;
+use crate::rules::document::BelegStatus;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::fixed::{Percent, Quantity};
 use crate::steuersaetze;
@@ -24,35 +25,35 @@ fn depends_on_delivery(beleg: &Beleg, position: &BelegPosition) -> bool {
         && !position.menge.is_negative()
 }
 
-/// Brings derived rates of an invoice, whose items were just written and paired, to the day of their deliveries. The
-/// document with its sums.
+/// Brings derived rates of an invoice, whose items were just written and paired, to the day of their deliveries; whether
+/// one became another.
 pub fn follow_deliveries(
     tx: &WriteTx<'_>,
-    beleg: Beleg,
+    beleg: &Beleg,
     kunde: &Kunde,
     einstellungen: &Einstellungen,
     positions: &mut [BelegPosition],
     hints: &mut Hints,
-) -> Result<Beleg> {
+) -> Result<bool> {
+    let mut depending: Vec<_> =
+        positions.iter_mut().filter(|position| depends_on_delivery(beleg, position)).collect();
+    if depending.is_empty() {
+        return Ok(false);
+    }
     let saetze = &steuersaetze::all(tx)?;
-    let context =
-        Context { source: Source::Items, beleg: &beleg, kunde, auto_price: true, einstellungen, saetze };
-    let mut is_changed = false;
-    for position in positions.iter_mut().filter(|position| depends_on_delivery(&beleg, position)) {
+    let context = Context::of(beleg, kunde, einstellungen, saetze);
+    let lieferungen = sql::lieferungen(tx, beleg.id)?;
+    let mut follows = false;
+    for position in &mut depending {
         let mut own = Hints::default();
-        if let Some(satz) = delivered_rate(tx, &context, position, &mut own)? {
+        if let Some(satz) = delivered_rate(tx, &context, &lieferungen, position, &mut own)? {
             position.mwst_satz = satz;
             sql::set_rate(tx, position)?;
-            is_changed = true;
+            follows = true;
         }
         hints.extend(own.below(&Source::Items.path(position.position)));
     }
-    if !is_changed {
-        return Ok(beleg);
-    }
-    let beleg = with_sums(beleg, positions, false, hints)?;
-    sql::update(tx, &beleg)?;
-    Ok(beleg)
+    Ok(follows)
 }
 
 /// The rate of the deliveries of a position where it is another one than it has. Where they are of different rates, or
@@ -60,23 +61,24 @@ pub fn follow_deliveries(
 fn delivered_rate(
     tx: &Tx<'_>,
     context: &Context<'_>,
+    lieferungen: &[Lieferung],
     position: &BelegPosition,
     hints: &mut Hints,
 ) -> Result<Option<Percent>> {
     let Some(artikel_id) = position.artikel_id else { return Ok(None) };
     let artikel = artikel::must_have(tx, artikel_id)?;
-    let (deliveries, met) = deliveries_of(tx, position)?;
-    let mut others = Vec::new();
-    for lieferung in &deliveries {
-        let satz = steuer::on_day(tx, context, &artikel, lieferung.tag)?;
-        others.extend(satz.filter(|satz| *satz != position.mwst_satz));
+    let (mut met, mut others, mut numbers) = (Quantity::ZERO, Vec::new(), Vec::new());
+    for lieferung in lieferungen.iter().filter(|lieferung| lieferung.position == position.position) {
+        let satz = steuer::on_day(tx, context, &artikel, lieferung.datum)?;
+        others.push(satz.filter(|satz| *satz != position.mwst_satz));
+        numbers.push(lieferung.beleg_nummer.as_str());
+        met = met.plus(lieferung.menge)?;
     }
-    let Some(first) = others.first() else { return Ok(None) };
-    let is_one = others.len() == deliveries.len() && others.iter().all(|satz| satz == first);
-    if is_one && Some(met) == position.lager_menge {
-        return Ok(Some(*first));
+    let Some(other) = others.iter().flatten().next() else { return Ok(None) };
+    if others.iter().all(|satz| satz.as_ref() == Some(other)) && Some(met) == position.lager_menge {
+        return Ok(Some(*other));
     }
-    let numbers: Vec<_> = deliveries.iter().map(|lieferung| lieferung.beleg_nummer.as_str()).collect();
+    numbers.dedup();
     let message = format!(
         "Nicht alles ist an Tagen mit demselben Steuersatz geliefert ({}); es bleibt bei {} %. Bitte die Position teilen \
          oder mwst_satz angeben.",
@@ -87,23 +89,38 @@ fn delivered_rate(
     Ok(None)
 }
 
-/// The deliveries that a position has met, and how much they are. One that it names counts even if nothing of it is open
-/// any more.
-fn deliveries_of(tx: &Tx<'_>, position: &BelegPosition) -> Result<(Vec<Lieferung>, Quantity)> {
-    let mut deliveries = sql::deliveries_of(tx, position)?;
-    let named = position.bezug_beleg_id.filter(|_| deliveries.is_empty());
-    if let Some(named) = named.map(|named| sql::find(tx, named)).transpose()?.flatten()
-        && named.beleg_typ.ist_lieferung()
-    {
-        let (tag, menge) = (named.liefertag(), position.lager_menge);
-        let menge = menge.unwrap_or_default();
-        deliveries.push(Lieferung { beleg_nummer: named.beleg_nummer, tag, menge });
+/// Says that positions which a change keeps would have other rates, were they written now.
+pub fn hint_kept_rates(
+    tx: &Tx<'_>,
+    beleg: &Beleg,
+    kunde: &Kunde,
+    einstellungen: &Einstellungen,
+    positions: &[BelegPosition],
+    hints: &mut Hints,
+) -> Result<()> {
+    let saetze = &steuersaetze::all(tx)?;
+    let context = Context::of(beleg, kunde, einstellungen, saetze);
+    let lieferungen = sql::lieferungen(tx, beleg.id)?;
+    // What takes back an invoice has its rates.
+    let takes_back =
+        |position: &BelegPosition| position.menge.is_negative() && position.bezug_beleg_id.is_some();
+    for position in positions.iter().filter(|position| !position.satz_gesendet && !takes_back(position)) {
+        let artikel = position.artikel_id.map(|id| artikel::must_have(tx, id)).transpose()?;
+        let mut unsaid = Hints::default();
+        let tax = steuer::of_item(tx, &context, &NewItem::default(), artikel.as_deref(), None, &mut unsaid)?;
+        let asked = BelegPosition { mwst_satz: tax.satz, ..position.clone() };
+        let delivered = match depends_on_delivery(beleg, &asked) {
+            true => delivered_rate(tx, &context, &lieferungen, &asked, &mut unsaid)?,
+            false => None,
+        };
+        if delivered.unwrap_or(tax.satz) != position.mwst_satz {
+            let message = "Die Steuersätze bleiben, obwohl nach der Änderung andere gälten. Zum Neuberechnen bitte items \
+                mitsenden.";
+            hints.add(HintCode::SaetzeUnveraendert, message);
+            return Ok(());
+        }
     }
-    let mut met = Quantity::ZERO;
-    for lieferung in &deliveries {
-        met = met.plus(lieferung.menge)?;
-    }
-    Ok((deliveries, met))
+    Ok(())
 }
 
 /// Says which invoices keep their rates although those of the day of a delivery, which they have met, are others.
@@ -118,30 +135,26 @@ pub fn hint_invoices_keep_rates(
         return Ok(());
     }
     let saetze = &steuersaetze::all(tx)?;
-    for id in sql::invoices_of(tx, delivery.id)? {
+    for (id, met) in sql::invoices_of(tx, delivery.id)? {
         let Some(invoice) = sql::find(tx, id)? else { continue };
-        let context = Context {
-            source: Source::Items,
-            beleg: &invoice,
-            kunde,
-            auto_price: true,
-            einstellungen,
-            saetze,
-        };
-        for position in
-            sql::positions(tx, id)?.iter().filter(|position| depends_on_delivery(&invoice, position))
-        {
-            let mut own = Hints::default();
-            let others =
-                delivered_rate(tx, &context, position, &mut own)?.is_some() || own.iter().next().is_some();
-            if others {
-                let message = format!(
-                    "{} behält seine Steuersätze, obwohl am Tag der Lieferung andere galten. Zum Neuberechnen bitte dort \
-                     items senden.",
-                    invoice.beleg_nummer
-                );
-                hints.add(HintCode::SaetzeUnveraendert, message);
-            }
+        let context = Context::of(&invoice, kunde, einstellungen, saetze);
+        let lieferungen = sql::lieferungen(tx, id)?;
+        let mut doubts = Hints::default();
+        let mut differs = false;
+        for position in sql::positions(tx, id)?.iter().filter(|position| met.contains(&position.position)) {
+            differs |= depends_on_delivery(&invoice, position)
+                && delivered_rate(tx, &context, &lieferungen, position, &mut doubts)?.is_some();
+        }
+        if differs || doubts.iter().next().is_some() {
+            let advice = match invoice.status {
+                BelegStatus::Offen => "dort items senden",
+                _ => "ihn stornieren und neu anlegen",
+            };
+            let message = format!(
+                "{} behält seine Steuersätze, obwohl am Tag der Lieferung andere galten. Zum Neuberechnen bitte {advice}.",
+                invoice.beleg_nummer
+            );
+            hints.add(HintCode::SaetzeUnveraendert, message);
         }
     }
     Ok(())

@@ -1,23 +1,20 @@
 //! Statements on documents and their positions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
-use super::eingabe::NewItem;
 use super::model::{Beleg, BelegPosition, Gegenbeleg, Kettenglied};
-use crate::artikel::Artikel;
 use crate::db::list::{Filter, ListSql, Order, Page, names};
-use crate::db::record::{Part, record};
+use crate::db::record::Part;
 use crate::db::retention::Retention;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::listing::PageOf;
 use crate::rules::day::{Day, Instant};
 use crate::rules::document::{BelegTyp, Lagerrolle};
-use crate::rules::fixed::{Percent, Price, Quantity};
-use crate::rules::tax::Steuerkategorie;
+use crate::rules::fixed::Quantity;
 use crate::rules::text::searchable;
 
 const LIST: ListSql<'_> = ListSql {
@@ -112,6 +109,7 @@ pub fn number_and_type(tx: &Tx<'_>, id: Uuid) -> Result<(String, BelegTyp)> {
     tx.one(statement, named_params! {":id": id}, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
+<<<<<<< HEAD
 /// The day on which the goods of a document move.
 pub fn liefertag(tx: &Tx<'_>, id: Uuid) -> Result<Day> {
     let statement =
@@ -134,18 +132,15 @@ pub struct NamedDocument {
 pub fn named_document(tx: &Tx<'_>, id: Uuid, artikel: Option<Uuid>) -> Result<Option<NamedDocument>> {
     let statement = "select b.beleg_typ, b.kunde_id, b.status <> 'storniert',
           coalesce(max(p.lager_menge) > 0, 0), coalesce(min(p.lager_menge) < 0, 0), coalesce(max(p.artikel_id = :artikel), 0)
+=======
+/// The type of a document, and whether it has positions of a positive quantity, and such that take goods back.
+pub fn directions(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<(BelegTyp, bool, bool)>> {
+    let statement =
+        "select b.beleg_typ, coalesce(max(p.lager_menge) > 0, 0), coalesce(min(p.lager_menge) < 0, 0)
+>>>>>>> 4a082d1 (belege: Ask rates, named documents and hints of a change where they are known)
         from beleg b left join beleg_position p on p.tenant_id = b.tenant_id and p.beleg_id = b.id
-        where b.tenant_id = :tenant and b.id = :id group by b.id";
-    tx.optional(statement, named_params! {":id": id, ":artikel": artikel}, |row| {
-        Ok(NamedDocument {
-            typ: row.get(0)?,
-            kunde: row.get(1)?,
-            is_live: row.get(2)?,
-            forward: row.get(3)?,
-            back: row.get(4)?,
-            has_artikel: row.get(5)?,
-        })
-    })
+        where b.tenant_id = :tenant and b.id = :beleg group by b.id";
+    tx.optional(statement, named_params! {":beleg": beleg}, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
 }
 
 pub fn find_by_number(tx: &Tx<'_>, number: &str) -> Result<Option<Beleg>> {
@@ -251,65 +246,57 @@ pub fn has_fremdbeleg(tx: &Tx<'_>, beleg: &Beleg) -> Result<bool> {
     )
 }
 
-record! {
-    /// A position that a credit takes back.
-    pub struct TakenBack from beleg_position as p {
-        beleg_nummer: String = "b.beleg_nummer",
-        einheit: Option<String>,
-        ep_netto: Price,
-        rabatt_prozent: Percent,
-        mwst_satz: Percent,
-        steuer_kategorie: Steuerkategorie,
-    }
+/// What a position of an invoice bills of a delivery.
+pub struct Lieferung {
+    /// Number of the position of the invoice.
+    pub position: i64,
+    pub beleg_nummer: String,
+    /// Its lieferdatum, else its day.
+    pub datum: Day,
+    pub menge: Quantity,
+    pub wiegung_id: Option<Uuid>,
 }
 
-/// The last position of its article in the invoice that an item of a negative quantity names (D6, D7).
-pub fn taken_back(
-    tx: &Tx<'_>,
-    typ: BelegTyp,
-    item: &NewItem,
-    artikel: Option<&Artikel>,
-) -> Result<Option<TakenBack>> {
-    let (Some(bezug), Some(artikel)) = (item.bezug_beleg_id, artikel) else { return Ok(None) };
-    if !typ.ist_rechnung() || !item.menge.is_some_and(Quantity::is_negative) {
-        return Ok(None);
-    }
-    let statement = format!(
-        "select {} from beleg_position p join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
-         where p.tenant_id = :tenant and p.beleg_id = :bezug and b.beleg_typ = :typ and p.artikel_id = :artikel
-           and p.menge > 0 and p.ep_netto >= 0 order by p.position desc limit 1",
-        TakenBack::COLUMNS
-    );
-    let params = named_params! {":bezug": bezug, ":typ": typ, ":artikel": artikel.id};
-    tx.optional(&statement, params, TakenBack::read)
+/// The deliveries that an invoice is about, in the order of its positions: those that they have met, else the one that
+/// they name, even if nothing of it is open any more. A return is one only to what takes back.
+pub fn lieferungen(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Lieferung>> {
+    let statement = "with genannt as materialized (
+          select distinct d.id, d.beleg_nummer, coalesce(d.lieferdatum, d.beleg_datum) as datum, g.artikel_id,
+            g.menge > 0 as hin
+          from beleg d join belegtyp t on t.typ = d.beleg_typ and t.lagerrolle = 'lieferung'
+            join beleg_position g on g.tenant_id = d.tenant_id and g.beleg_id = d.id
+          where d.tenant_id = :tenant and d.id in (
+            select bezug_beleg_id from beleg_position where tenant_id = :tenant and beleg_id = :beleg))
+        select l.rechnung_position as position, d.beleg_nummer as beleg_nummer,
+          coalesce(d.lieferdatum, d.beleg_datum) as datum, l.menge, p.wiegung_id
+        from lager_paar l join beleg d on d.tenant_id = l.tenant_id and d.id = l.lieferung_id
+          join beleg_position p on p.tenant_id = l.tenant_id and p.beleg_id = l.lieferung_id
+            and p.position = l.lieferung_position
+        where l.tenant_id = :tenant and l.rechnung_id = :beleg
+        union all
+        select p.position, genannt.beleg_nummer, genannt.datum, p.lager_menge, null
+        from beleg_position p join genannt on genannt.id = p.bezug_beleg_id and genannt.artikel_id = p.artikel_id
+          and genannt.hin = (p.menge > 0)
+        where p.tenant_id = :tenant and p.beleg_id = :beleg and not exists (
+          select 1 from lager_paar l where l.tenant_id = :tenant and l.rechnung_id = :beleg
+            and l.rechnung_position = p.position and l.lieferung_id is not null)
+        order by position, datum, beleg_nummer";
+    tx.all(statement, named_params! {":beleg": beleg}, |row| {
+        let (position, beleg_nummer, datum) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(Lieferung { position, beleg_nummer, datum, menge: row.get(3)?, wiegung_id: row.get(4)? })
+    })
 }
 
-record! {
-    /// What an invoice position has met of a delivery.
-    pub struct Lieferung from lager_paar as l {
-        beleg_nummer: String = "b.beleg_nummer",
-        tag: Day = "coalesce(b.lieferdatum, b.beleg_datum)",
-        menge: Quantity,
-    }
-}
-
-/// The deliveries that a position of an invoice has met, the oldest first.
-pub fn deliveries_of(tx: &Tx<'_>, position: &BelegPosition) -> Result<Vec<Lieferung>> {
-    let statement = format!(
-        "select {} from lager_paar l join beleg b on b.tenant_id = l.tenant_id and b.id = l.lieferung_id
-         where l.tenant_id = :tenant and l.rechnung_id = :beleg and l.rechnung_position = :position and l.art = 'paar'
-         order by b.id",
-        Lieferung::COLUMNS
-    );
-    let params = named_params! {":beleg": position.beleg_id, ":position": position.position};
-    tx.all(&statement, params, Lieferung::read)
-}
-
-/// The invoices that a delivery has met.
-pub fn invoices_of(tx: &Tx<'_>, delivery: Uuid) -> Result<Vec<Uuid>> {
-    let statement = "select distinct rechnung_id from lager_paar
-        where tenant_id = :tenant and lieferung_id = :delivery and art = 'paar' order by rechnung_id";
-    tx.all(statement, named_params! {":delivery": delivery}, |row| row.get(0))
+/// The invoices that a delivery has met, and the numbers of their positions that have.
+pub fn invoices_of(tx: &Tx<'_>, delivery: Uuid) -> Result<BTreeMap<Uuid, BTreeSet<i64>>> {
+    let statement = "select rechnung_id, rechnung_position from lager_paar
+        where tenant_id = :tenant and lieferung_id = :delivery and rechnung_id is not null";
+    let mut found: BTreeMap<Uuid, BTreeSet<i64>> = BTreeMap::new();
+    tx.each(statement, named_params! {":delivery": delivery}, |row| {
+        found.entry(row.get(0)?).or_default().insert(row.get(1)?);
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 pub fn set_rate(tx: &WriteTx<'_>, position: &BelegPosition) -> Result<()> {

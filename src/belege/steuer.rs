@@ -2,7 +2,7 @@
 
 use super::eingabe::NewItem;
 use super::header::Context;
-use super::sql;
+use super::model::BelegPosition;
 use crate::artikel::{self, Artikel};
 use crate::db::tx::Tx;
 use crate::failure::Result;
@@ -21,16 +21,18 @@ pub struct Steuer {
     pub kategorie: Steuerkategorie,
 }
 
-/// The tax of an item: sent, or derived from partner and article.
+/// The tax of an item: sent, that of the position that a credit takes back, or derived from partner and article (D7).
 pub fn of_item(
     tx: &Tx<'_>,
     context: &Context<'_>,
     item: &NewItem,
     artikel: Option<&Artikel>,
+    taken_back: Option<&BelegPosition>,
     hints: &mut Hints,
 ) -> Result<Steuer> {
-    if let Some(taken_back) = of_taken_back(tx, context, item, artikel)? {
-        return Ok(taken_back);
+    let fits = |line: &&BelegPosition| item.steuer_kategorie.is_none_or(|sent| sent == line.steuer_kategorie);
+    if let Some(line) = taken_back.filter(fits).filter(|_| item.mwst_satz.is_none()) {
+        return Ok(Steuer { satz: line.mwst_satz, kategorie: line.steuer_kategorie });
     }
     if context.einstellungen.kleinunternehmer && context.beleg.beleg_typ.seite() == Seite::Verkauf {
         return Ok(of_kleinunternehmer(item, hints));
@@ -38,7 +40,7 @@ pub fn of_item(
     let mut found = Finder { tx, context, day: context.beleg.satz_datum(), hints };
     let (satz, reason) = match (item.mwst_satz, item.steuer_kategorie) {
         (Some(sent), _) => (sent, None),
-        (None, Some(kategorie)) if kategorie != Steuerkategorie::Steuerpflichtig => (Percent::ZERO, None),
+        (None, Some(kategorie)) if kategorie.fits(Percent::ZERO) => (Percent::ZERO, None),
         (None, _) => found.derived(artikel)?,
     };
     found.hint_unknown_rate(satz);
@@ -47,20 +49,6 @@ pub fn of_item(
         true => Ok(Steuer { satz, kategorie }),
         false => Err(does_not_fit(kategorie, satz).into()),
     }
-}
-
-/// Of a credit that names an invoice and no tax: the tax of the position that it takes back (D7).
-fn of_taken_back(
-    tx: &Tx<'_>,
-    context: &Context<'_>,
-    item: &NewItem,
-    artikel: Option<&Artikel>,
-) -> Result<Option<Steuer>> {
-    if item.mwst_satz.is_some() || item.steuer_kategorie.is_some() {
-        return Ok(None);
-    }
-    let taken_back = sql::taken_back(tx, context.beleg.beleg_typ, item, artikel)?;
-    Ok(taken_back.map(|line| Steuer { satz: line.mwst_satz, kategorie: line.steuer_kategorie }))
 }
 
 /// The derived rate of an article on another day than that of the document; none where no tax is due.

@@ -20,11 +20,12 @@ pub fn printed(
     match said {
         Change::Keep if is_theirs => Ok(before),
         Change::Set(groups) if is_theirs => read(groups),
-        Change::Set(_) => {
+        Change::Clear => Ok(None),
+        Change::Keep if before.is_none() => Ok(None),
+        Change::Keep | Change::Set(_) => {
             hints.add_ignored(FELD);
             Ok(None)
         }
-        Change::Keep | Change::Clear => Ok(None),
     }
 }
 

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Server};
+use crate::kontrakte::contract;
 use crate::lager::{Mill, and, buy, moves, plain, sell};
 use crate::waage::weigh;
 
@@ -122,15 +123,15 @@ fn new_quantities_move_the_stock_by_the_difference() {
 }
 
 #[test]
-fn without_items_rates_stay_with_a_hint_when_partner_or_rate_date_changed() {
+fn without_items_rates_stay_with_a_hint_where_they_would_differ() {
     let server = Server::start();
     let mill = Mill::of(&server);
     let item = json!([{"artikelnr": "S", "menge": 1}]);
     let rows = [
         ("notes only", json!({}), json!({"notizen": "x"}), false),
         ("the same partner", json!({}), json!({"kundennummer": "kd"}), false),
-        ("another partner", json!({}), json!({"kundennummer": "Kd2"}), true),
-        ("another date", json!({}), json!({"beleg_datum": "2026-07-01"}), true),
+        ("another partner", json!({}), json!({"kundennummer": "Kd2"}), false),
+        ("another date", json!({}), json!({"beleg_datum": "2026-07-01"}), false),
         (
             "the date counts no more",
             json!({"lieferdatum": "2026-07-02"}),
@@ -321,7 +322,14 @@ fn a_document_of_another_partner_takes_his_terms_and_is_bound_to_nothing_of_the_
     let delivery = mill.post("LS", sacks(5)).id();
     let wiegung = weigh(&mill, 100, 40, json!({"partner_id": mill.partner_id("Kd")}));
     let bound = and(sacks(5), json!({"bezug_beleg_id": delivery}));
-    let weighed = json!({"artikelnr": "R", "lager_buchen": false, "wiegung_id": wiegung});
+    server.import(
+        &mill.client,
+        "kontrakte",
+        r#"[{"kontrakt_nr": "V-1", "partner": "Kd", "gueltig_bis": "2025-12-31", "positionen": [{"artikelnummer": "R"}]}]"#,
+    );
+    let kontrakt = contract(&mill.client, "V-1")["id"].clone();
+    let weighed = json!({"artikelnr": "R", "lager_buchen": false, "wiegung_id": wiegung, "menge": 50,
+        "kontrakt_id": kontrakt});
     let header = json!({"zahlungsbedingung": "nach Vereinbarung"});
     let id = create(&mill, "RE", json!([bound, weighed]), header);
     let terms = ["zahlungsziel_tage", "skonto_tage", "skonto_prozent", "zahlungsbedingung"];
@@ -329,7 +337,15 @@ fn a_document_of_another_partner_takes_his_terms_and_is_bound_to_nothing_of_the_
     assert_eq!(shown(&id), [json!(10), json!(3), json!("2.00"), json!("nach Vereinbarung")]);
 
     let changed = change(&mill, &id, json!({"kundennummer": "Kd2", "skonto_tage": 5}));
-    changed.hints("WIEGUNG_ANDERER_PARTNER");
+    for code in [
+        "WIEGUNG_ANDERER_PARTNER",
+        "RICHTUNG_WIDERSPRUCH",
+        "GEWICHT_WIDERSPRUCH",
+        "KONTRAKT_ANDERER_PARTNER",
+        "KONTRAKT_ABGELAUFEN",
+    ] {
+        changed.hints(code);
+    }
     let hints = changed.body["hinweise"].as_array().unwrap();
     assert!(hints.iter().any(|hint| hint["feld"] == "items[0].bezug_beleg_id"), "{hints:?}");
     assert_eq!(shown(&id), [json!(30), json!(5), Value::Null, Value::Null]);

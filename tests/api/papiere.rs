@@ -54,6 +54,11 @@ fn an_invoice_is_taxed_as_of_the_day_of_its_delivery() {
         (said.is(200)["summe_mwst"].clone(), rate(&mill, &invoice.id())),
         (json!("53.60"), json!("16.00"))
     );
+    for (leistung_bis, expected) in [("2021-01-04", "19.00"), ("2020-12-31", "16.00")] {
+        let body = json!({"lieferdatum": null, "leistung_bis": leistung_bis, "items": [sacks(10)]});
+        mill.client.put(&format!("/api/v1/belege/{}", invoice.id()), body).is(200);
+        assert_eq!(rate(&mill, &invoice.id()), expected, "the end of a service goes before the delivery");
+    }
     mill.storno(&invoice.id()).is(200);
 
     let part = post(&mill, "RE", json!([sacks(11)]), january.clone());
@@ -99,8 +104,75 @@ fn what_is_delivered_later_leaves_the_rates_and_says_so() {
     assert_eq!((names_it(Value::Null), names_it(json!("2020-12-29"))), (false, true));
     mill.put(&invoice, sacks(10)).is(200);
     assert_eq!(rate(&mill, &invoice), "16.00", "items are asked again");
-    let back = post(&mill, "LS", json!([sacks(-3)]), json!({"beleg_datum": "2019-01-02"})).id();
-    assert_eq!(mill.get(&back)["positionen"][0]["mwst_satz"], "19.00", "a return is no delivery");
+}
+
+#[test]
+fn a_return_is_no_delivery() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let back = post(&mill, "LS", json!([sacks(-10)]), json!({"beleg_datum": "2020-12-30"})).id();
+    let bound = json!([and(sacks(10), json!({"bezug_beleg_id": back}))]);
+    let invoice = post(&mill, "RE", bound, json!({"beleg_datum": "2021-01-05"}));
+    assert_eq!((rate(&mill, &invoice.id()), has_kept(&invoice)), (json!("19.00"), false));
+}
+
+/// Whether an answer says that rates stay which were others, asked anew.
+fn has_kept(answer: &Answer) -> bool {
+    assert!([200, 201].contains(&answer.status), "{}", answer.body);
+    answer.hint_codes().contains(&"SAETZE_UNVERAENDERT".to_owned())
+}
+
+#[test]
+fn a_later_delivery_names_the_invoices_of_its_own_goods_alone() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    server.import(
+        &mill.client,
+        "artikel",
+        r#"[{"artikelnummer": "T", "bezeichnung": "Tüte", "mwst_satz": 19, "preis": 1}]"#,
+    );
+    let bags = json!({"artikelnr": "T", "menge": 5});
+    post(&mill, "LS", json!([sacks(10)]), json!({"beleg_datum": "2020-12-30"})).is(201);
+    let invoice = post(&mill, "RE", json!([sacks(20), bags]), json!({"beleg_datum": "2021-01-05"}));
+    invoice.hints("STEUERSATZ_GETEILT");
+    let others = post(&mill, "LS", json!([bags]), json!({"beleg_datum": "2021-01-05"}));
+    assert!(!has_kept(&others), "{}", others.body);
+    mill.finalise(&invoice.id());
+    let rest = post(&mill, "LS", json!([sacks(10)]), json!({"beleg_datum": "2020-12-29"}));
+    let hints = rest.hints("SAETZE_UNVERAENDERT")["hinweise"].to_string();
+    assert!(hints.contains("RE-2021-00001") && hints.contains("stornieren"), "{hints}");
+}
+
+#[test]
+fn a_change_without_items_compares_the_rates() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    change(&mill, "Gut", json!({"steuerart": "pauschal_24"}));
+    post(&mill, "LS", json!([sacks(10)]), json!({"beleg_datum": "2020-12-30"})).is(201);
+    let day = json!({"beleg_datum": "2021-01-05", "lieferdatum": "2021-01-05"});
+    let put = |id: &str, body: Value| has_kept(&mill.client.put(&format!("/api/v1/belege/{id}"), body));
+    let invoice = post(&mill, "RE", json!([sacks(10)]), day).id();
+    assert!(!put(&invoice, json!({"lieferdatum": "2021-01-06"})), "the same rate");
+    assert!(put(&invoice, json!({"lieferdatum": null})), "now the day of the delivery counts");
+    assert!(!put(&invoice, json!({"notizen": "x"})));
+    assert_eq!(rate(&mill, &invoice), "19.00");
+    assert!(!put(&invoice, json!({"lieferdatum": "2021-01-05"})));
+
+    let kept = |tax: Value| {
+        let id = post(&mill, "RE", json!([and(sacks(1), tax)]), json!({})).id();
+        put(&id, json!({"lieferdatum": "2020-08-01"}))
+    };
+    let sent = [json!({"mwst_satz": 19}), json!({"steuer_kategorie": "K"}), json!({"steuer_kategorie": "S"})];
+    assert_eq!(sent.map(kept), [false, false, true], "what was sent holds");
+
+    let receipt = post(&mill, "EL", json!([sacks(1)]), json!({})).id();
+    assert!(put(&receipt, json!({"kundennummer": "Gut"})), "the partner has a rate of his own");
+    assert_eq!(rate(&mill, &receipt), "19.00");
+    assert!(!put(&receipt, json!({"kundennummer": "Hof"})), "back again");
+    let invoice = post(&mill, "RE", json!([and(sacks(5), json!({"mwst_satz": 5}))]), json!({})).id();
+    let credit =
+        post(&mill, "RE", json!([and(sacks(-1), json!({"bezug_beleg_id": invoice}))]), json!({})).id();
+    assert!(!put(&credit, json!({"lieferdatum": "2026-07-02"})), "it is that of what it takes back");
 }
 
 #[test]
@@ -123,6 +195,8 @@ fn a_credit_takes_rate_and_price_of_what_it_takes_back() {
     let (taken, answer) = credit(json!({}));
     assert_eq!(taken, ["5.00", "7.0000", "10.00", "-12.60"]);
     answer.hints("PREIS_UEBERNOMMEN");
+    assert_eq!(credit(json!({"steuer_kategorie": "S"})).0, taken, "said again, it is the same");
+    assert_eq!(credit(json!({"steuer_kategorie": "K"})).0[0], "0.00", "what is sent holds");
     assert_eq!(credit(json!({"rabatt_prozent": 0})).0, ["5.00", "7.0000", "0.00", "-14.00"]);
     assert_eq!(credit(json!({"ep_netto": 3, "mwst_satz": 19})).0, ["19.00", "3.0000", "0.00", "-6.00"]);
     let free = json!([{"artikelnr": "S", "menge": 5, "steuer_kategorie": "K"}]);
@@ -162,6 +236,13 @@ fn a_contract_says_the_price_and_what_a_unit_rounds_is_said() {
     assert_eq!(price("V-3", json!({})), said("KONTRAKT_ANDERER_PARTNER"), "not the price of another partner");
     assert_eq!(price("V-4", json!({})), said("KONTRAKT_ANDERE_RICHTUNG"), "not what the company pays");
     assert_eq!(price("V-5", json!({})), said("FELD_IGNORIERT"), "a price per sack is none per kg");
+    let charge = mill.receive("C1", 100);
+    let sold = json!({"artikelnr": "W", "menge": 5, "ep_netto": "0.4", "charge_id": charge});
+    let invoice = post(&mill, "RE", json!([sold]), json!({})).id();
+    let back =
+        json!({"artikelnr": "W", "menge": -1, "bezug_beleg_id": invoice, "kontrakt_position_id": of("V-2")});
+    let credit = post(&mill, "RE", json!([back]), json!({})).id();
+    assert_eq!(mill.get(&credit)["positionen"][0]["ep_netto"], "0.4000", "that of the invoice goes before");
     assert_eq!(price("V-2", json!({"artikelnr": "S", "kontrakt_position_id": null})).0, "33.5000");
 }
 

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Client, Server};
+use crate::lager::{Mill, and};
 
 const BELEGE: &str = "/api/v1/belege";
 
@@ -124,7 +125,41 @@ fn printed_groups_stay_until_they_are_cleared_or_fit_no_longer() {
         ("10.00 0.70 10.70".to_owned(), &Value::Null)
     );
     mill.put(&path, json!({"items": body("ER")["items"], "steuergruppen": printed})).is(200);
-    assert_eq!(kept(json!({"gutschrift": true})), (computed, Value::Null));
+    mill.put(&path, json!({"gutschrift": true, "notizen": "x"})).hints("FELD_IGNORIERT");
+    assert_eq!(kept(json!({"notizen": "y"})), (computed, Value::Null));
+}
+
+#[test]
+fn printed_groups_are_compared_at_the_rates_of_the_delivery() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let goods = json!([{"artikelnr": "S", "menge": 10}]);
+    let post = |typ: &str, day: &str, more: Value| {
+        let body = json!({"beleg_typ": typ, "kundennummer": "Hof", "beleg_datum": day, "items": goods});
+        mill.client.post(BELEGE, and(body, more))
+    };
+    post("EL", "2020-12-30", json!({})).is(201);
+    let billed = |group: [&str; 3]| post("ER", "2021-01-05", json!({"steuergruppen": groups(&[group])}));
+    let refused = billed(["19", "200", "38"]);
+    assert_eq!(refused.refused(400, "WERT_UNGUELTIG")["feld"], "steuergruppen");
+    let invoice = billed(["16", "200", "32.01"]);
+    assert_eq!(
+        (sums(&invoice), invoice.hint_codes()),
+        ("200.00 32.01 232.01".into(), vec!["SUMME_ABWEICHEND".into()])
+    );
+    let path = format!("{BELEGE}/{}", invoice.id());
+    let shown = || (sums(&mill.client.get(&path)), mill.client.get(&path).body["steuergruppen"].clone());
+    let printed = ("200.00 32.01 232.01".to_owned(), groups(&[["16.00", "200.00", "32.01"]]));
+    assert_eq!(shown(), printed);
+    assert_eq!(sums(&mill.client.put(&path, json!({"items": goods}))), printed.0);
+    assert_eq!(shown(), printed);
+    let other = json!({"items": goods, "steuergruppen": groups(&[["19", "200", "38"]])});
+    mill.client.put(&path, other).refused(400, "WERT_UNGUELTIG");
+    assert_eq!(
+        sums(&mill.client.put(&path, json!({"kundennummer": "Gut"}))),
+        printed.0,
+        "without items the rates stay"
+    );
 }
 
 #[test]

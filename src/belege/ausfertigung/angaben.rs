@@ -5,8 +5,8 @@ use uuid::Uuid;
 
 use super::super::lager;
 use super::super::model::{Beleg, BelegPosition};
+use super::super::sql::{self, Lieferung};
 use super::bezug;
-use super::lieferung::{self, Lieferung};
 use crate::artikel::{self, Artikel};
 use crate::db::tx::Tx;
 use crate::erechnung::Bezug;
@@ -101,7 +101,7 @@ impl Angaben {
         steuerart: Option<Steuerart>,
     ) -> Result<Angaben> {
         let lieferungen = match beleg.beleg_typ.ist_rechnung() {
-            true => lieferung::lieferungen(tx, beleg, positionen)?,
+            true => sql::lieferungen(tx, beleg.id)?,
             false => Vec::new(),
         };
         let mut weighed_on = None;
@@ -125,7 +125,7 @@ impl Angaben {
             steuerart,
             lieferdatum,
             lieferdatum_angenommen,
-            lieferscheine: distinct(lieferungen.iter().map(Lieferung::bezug)),
+            lieferscheine: distinct(lieferungen.iter().map(named)),
             berichtigt: bezug::berichtigt(tx, beleg, positionen)?,
             durchschnittssaetze: durchschnittssaetze(tx, steuerart, positionen)?,
             kontrakt,
@@ -189,9 +189,13 @@ impl Ware {
             ean: artikel.as_ref().and_then(|artikel| artikel.ean.clone()),
             wiegungen,
             kontrakt,
-            lieferscheine: distinct(lieferungen.iter().map(|lieferung| lieferung.bezug())),
+            lieferscheine: distinct(lieferungen.iter().map(|lieferung| named(lieferung))),
         })
     }
+}
+
+fn named(lieferung: &Lieferung) -> Bezug {
+    Bezug { nummer: lieferung.beleg_nummer.clone(), datum: lieferung.datum }
 }
 
 /// The day of a weighing and, once it is finished, its weights.

@@ -1,7 +1,7 @@
 //! What leaves the house (D25, D26): of a document that becomes final, all that its sheet shows is frozen, and its
 //! e-invoice is written, in the same transaction.
 //!
-//! `angaben` gathers what a document says that lies in other tables (`lieferung`: the deliveries of an invoice). From a
+//! `angaben` gathers what a document says that lies in other tables. From a
 //! `vorlage` of that and the partner `rechnung` makes the e-invoice and `blatt` the sheet, in the words of
 //! `worte`; `pflicht` decides who needs an e-invoice. A sheet is drawn each time it is asked for; an e-invoice is stored as it
 //! was written.
@@ -9,7 +9,6 @@
 mod angaben;
 mod bezug;
 mod blatt;
-mod lieferung;
 mod pflicht;
 mod rechnung;
 mod sql;

@@ -5,9 +5,10 @@ use uuid::Uuid;
 
 use super::model::{Gefunden, GefundenerArtikel, GefundenerPartner, VorschlagSummen};
 use super::{artikel, partner};
-use crate::belege::create;
+use crate::belege::create::{self, Prepared};
 use crate::belege::eingabe::{NewBeleg, NewItem, STEUERGRUPPEN_MAX, SteuergruppeEingabe};
 use crate::belege::model::Source;
+use crate::belege::summen::with_sums;
 use crate::db::tx::{Tx, WriteTx};
 use crate::erechnung::lesen::{Gelesen, Posten, gedruckt, one_line};
 use crate::failure::{Failure, Result};
@@ -99,9 +100,12 @@ impl Vorschlag {
         if self.new.kunden_id.is_none() {
             return Ok(self.sums.clone());
         }
-        match create::prepare(tx, &self.new, Source::Items, hints) {
+        let tried = create::prepare(tx, &self.new, Source::Items, hints).and_then(
+            |Prepared { beleg, positions, .. }| Ok((with_sums(beleg, &positions, true, hints)?, positions)),
+        );
+        match tried {
             Ok(_) if self.without_rate.is_some() => Ok(self.sums.clone()),
-            Ok(prepared) => Ok(VorschlagSummen::of_beleg(&prepared.beleg, &prepared.positions)?),
+            Ok((beleg, positions)) => Ok(VorschlagSummen::of_beleg(&beleg, &positions)?),
             Err(Failure::Refused(refusal)) => {
                 let all = refusal.fehler.iter().map(|fehler| (Some(fehler.feld.as_str()), &fehler.message));
                 let only = refusal.fehler.is_empty().then_some((refusal.feld.as_deref(), &refusal.message));

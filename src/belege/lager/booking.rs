@@ -1,6 +1,7 @@
 //! What a request does to the stock, while it is worked out.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
@@ -13,7 +14,7 @@ use crate::failure::Result;
 use crate::rules::document::Seite;
 use crate::rules::error::{HintCode, Hints, PositionErrors};
 use crate::rules::fixed::Quantity;
-use crate::rules::pairing::{Portion, PositionKey, Role, SentPosition};
+use crate::rules::pairing::{Bezug, Portion, PositionKey, Role, SentPosition};
 
 pub struct Booking<'r> {
     pub tx: &'r WriteTx<'r>,
@@ -27,6 +28,8 @@ pub struct Booking<'r> {
     /// Open portions of a new document.
     pub unmet: Unmet,
     pub followed: Followed,
+    /// Documents that positions name, each looked up once.
+    pub bezuege: RefCell<BTreeMap<Uuid, Bezug>>,
     /// A position of the document has met something.
     pub has_met: bool,
     pub errors: PositionErrors,

@@ -20,6 +20,7 @@ mod sql;
 pub use batch::{batch_missing, charge_for, complete_charge};
 pub use change::Rebooking;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
@@ -58,6 +59,7 @@ pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Res
         unmet: open::Unmet::default(),
         withdrawn: Movements::new(),
         followed: Followed::new(),
+        bezuege: RefCell::default(),
         has_met: false,
         errors: PositionErrors::default(),
         hints,

@@ -9,7 +9,7 @@ use super::change::{Gruppe, roles};
 use super::sql;
 use crate::artikel;
 use crate::belege::model::BelegPosition;
-use crate::belege::sql::named_document;
+use crate::belege::sql::directions;
 use crate::chargen;
 use crate::db::record::record;
 use crate::db::tx::Tx;
@@ -109,10 +109,15 @@ impl Portions<'_, '_> {
 
     /// What the positions of a document that is named do with goods.
     fn bezug(&self, beleg: Uuid) -> Result<Bezug> {
+        if let Some(known) = self.booking.bezuege.borrow().get(&beleg) {
+            return Ok(*known);
+        }
         let gone = || Failure::Broken(format!("the document {beleg} that a position names is gone"));
-        let named = named_document(self.booking.tx, beleg, None)?.ok_or_else(gone)?;
-        let [onward, backward] = roles(named.typ);
-        Ok(Bezug { beleg, roles: [named.forward.then_some(onward), named.back.then_some(backward)] })
+        let (typ, forward, back) = directions(self.booking.tx, beleg)?.ok_or_else(gone)?;
+        let [onward, backward] = roles(typ);
+        let bezug = Bezug { beleg, roles: [forward.then_some(onward), back.then_some(backward)] };
+        self.booking.bezuege.borrow_mut().insert(beleg, bezug);
+        Ok(bezug)
     }
 }
 
