@@ -192,7 +192,7 @@ fn tables_of_objects_that_a_pdf_has_too_many_of_take_no_memory() {
             .client(&key)
             .post("/api/v1/belege/einlesen", &json!({"datei_base64": STANDARD.encode(file)}));
         assert_eq!(answer.body["error"], "KEINE_RECHNUNG", "{}", answer.body);
-        assert!(most_memory(&server) < MEMORY, "{} MiB", most_memory(&server));
+        assert!(server.most_memory() < MEMORY, "{} MiB", server.most_memory());
     }
 }
 

@@ -109,7 +109,6 @@ pub fn number_and_type(tx: &Tx<'_>, id: Uuid) -> Result<(String, BelegTyp)> {
     tx.one(statement, named_params! {":id": id}, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-<<<<<<< HEAD
 /// The day on which the goods of a document move.
 pub fn liefertag(tx: &Tx<'_>, id: Uuid) -> Result<Day> {
     let statement =
@@ -117,27 +116,10 @@ pub fn liefertag(tx: &Tx<'_>, id: Uuid) -> Result<Day> {
     tx.one(statement, named_params! {":id": id}, |row| row.get(0))
 }
 
-/// A document that an item names.
-pub struct NamedDocument {
-    pub typ: BelegTyp,
-    pub kunde: Uuid,
-    pub is_live: bool,
-    /// It has positions of a positive quantity.
-    pub forward: bool,
-    /// It has positions that take goods back.
-    pub back: bool,
-    pub has_artikel: bool,
-}
-
-pub fn named_document(tx: &Tx<'_>, id: Uuid, artikel: Option<Uuid>) -> Result<Option<NamedDocument>> {
-    let statement = "select b.beleg_typ, b.kunde_id, b.status <> 'storniert',
-          coalesce(max(p.lager_menge) > 0, 0), coalesce(min(p.lager_menge) < 0, 0), coalesce(max(p.artikel_id = :artikel), 0)
-=======
 /// The type of a document, and whether it has positions of a positive quantity, and such that take goods back.
 pub fn directions(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<(BelegTyp, bool, bool)>> {
     let statement =
         "select b.beleg_typ, coalesce(max(p.lager_menge) > 0, 0), coalesce(min(p.lager_menge) < 0, 0)
->>>>>>> 4a082d1 (belege: Ask rates, named documents and hints of a change where they are known)
         from beleg b left join beleg_position p on p.tenant_id = b.tenant_id and p.beleg_id = b.id
         where b.tenant_id = :tenant and b.id = :beleg group by b.id";
     tx.optional(statement, named_params! {":beleg": beleg}, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
