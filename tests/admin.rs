@@ -3,6 +3,8 @@
 
 mod process;
 mod programs;
+#[path = "admin/second.rs"]
+mod second;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Permissions;
@@ -290,46 +292,6 @@ fn backups_to_one_name_do_not_disturb_each_other() {
 fn serve_in_vain(folder: &Folder, database: &str) -> Output {
     let serve = ["120", env!("CARGO_BIN_EXE_partnerd"), "--db", database, "serve", "--listen", "127.0.0.1:0"];
     Command::new("timeout").args(serve).current_dir(folder.path()).output().unwrap()
-}
-
-#[test]
-fn a_second_server_is_refused_by_whatever_name_it_knows_the_file() {
-    let folder = Folder::new();
-    folder.company("Mühle");
-    let _server = folder.serve(&[]);
-    std::fs::create_dir(folder.file("anders")).unwrap();
-    std::os::unix::fs::symlink(folder.file("partnerd.db"), folder.file("anders/link.db")).unwrap();
-    refused(&serve_in_vain(&folder, "anders/link.db"), &["another partnerd serves", "stop it first"]);
-    assert_eq!(
-        std::fs::read_dir(folder.file("anders")).unwrap().count(),
-        1,
-        "nothing stands beside the link"
-    );
-}
-
-/// A copy by hard links (cp -al, some backup programs) is the same file, with a log of its own beside each name.
-#[test]
-fn a_file_that_is_served_is_opened_by_no_other_name_and_with_no_deleted_lock() {
-    let folder = Folder::new();
-    folder.company("Mühle");
-    let server = folder.serve(&[]);
-    std::fs::create_dir(folder.file("stand")).unwrap();
-    std::fs::hard_link(folder.file("partnerd.db"), folder.file("stand/partnerd.db")).unwrap();
-    let other = "stand/partnerd.db";
-    refused(&serve_in_vain(&folder, other), &["hard link", "find / -xdev -samefile"]);
-    refused(&folder.run(&["--db", other, "tenant", "list"]), &["hard link"]);
-    refused(&folder.run(&["--db", other, "restore", "gut.db"]), &["hard link"]);
-    folder.result(&["tenant", "list"]);
-    let doctor = String::from_utf8(folder.run(&["doctor"]).stdout).unwrap();
-    assert!(doctor.contains("2 names"), "{doctor}");
-
-    std::fs::remove_file(folder.file("partnerd.db-lock")).unwrap();
-    refused(&serve_in_vain(&folder, "partnerd.db"), &["lock file was deleted"]);
-    refused(&folder.run(&["restore", "gut.db"]), &["lock file was deleted"]);
-    drop(server);
-    std::fs::remove_file(folder.file("partnerd.db")).unwrap();
-    std::fs::rename(folder.file(other), folder.file("partnerd.db")).unwrap();
-    let _again = folder.serve(&[]);
 }
 
 #[test]

@@ -79,14 +79,14 @@ impl Midnight {
 
 /// When what is old is dropped: once a day by the machine's running time, and not by a clock that has jumped ahead.
 struct Rollover {
-    /// What the clock should say at an instant of the machine's running time.
-    expected: (day::Instant, Instant),
+    /// What the clock should say at an instant of the machine's running time; none where nothing is known yet.
+    expected: Option<(day::Instant, Instant)>,
     due: Instant,
 }
 
 impl Rollover {
     fn new(newest: Option<day::Instant>, ticks: Instant) -> Rollover {
-        Rollover { expected: (newest.unwrap_or(day::Instant::from_millis(0)), ticks), due: ticks }
+        Rollover { expected: newest.map(|newest| (newest, ticks)), due: ticks }
     }
 
     /// Whether it is time, and the clock says no more than a day after what is expected (P20). One that does must hold.
@@ -94,18 +94,20 @@ impl Rollover {
         if ticks < self.due {
             return false;
         }
-        let (expected, since) = self.expected;
-        let passed = i64::try_from(ticks.duration_since(since).as_millis()).unwrap_or(i64::MAX);
-        let ahead = now.millis().saturating_sub(expected.millis()).saturating_sub(passed);
-        let has_jumped = ahead > day::Instant::MILLIS_PER_DAY;
-        self.expected = (now, ticks);
-        self.due = ticks + if has_jumped { CLOCK_HOLDS } else { ROLLOVER_EVERY };
-        if has_jumped {
+        let passed = |since| i64::try_from(ticks.duration_since(since).as_millis()).unwrap_or(i64::MAX);
+        let is_ahead = |(expected, since): &(day::Instant, Instant)| {
+            now.millis().saturating_sub(expected.millis()).saturating_sub(passed(*since))
+                > day::Instant::MILLIS_PER_DAY
+        };
+        let has_jumped = self.expected.as_ref().is_none_or(is_ahead);
+        if let (true, Some((expected, _))) = (has_jumped, self.expected) {
             let hours = CLOCK_HOLDS.as_secs() / 3600;
             log(&format!(
                 "the clock says {now}, long after {expected}: nothing old is dropped for {hours} hours"
             ));
         }
+        self.expected = Some((now, ticks));
+        self.due = ticks + if has_jumped { CLOCK_HOLDS } else { ROLLOVER_EVERY };
         !has_jumped
     }
 }

@@ -262,11 +262,14 @@ pub fn note_inventur(tx: &WriteTx<'_>, inventur: &Inventur) -> Result<()> {
     let Inventur { id, artikel_id, charge_id, bestand, .. } = inventur;
     match charge_id {
         Some(charge) => tx.update("charge", *charge, named_params! {":inventur_id": id}),
-        None => tx.upsert(
-            "artikel_bestand",
-            &["artikel_id"],
-            named_params! {":artikel_id": artikel_id, ":bestand": bestand, ":inventur_id": id},
-        ),
+        None => {
+            tx.changed("artikel", *artikel_id);
+            tx.upsert(
+                "artikel_bestand",
+                &["artikel_id"],
+                named_params! {":artikel_id": artikel_id, ":bestand": bestand, ":inventur_id": id},
+            )
+        }
     }
 }
 

@@ -81,6 +81,8 @@ fn walk<'m>(mill: &'m Mill<'m>) -> BTreeMap<&'static str, BTreeSet<String>> {
     walk.ask("PUT /api/v1/kunden/{id}", &[&kunde], json!({"telefon": "1"}));
     walk.ask("POST /api/v1/kunden/{id}/dokumente", &[&kunde], pdf());
     walk.ask("POST /api/v1/artikel/{id}/dokumente", &[&mill.artikel_id("W")], pdf());
+    let counted = json!({"bestand": 3, "grund": "x"});
+    walk.ask("POST /api/v1/artikel/{id}/inventur", &[&mill.artikel_id("S")], counted.clone());
     let item = |menge: i64| json!([{"artikelnr": "S", "menge": menge}]);
     let beleg = json!({"beleg_typ": "AU", "kundennummer": "Kd", "items": item(1)});
     let auftrag = walk.ask("POST /api/v1/belege", &[], beleg).id();
@@ -100,6 +102,7 @@ fn walk<'m>(mill: &'m Mill<'m>) -> BTreeMap<&'static str, BTreeSet<String>> {
     let neu = json!({"artikel_id": mill.artikel_id("W"), "fremde_charge_nr": "F"});
     let charge = walk.ask("POST /api/v1/chargen", &[], neu).id();
     walk.ask("PUT /api/v1/chargen/{id}", &[&charge], json!({"mhd": "2027-01-31"}));
+    walk.ask("POST /api/v1/chargen/{id}/inventur", &[&charge], counted);
     let erst = json!({"waage_id": 1, "gewicht_erst_kg": 40_000, "partner_id": hof});
     let wiegung = walk.ask("POST /api/v1/wiegungen", &[], erst.clone()).id();
     walk.ask("PUT /api/v1/wiegungen/{id}/zweitwiegung", &[&wiegung], json!({"gewicht_zweit_kg": 15_000}));

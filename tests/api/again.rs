@@ -24,7 +24,8 @@ type Write = (&'static str, &'static str, String, Value);
 fn writes(mill: &Mill<'_>, charge: &str) -> Vec<Write> {
     let post = |path: &str, body: Value| mill.client.post(&format!("/api/v1/{path}"), body).id();
     let (hof, kunde, artikel) = (mill.partner_id("Hof"), mill.partner_id("Kd"), mill.artikel_id("W"));
-    let other = mill.receive("C2", 10);
+    let [other, counted] = ["C2", "C3"].map(|fremde| mill.receive(fremde, 10));
+    let count = json!({"bestand": 8, "grund": "Inventur"});
     let invoice = || mill.post("RE", sell(1, charge)).id();
     let settled = invoice();
     mill.finalise(&settled);
@@ -61,6 +62,8 @@ fn writes(mill: &Mill<'_>, charge: &str) -> Vec<Write> {
         ),
         ("POST", "/api/v1/chargen", none.clone(), json!({"artikel_id": artikel, "einheit": "kg"})),
         ("PUT", "/api/v1/chargen/{id}", other, json!({"mhd": "2027-07-31", "unbekannt": 1})),
+        ("POST", "/api/v1/chargen/{id}/inventur", counted, count.clone()),
+        ("POST", "/api/v1/artikel/{id}/inventur", mill.artikel_id("S"), count),
         ("POST", "/api/v1/wiegungen", none.clone(), weighing.clone()),
         ("PUT", "/api/v1/wiegungen/{id}/zweitwiegung", weigh(), json!({"gewicht_zweit_kg": 15_260})),
         ("PUT", "/api/v1/wiegungen/{id}/storno", weigh(), why.clone()),

@@ -11,7 +11,6 @@ const SMALL: &str = "the slice has so few that they need no file";
 /// Files besides `sql.rs` and `checks.rs` that hold statements, and why.
 const STATEMENTS: &[(&str, &str)] = &[
     ("artikel/verlauf.rs", TABLE),
-    ("belege/ausfertigung/lieferung.rs", ALONE),
     ("belege/dokumente.rs", ALONE),
     ("belege/lager/note.rs", ALONE),
     ("belege/lager/open.rs", TABLE),
