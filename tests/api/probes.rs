@@ -71,6 +71,9 @@ fn metrics_are_for_this_machine_unless_they_are_public() {
         let from = |address: &str| nobody.send("GET", "/metrics", &[("X-Forwarded-For", address)], None);
         assert_eq!(from("198.51.100.7").status, expected, "{public_metrics}");
         assert_eq!([from("::1").status, nobody.get("/metrics").status], [200, 200], "{public_metrics}");
+        let unnamed = Server::start_with(NOON, Policy { public_metrics, ..Policy::default() });
+        let sent = [("X-Real-IP", "198.51.100.7")];
+        assert_eq!(unnamed.client(0, None).send("GET", "/metrics", &sent, None).status, expected);
     }
 }
 
