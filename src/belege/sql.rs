@@ -157,10 +157,14 @@ fn vorgaenger(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Kettenglied>> {
     tx.optional(&statement, named_params! {":id": id}, Kettenglied::read)
 }
 
+/// Documents made from one that it shows at most: each of its versions keeps them.
+const NACHFOLGER_SHOWN_MAX: i64 = 100;
+
 /// What was made from a document, the oldest first.
 fn nachfolger(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Kettenglied>> {
     let statement = format!(
-        "select {} from beleg b where b.tenant_id = :tenant and b.vorgaenger_beleg_id = :id order by b.id",
+        "select {} from beleg b where b.tenant_id = :tenant and b.vorgaenger_beleg_id = :id
+         order by b.id limit {NACHFOLGER_SHOWN_MAX}",
         Kettenglied::COLUMNS
     );
     tx.all(&statement, named_params! {":id": beleg}, Kettenglied::read)
@@ -292,17 +296,18 @@ pub fn set_rate(tx: &WriteTx<'_>, position: &BelegPosition) -> Result<()> {
     tx.execute(statement, params).map(drop)
 }
 
-/// Numbers of the final invoices and credits that have met a delivery.
+/// Numbers of the final invoices and credits that have met a delivery, or name it.
 pub fn finals_that_name(tx: &Tx<'_>, delivery: &Beleg) -> Result<Vec<String>> {
-    if delivery.beleg_typ.lagerrolle() != Lagerrolle::Lieferung {
+    let Some(rechnung) = delivery.beleg_typ.gegenstueck().filter(|typ| typ.ist_rechnung()) else {
         return Ok(Vec::new());
-    }
+    };
     let statement = "select b.beleg_nummer from beleg b
-        where b.tenant_id = :tenant and b.status in ('abgeschlossen', 'erledigt') and b.id in (
+        where b.tenant_id = :tenant and b.beleg_typ = :rechnung and b.status in ('abgeschlossen', 'erledigt') and b.id in (
           select rechnung_id from lager_paar where tenant_id = :tenant and lieferung_id = :delivery
-          union select gutschrift_id from lager_paar where tenant_id = :tenant and rueckgabe_id = :delivery)
+          union select gutschrift_id from lager_paar where tenant_id = :tenant and rueckgabe_id = :delivery
+          union select beleg_id from beleg_position where tenant_id = :tenant and bezug_beleg_id = :delivery)
         order by b.id";
-    tx.all(statement, named_params! {":delivery": delivery.id}, |row| row.get(0))
+    tx.all(statement, named_params! {":delivery": delivery.id, ":rechnung": rechnung}, |row| row.get(0))
 }
 
 /// Quantities, with their units, of positions of other live documents of this type that share a weighing (D12); where no
