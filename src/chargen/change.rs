@@ -5,11 +5,12 @@ use super::{sql, verlauf};
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
 use crate::rules::day::DayTime;
-use crate::rules::error::{Code, Refusal, required};
+use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
 use crate::rules::text::case_key;
 
 /// The batch with the fields that were sent; null clears. One that says what is known already changes nothing.
-pub fn change(tx: &WriteTx<'_>, old: Charge, change: ChargeChange) -> Result<Charge> {
+pub fn change(tx: &WriteTx<'_>, old: Charge, change: ChargeChange, hints: &mut Hints) -> Result<Charge> {
+    let says_why = change.sperrgrund.get().is_some();
     let new = Charge {
         fremde_charge_nr: change.fremde_charge_nr.apply(old.fremde_charge_nr.clone()),
         mhd: change.mhd.map(DayTime).apply(old.mhd),
@@ -19,6 +20,10 @@ pub fn change(tx: &WriteTx<'_>, old: Charge, change: ChargeChange) -> Result<Cha
         ..old.clone()
     };
     let new = Charge { sperrgrund: new.sperrgrund.filter(|_| new.gesperrt), ..new };
+    if says_why && !old.gesperrt && !new.gesperrt {
+        let message = "Die Charge ist nicht gesperrt. Zum Sperren bitte auch gesperrt angeben.";
+        hints.add_field(HintCode::FeldIgnoriert, "sperrgrund", message);
+    }
     if new.gesperrt {
         required(new.sperrgrund.as_ref(), "sperrgrund")?;
     }

@@ -127,8 +127,9 @@ pub fn change(call: &Call<'_>) -> Result<Write> {
     Ok(Box::new(move |tx| {
         let old = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), old.version)?;
-        let charge = change::change(tx, old, change.clone())?;
-        Ok(Reply::ok(&ChargeGeaendert { charge, hinweise: hinweise.clone() })?.about(id))
+        let mut hinweise = hinweise.clone();
+        let charge = change::change(tx, old, change.clone(), &mut hinweise)?;
+        Ok(Reply::ok(&ChargeGeaendert { charge, hinweise })?.about(id))
     }))
 }
 

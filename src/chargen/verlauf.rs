@@ -46,6 +46,7 @@ pub struct Berichtigt {
     pub mhd: Option<Day>,
     pub fremde_charge_nr: Option<String>,
     pub herkunftsland: Option<String>,
+    pub sperrgrund: Option<String>,
 }
 
 columns! {
@@ -55,6 +56,7 @@ columns! {
         mhd,
         fremde_charge_nr: "v.charge ->> 'fremde_charge_nr'",
         herkunftsland: "v.charge ->> 'herkunftsland'",
+        sperrgrund: "v.charge ->> 'sperrgrund'",
     }
 }
 

@@ -173,7 +173,7 @@ fn history(ask: &Ask, db: &Snapshot<'_>, id: Uuid) -> Result<Markup> {
         h2 { "Verlauf" }
         (table("Frühere Angaben, die neuesten zuerst", "Es ist nichts berichtigt worden.", &found).text("Berichtigt am", |(before, _)| moment(before.am)).text("Von", |(_, who)| who.clone()).text("Haltbar bis vorher", |(before, _)| optional(before.mhd, Day::german)).text("Nummer des Lieferanten vorher", |(before, _)| or_blank(&before.fremde_charge_nr)).text("Herkunftsland vorher", |(before, _)| {
                 optional(before.herkunftsland.as_deref(), laender::name_de).to_owned()
-            }))
+            }).text("Gesperrt vorher", |(before, _)| or_blank(&before.sperrgrund)))
     })
 }
 
