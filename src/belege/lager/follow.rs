@@ -14,6 +14,7 @@ use crate::failure::{Failure, Result};
 use crate::rules::document::BelegAktion;
 use crate::rules::error::HintCode;
 use crate::rules::fixed::{Quantity, sums};
+use crate::rules::pairing::Role;
 
 /// From which batch to which, and how much.
 type Transfer = (Option<Uuid>, Option<Uuid>, Quantity);
@@ -45,52 +46,58 @@ impl Booking<'_> {
     }
 
     /// Says of each invoice which of its goods lie in another batch now, because a document that says the batch has met
-    /// it. Where the request is the invoice, the goods are those of its deliveries.
+    /// it. Where these are goods of a delivery, it is the invoice that the delivery has met now.
     pub fn hint_rebatched(&mut self) -> Result<()> {
-        let own = self.change.beleg;
+        let mut invoices: BTreeMap<(Uuid, Uuid), Vec<_>> = BTreeMap::new();
         for (beleg, positions) in std::mem::take(&mut self.followed) {
-            let (nummer, typ) = belege::sql::number_and_type(self.tx, beleg)?;
-            let nummer = match own.beleg_typ.ist_rechnung() && !typ.ist_rechnung() {
-                true => own.beleg_nummer.clone(),
-                false => nummer,
-            };
-            let mut articles: BTreeMap<Uuid, Vec<_>> = BTreeMap::new();
-            for ((_, _, artikel), facts) in positions.into_iter().filter(|((role, ..), _)| !role.takes_back())
+            for ((role, _, artikel), facts) in
+                positions.into_iter().filter(|((role, ..), _)| !role.takes_back())
             {
-                articles.entry(artikel).or_default().extend(facts);
-            }
-            for facts in articles.into_values() {
-                let batches = facts.into_iter().filter_map(|(fact, menge)| match fact {
-                    Fact::Batch(charge) => Some((charge, menge)),
-                    Fact::Met(_) => None,
+                let batches = facts.iter().filter_map(|(fact, menge)| match fact {
+                    Fact::Batch(charge) if !menge.is_zero() => Some((*charge, *menge)),
+                    _ => None,
                 });
-                for transfer in transfers(sums(batches)?)? {
-                    self.hint_transfer(&nummer, transfer)?;
+                let batches: Vec<_> = batches.collect();
+                if !batches.is_empty() {
+                    let invoice = if role == Role::Invoice { beleg } else { self.invoice_of(beleg, &facts)? };
+                    invoices.entry((invoice, artikel)).or_default().extend(batches);
                 }
+            }
+        }
+        for ((invoice, _), batches) in invoices {
+            for transfer in transfers(sums(batches)?)? {
+                self.hint_transfer(invoice, transfer)?;
             }
         }
         Ok(())
     }
 
-    fn hint_transfer(&mut self, nummer: &str, (from, to, menge): Transfer) -> Result<()> {
-        let message = format!(
-            "{nummer}: {menge} {} umgebucht, von {} nach {}.",
-            self.unit_of(from.or(to))?,
-            self.name_of(from)?,
-            self.name_of(to)?,
-        );
+    /// The oldest invoice that goods of a delivery have met in the request; if there is none, the invoice that was sent.
+    fn invoice_of(&self, delivery: Uuid, facts: &BTreeMap<Fact, Quantity>) -> Result<Uuid> {
+        for (fact, more) in facts {
+            if let Fact::Met(beleg) = *fact
+                && *more > Quantity::ZERO
+                && belege::sql::number_and_type(self.tx, beleg)?.1.ist_rechnung()
+            {
+                return Ok(beleg);
+            }
+        }
+        let own = self.change.beleg;
+        Ok(if own.beleg_typ.ist_rechnung() { own.id } else { delivery })
+    }
+
+    fn hint_transfer(&mut self, invoice: Uuid, (from, to, menge): Transfer) -> Result<()> {
+        let (nummer, _) = belege::sql::number_and_type(self.tx, invoice)?;
+        let find = |charge: Option<Uuid>| charge.map(|charge| chargen::find(self.tx, charge)).transpose();
+        let [from, to] = [find(from)?.flatten(), find(to)?.flatten()];
+        let einheit = from.iter().chain(&to).find_map(|charge| charge.einheit.as_deref()).unwrap_or_default();
+        let [from, to] = [&from, &to].map(|charge| match charge {
+            Some(charge) => format!("Charge {}", charge.charge_nr),
+            None => "ohne Charge".to_owned(),
+        });
+        let message = format!("{nummer}: {menge} {einheit} umgebucht, von {from} nach {to}.");
         self.hints.add(HintCode::ChargeUmgebucht, message);
         Ok(())
-    }
-
-    fn unit_of(&self, charge: Option<Uuid>) -> Result<String> {
-        let charge = charge.map(|charge| chargen::find(self.tx, charge)).transpose()?.flatten();
-        Ok(charge.and_then(|charge| charge.einheit).unwrap_or_default())
-    }
-
-    fn name_of(&self, charge: Option<Uuid>) -> Result<String> {
-        let charge = charge.map(|charge| chargen::find(self.tx, charge)).transpose()?.flatten();
-        Ok(charge.map_or_else(|| "ohne Charge".to_owned(), |charge| format!("Charge {}", charge.charge_nr)))
     }
 }
 
