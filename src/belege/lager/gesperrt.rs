@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::booking::{Booking, place};
 use crate::belege::model::BelegPosition;
-use crate::chargen::{self, Gebucht};
+use crate::chargen::{self, Charge, Gebucht};
 use crate::failure::Result;
 use crate::rules::document::{BelegTyp, Seite};
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
@@ -45,22 +45,31 @@ impl Booking<'_> {
         Ok(())
     }
 
-    /// Refuses a request that takes more out of a locked batch than the documents had: by sales, or by goods that go
-    /// back to a supplier. What is cancelled is taken back whatever is locked.
+    /// Refuses a request that takes more out of a locked batch than the documents had: by sales, by goods that go back to
+    /// a supplier, or because a purchase says that they lie in another batch. What is cancelled, and what a supplier
+    /// credits, is taken back whatever is locked.
     pub fn check_locked(&self, booked: &[Gebucht]) -> Result<()> {
         let positions = self.change.positions;
         let typ = self.change.beleg.beleg_typ;
-        let gives_back = typ == BelegTyp::El && positions.iter().any(|position| position.menge.is_negative());
-        if positions.is_empty() || typ.seite() == Seite::Einkauf && !gives_back {
+        if positions.is_empty() {
             return Ok(());
         }
-        let moved =
-            booked.iter().filter_map(|booked| Some((booked.charge.as_ref()?.id, booked.bewegung.menge)));
-        let moved = sums(moved)?;
-        let locked_ones =
-            booked.iter().filter_map(|booked| booked.charge.as_ref()).filter(|charge| charge.gesperrt);
-        for charge in locked_ones {
-            if moved.get(&charge.id).is_some_and(|menge| menge.is_negative()) {
+        let in_batches = booked.iter().filter_map(|booked| Some((booked, booked.charge.as_ref()?)));
+        let moved = sums(in_batches.clone().map(|(booked, charge)| (charge.id, booked.bewegung.menge)))?;
+        let moved = |charge: &Charge| moved.get(&charge.id).copied().unwrap_or_default();
+        for (_, charge) in in_batches.clone().filter(|(_, of)| of.gesperrt && moved(of).is_negative()) {
+            let takes_back = |position: &BelegPosition| {
+                position.artikel_id == Some(charge.artikel_id) && position.menge.is_negative()
+            };
+            let leaves = match (typ, positions.iter().any(takes_back)) {
+                (BelegTyp::El, true) => true,
+                (_, takes_back) if typ.seite() == Seite::Einkauf => {
+                    let mut others = in_batches.clone().filter(|(_, of)| of.artikel_id == charge.artikel_id);
+                    !takes_back && others.any(|(_, other)| moved(other) > Quantity::ZERO)
+                }
+                _ => true,
+            };
+            if leaves {
                 return Err(Refusal::new(Code::ChargeGesperrt, chargen::locked(charge)).into());
             }
         }

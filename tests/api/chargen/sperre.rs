@@ -23,6 +23,7 @@ fn nothing_more_leaves_a_locked_batch() {
     let sold = mill.post("LS", sell(10, &a)).id();
     let billed = mill.post_for("Kd2", "RE", sell(5, &a)).id();
     lock(&mill, &a, json!({"gesperrt": true})).refused(400, "FELD_FEHLT");
+    lock(&mill, &a, json!({"sperrgrund": "Salmonellen?"})).hints("FELD_IGNORIERT");
     lock(&mill, &a, json!({"gesperrt": true, "sperrgrund": "Salmonellen?"})).is(200);
     let shown = mill.client.get(&format!("{CHARGEN}/{a}"));
     assert_eq!(
@@ -68,6 +69,57 @@ fn nothing_more_leaves_a_locked_batch() {
     lock(&mill, &a, json!({"gesperrt": false})).is(200);
     assert_eq!(mill.client.get(&format!("{CHARGEN}/{a}")).is(200)["sperrgrund"], Value::Null);
     mill.post("LS", sell(1, &a)).is(201);
+}
+
+#[test]
+fn no_purchase_takes_goods_over_from_a_locked_batch() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let locked = json!({"gesperrt": true, "sperrgrund": "Käfer"});
+    mill.post("ER", json!({"artikelnr": "W", "menge": 10, "mhd": "2027-01-31"})).is(201);
+    let id = mill.batches()[0]["id"].as_str().unwrap().to_owned();
+    lock(&mill, &id, locked.clone()).is(200);
+    mill.post("EL", buy(10, "L")).refused(400, "CHARGE_GESPERRT");
+    lock(&mill, &id, json!({"gesperrt": false})).is(200);
+    mill.post("EL", buy(10, "L")).is(201);
+
+    let delivery = mill.post("EL", buy(10, "A")).id();
+    lock(&mill, mill.batch("A")["id"].as_str().unwrap(), locked).is(200);
+    mill.put(&delivery, buy(10, "B")).refused(400, "CHARGE_GESPERRT");
+    mill.put(&delivery, json!([buy(8, "A"), buy(2, "B")])).refused(400, "CHARGE_GESPERRT");
+    mill.put(&delivery, buy(8, "A")).is(200);
+    mill.post("ER", buy(-3, "A")).is(201);
+    mill.storno(&delivery).is(200);
+}
+
+#[test]
+fn a_locked_batch_is_left_by_no_sale_in_a_roundabout_way() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let [a, b] = ["A", "B"].map(|fremde| mill.receive(fremde, 100));
+    mill.post("LS", sell(10, &a)).is(201);
+    let invoice = mill.post("RE", plain(10)).id();
+    let moved = mill.post_for("Kd2", "LS", sell(5, &a)).id();
+    lock(&mill, &a, json!({"gesperrt": true, "sperrgrund": "Käfer"})).is(200);
+    // More of what an invoice had inherited.
+    let read = mill.get(&invoice)["positionen"][0].clone();
+    mill.put(&invoice, and(read, json!({"menge": 12}))).refused(400, "CHARGE_GESPERRT");
+    // A delivery that goes to another customer takes no more than it had.
+    let to_other = json!({"kundennummer": "Kd"});
+    mill.client.put(&format!("/api/v1/belege/{moved}"), to_other).is(200);
+    mill.post("RE", and(sell(-2, &a), json!({"bezug_beleg_id": invoice}))).is(201);
+    mill.post("RE", sell(1, &b)).is(201);
+}
+
+#[test]
+fn items_of_one_document_take_more_than_there_is_like_one() {
+    let server = Server::start();
+    let mill = Mill::with(&server, "Mühle", &[("charge_automatik", "fefo")]);
+    mill.receive("A", 10);
+    let locked = mill.receive("C", 5);
+    lock(&mill, &locked, json!({"gesperrt": true, "sperrgrund": "Käfer"})).is(200);
+    mill.post("LS", json!([plain(10), plain(5)])).hints("BESTAND_NEGATIV");
+    assert_eq!((mill.stock("A"), mill.stock("C")), ("-5.000".to_owned(), "5.000".to_owned()));
 }
 
 #[test]
