@@ -7,6 +7,7 @@ mod stock {
     mod both;
     mod controls;
     mod http;
+    mod lots;
     mod model;
     mod notation;
     mod pairing;

@@ -37,7 +37,7 @@ pub fn change(
     check_locked(einstellungen, old.datum())?;
     let says_groups = change.steuergruppen.get().is_some();
     let old_positions = sql::positions(tx, old.id)?;
-    let said = Said::of(&mut change, &old_positions);
+    let said = Said::of(&mut change, &old, &old_positions);
     let kunde = &partner_of(tx, &old, &change, &mut hints)?;
     let new = new_header(tx, &old, kunde, change, einstellungen, &mut hints)?;
     let has_new_items = said.is_some();
@@ -188,12 +188,14 @@ struct Said<'p> {
     items: Vec<NewItem>,
     auto_price: bool,
     before: &'p [BelegPosition],
+    partner_before: Uuid,
 }
 
 impl<'p> Said<'p> {
-    fn of(change: &mut BelegChange, before: &'p [BelegPosition]) -> Option<Said<'p>> {
+    fn of(change: &mut BelegChange, old: &Beleg, before: &'p [BelegPosition]) -> Option<Said<'p>> {
         let items = std::mem::take(&mut change.items).value()?;
-        Some(Said { items, auto_price: change.auto_price.get().copied().unwrap_or(true), before })
+        let auto_price = change.auto_price.get().copied().unwrap_or(true);
+        Some(Said { items, auto_price, before, partner_before: old.kunde_id })
     }
 }
 
@@ -209,7 +211,13 @@ fn new_positions(
     let context = Context { auto_price: said.auto_price, ..Context::of(beleg, kunde, einstellungen, saetze) };
     let mut positions = items::resolve(tx, &context, said.items, hints)?;
     for (position, before) in positions.iter_mut().zip(said.before) {
-        position.charge_gesendet &= !repeats_inherited_batch(position, before);
+        if repeats_inherited_batch(position, before) {
+            position.charge_gesendet = false;
+            // It was the old partner's, or that of another number.
+            let is_same =
+                said.partner_before == kunde.id && position.fremde_charge_nr == before.fremde_charge_nr;
+            position.charge_id = position.charge_id.filter(|_| is_same);
+        }
     }
     create_ordered_batches(tx, beleg.beleg_typ, kunde.id, &mut positions, hints)?;
     sql::replace_positions(tx, beleg.id, &positions)?;

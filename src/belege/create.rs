@@ -193,8 +193,8 @@ pub fn create_ordered_batches(
         if let (true, Some(artikel_id)) = (position.tells_of_batch(), position.artikel_id)
             && let Some(artikel) = artikel::find(tx, artikel_id)?
         {
-            let charge = lager::charge_for(tx, partner, &artikel, position)?;
             let mut own = Hints::default();
+            let charge = lager::charge_for(tx, partner, &artikel, position, &mut own)?;
             lager::complete_charge(tx, charge, position, &mut own)?;
             hints.extend(own.below(&Source::Items.path(position.position)));
             position.charge_id = Some(charge);

@@ -18,14 +18,14 @@ pub use inventur::hint_outdated;
 pub use model::{Charge, Inventur};
 pub use moved::{Bewegt, Wovon, moved_by_day, moved_by_order};
 pub use sql::{
-    Auswahl, COUNTED, Lagernd, RETENTION, SORTIERUNG, Vorrat, find, find_fremde, has_locked_stock, in_stock,
-    last_without_stock, list, update_master_data, with_stock,
+    Auswahl, COUNTED, Lagernd, Numbered, RETENTION, SORTIERUNG, Vorrat, find, has_locked_stock, in_stock,
+    last_without_stock, list, numbered, update_master_data, with_stock,
 };
 pub use stock::{
     Bewegung, Buchung, Gebucht, Ursache, book, check_charge_nr, check_named, check_not_negative, create,
     locked, set_receipt,
 };
-pub use verlauf::{Berichtigt, corrections, find_former};
+pub use verlauf::{Berichtigt, corrections};
 
 use crate::http::param::Param;
 use crate::http::route::{Access, Route};

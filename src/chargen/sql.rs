@@ -86,28 +86,44 @@ pub fn find_by_nr(tx: &Tx<'_>, artikel: Uuid, charge_nr: &str) -> Result<Option<
     tx.optional(&statement, named_params! {":artikel": artikel, ":key": case_key(charge_nr)}, Charge::read)
 }
 
-/// The batch of an article that has a supplier's number: the best-before dates must agree where both are known; the
-/// oldest of several.
-pub fn find_fremde(
+/// A batch that has a supplier's number, or had it until it was corrected.
+#[derive(Debug, Clone, Copy)]
+pub struct Numbered {
+    pub charge: Uuid,
+    pub is_former: bool,
+}
+
+/// Batches that are found by one supplier's number at most.
+const NUMBERED_MAX: i64 = 100;
+
+/// The batches of an article that have a supplier's number, then those that had it once, each in order of age. The
+/// best-before dates must agree where both are known: a former number goes with the date that the batch had then, or has
+/// now; a date that was corrected, with the number that stayed, is found by the very same date.
+pub fn numbered(
     tx: &Tx<'_>,
     artikel: Uuid,
     partner: Uuid,
     fremde_charge_nr: &str,
     mhd: Option<Day>,
-) -> Result<Option<Uuid>> {
-    tx.optional(
-        "select id from charge
+) -> Result<Vec<Numbered>> {
+    let statement = "select id, 0 as frueher from charge
          where tenant_id = :tenant and artikel_id = :artikel and partner_id = :partner
            and fremde_charge_key = :key and (mhd is null or :mhd is null or mhd = :mhd)
-         order by id limit 1",
-        named_params! {
-            ":artikel": artikel,
-            ":partner": partner,
-            ":key": case_key(fremde_charge_nr),
-            ":mhd": mhd,
-        },
-        |row| row.get(0),
-    )
+         union all
+         select v.charge_id, 1 from charge_verlauf v join charge c on c.tenant_id = v.tenant_id and c.id = v.charge_id
+         where v.tenant_id = :tenant and v.artikel_id = :artikel and v.partner_id = :partner
+           and v.fremde_charge_key = :key
+           and iif(c.partner_id is v.partner_id and c.fremde_charge_key is v.fremde_charge_key, v.mhd = :mhd,
+             :mhd is null or v.mhd is null or v.mhd = :mhd or c.mhd is null or c.mhd = :mhd)
+         order by frueher, id limit :most";
+    let params = named_params! {
+        ":artikel": artikel,
+        ":partner": partner,
+        ":key": case_key(fremde_charge_nr),
+        ":mhd": mhd,
+        ":most": NUMBERED_MAX,
+    };
+    tx.all(statement, params, |row| Ok(Numbered { charge: row.get(0)?, is_former: row.get(1)? }))
 }
 
 /// The number of another batch of the same article and partner that has the supplier's number of this one.

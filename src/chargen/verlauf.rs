@@ -77,28 +77,3 @@ impl Record for ChargeVerlaufseintrag {
 pub fn list<P: PageOf<ChargeVerlaufseintrag>>(tx: &Tx<'_>, charge: Uuid, page: Page) -> Result<P> {
     tx.list(&LIST, &Filter::equal("v", "charge_id", charge), page)
 }
-
-/// The oldest batch that had a supplier's number once. The best-before dates must agree where both are known: the one
-/// that it had then, or the one that it has now.
-pub fn find_former(
-    tx: &Tx<'_>,
-    artikel: Uuid,
-    partner: Uuid,
-    fremde_charge_nr: &str,
-    mhd: Option<Day>,
-) -> Result<Option<Uuid>> {
-    tx.optional(
-        "select v.charge_id from charge_verlauf v join charge c on c.tenant_id = v.tenant_id and c.id = v.charge_id
-         where v.tenant_id = :tenant and v.artikel_id = :artikel and v.partner_id = :partner
-           and v.fremde_charge_key = :key
-           and (:mhd is null or v.mhd is null or v.mhd = :mhd or c.mhd is null or c.mhd = :mhd)
-         order by v.charge_id limit 1",
-        named_params! {
-            ":artikel": artikel,
-            ":partner": partner,
-            ":key": case_key(fremde_charge_nr),
-            ":mhd": mhd,
-        },
-        |row| row.get(0),
-    )
-}

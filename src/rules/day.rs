@@ -51,6 +51,10 @@ impl Day {
         Day(self.0.saturating_add(Span::new().days(1)))
     }
 
+    pub fn yesterday(self) -> Day {
+        Day(self.0.saturating_sub(Span::new().days(1)))
+    }
+
     pub fn in_berlin(instant: Instant) -> Day {
         Day(BERLIN.to_datetime(instant.timestamp()).date())
     }

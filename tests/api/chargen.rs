@@ -2,6 +2,7 @@
 
 mod berichtigung;
 mod inventur;
+mod nummern;
 mod sperre;
 
 use serde::Deserialize;

@@ -4,7 +4,7 @@ use crate::stock::model::{Broken, Model, OPENING_STOCK};
 use crate::stock::notation::{self, Op};
 use crate::stock::story;
 
-const RULES: [Broken; 10] = [
+const RULES: [Broken; 11] = [
     Broken::PositiveFirst,
     Broken::NewestFirst,
     Broken::CreditNeverMoves,
@@ -15,6 +15,7 @@ const RULES: [Broken; 10] = [
     Broken::UncoveredStays,
     Broken::FirstSays,
     Broken::AllReached,
+    Broken::FormerForgotten,
 ];
 
 /// The first step at which what moved, was refused or has met differs.

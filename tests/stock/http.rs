@@ -99,29 +99,40 @@ impl<'f> Company<'f> {
     fn look(&mut self) -> BTreeMap<Batch, i64> {
         let listed = done(self.client.get("/api/v1/chargen"), "batches");
         let mut stocks = BTreeMap::new();
-        let mut same_day: BTreeMap<String, u32> = BTreeMap::new();
         for batch in listed.as_array().unwrap() {
-            let name = match (batch["fremde_charge_nr"].as_str(), batch["mhd"].as_str()) {
-                (Some(foreign), _) => Batch::Foreign {
-                    number: foreign.strip_prefix("T-").unwrap().parse().unwrap(),
-                    partner: self.partners[&text(&batch["partner_id"])],
-                },
-                (None, Some(mhd)) => {
-                    let nth = same_day.entry(mhd.to_owned()).or_default();
-                    *nth += 1;
-                    let number = (0..).find(|number| mhd.starts_with(&day(*number))).unwrap();
-                    Batch::Dated { day: number, nth: *nth }
-                }
-                (None, None) => {
-                    Batch::Opening(text(&batch["charge_nr"]).strip_prefix('B').unwrap().parse().unwrap())
-                }
-            };
             let id = text(&batch["id"]);
+            let name = match self.names.get(&id) {
+                Some(known) => *known,
+                None => self.name(batch),
+            };
             self.batches.insert(name, id.clone());
             self.names.insert(id, name);
             stocks.insert(name, whole(&batch["bestand"]));
         }
         stocks
+    }
+
+    /// How a batch is called that was made just now.
+    fn name(&self, batch: &Value) -> Batch {
+        let nth = |is_same: &dyn Fn(Batch) -> bool| {
+            self.batches.keys().filter(|of| is_same(**of)).count() as u32 + 1
+        };
+        match (batch["fremde_charge_nr"].as_str(), batch["mhd"].as_str()) {
+            (Some(foreign), _) => {
+                let number = foreign.strip_prefix("T-").unwrap().parse().unwrap();
+                let partner = self.partners[&text(&batch["partner_id"])];
+                let same = |of: Batch| matches!(of, Batch::Foreign { number: n, partner: p, .. } if (n, p) == (number, partner));
+                Batch::Foreign { number, partner, nth: nth(&same) }
+            }
+            (None, Some(mhd)) => {
+                let day = (0..).find(|number| mhd.starts_with(&day(*number))).unwrap();
+                let same = |of: Batch| matches!(of, Batch::Dated { day: d, .. } if d == day);
+                Batch::Dated { day, nth: nth(&same) }
+            }
+            (None, None) => {
+                Batch::Opening(text(&batch["charge_nr"]).strip_prefix('B').unwrap().parse().unwrap())
+            }
+        }
     }
 
     fn batch_id(&mut self, batch: Batch) -> String {
@@ -146,7 +157,10 @@ impl<'f> Company<'f> {
             Named::Charge(batch) | Named::Inherited(batch) => {
                 body["charge_id"] = json!(self.batch_id(batch));
             }
-            Named::Foreign(number) => body["fremde_charge_nr"] = json!(format!("T-{number}")),
+            Named::Foreign(number, mhd) => {
+                body["fremde_charge_nr"] = json!(format!("T-{number}"));
+                body["mhd"] = json!(mhd.map(day));
+            }
             Named::Dated(number) => body["mhd"] = json!(day(number)),
         }
         if let Some(number) = item.refers {
@@ -204,6 +218,12 @@ impl<'f> Company<'f> {
             Op::Cancel(number) => self.change(*number, "POST", "/storno", &json!({"grund": "Versehen"})),
             Op::Close(number) => {
                 self.change(*number, "POST", "/erledigen", &json!({"ohne_gegenbeleg": true}))
+            }
+            Op::Correct { batch, number, day: of } => {
+                let path = format!("/api/v1/chargen/{}", self.batch_id(*batch));
+                let fremde = number.map(|number| format!("T-{number}"));
+                let body = json!({"fremde_charge_nr": fremde, "mhd": of.map(day)});
+                self.client.send("PUT", &path, Some(&body)).unwrap()
             }
             Op::Old(on) => {
                 self.old = *on;

@@ -22,8 +22,14 @@ pub struct Position {
     pub typ: Typ,
     pub partner: u32,
     pub item: Item,
-    /// The batch that the request named.
-    pub name: Option<Batch>,
+    /// The batch that the request named, or the supplier's number where no batch has it.
+    pub name: Option<Name>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Name {
+    Batch(Batch),
+    Number(u32),
 }
 
 /// Some of a position that it moved itself.
@@ -104,6 +110,11 @@ pub struct Stored {
     pub name: Batch,
     pub opening: i64,
     pub mhd: Option<u32>,
+    /// The supplier, who gave it a number.
+    pub partner: Option<u32>,
+    pub number: Option<u32>,
+    /// Numbers and dates that it had before it was corrected.
+    pub former: Vec<(Option<u32>, Option<u32>)>,
 }
 
 /// A rule of D8 that a broken model does not follow.
@@ -129,6 +140,8 @@ pub enum Broken {
     FirstSays,
     /// Closed documents, and those of years ago, are met like others.
     AllReached,
+    /// A number that was corrected is forgotten.
+    FormerForgotten,
 }
 
 /// What each document moved, by article (tracked or not) and batch.
@@ -164,7 +177,7 @@ pub struct Model {
 
 impl Model {
     pub fn new() -> Model {
-        let opening = |number| Stored { name: Batch::Opening(number), opening: OPENING_STOCK, mhd: None };
+        let opening = |number| Stored { opening: OPENING_STOCK, ..Stored::of(Batch::Opening(number)) };
         Model {
             broken: None,
             fefo: false,
@@ -202,6 +215,9 @@ impl Model {
             Op::Partner { number, .. } | Op::Note(number) | Op::Finish(number) => can_change(number),
             Op::Close(number) => self.live(*number).is_some_and(|document| document.is_final),
             Op::Cancel(number) => self.live(*number).is_some(),
+            Op::Correct { batch, .. } => {
+                !matches!(batch, Batch::Opening(_)) && self.batches.iter().any(|stored| stored.name == *batch)
+            }
             Op::Fefo(_) | Op::DeliveriesOnly(_) | Op::Old(_) => true,
         }
     }
@@ -255,7 +271,7 @@ impl Model {
                 let document = Document { typ, partner, items, is_final, is_live, is_closed, is_old };
                 let (moved, stocks) = (self.moved(), self.stocks());
                 self.documents.insert(*number, document);
-                self.enter(*number)?;
+                self.enter(*number, &[])?;
                 self.refuse_used(&moved, &stocks, Some(*number))
             }
             Op::Put { number, items } => self.rewrite(*number, |model, document| {
@@ -290,6 +306,7 @@ impl Model {
                 self.old = *on;
                 Ok(())
             }
+            Op::Correct { batch, number, day } => self.correct(*batch, *number, *day),
             Op::Fefo(on) => {
                 self.fefo = *on;
                 Ok(())
@@ -315,32 +332,6 @@ impl Model {
         items.iter().map(|item| Item { books: books(item), named: named(item), ..*item }).collect()
     }
 
-    /// An item of a PUT: a charge_id that its place had before without naming a batch names none.
-    fn inherited(&self, number: u32, (index, item): (usize, Item)) -> Item {
-        let before = self.documents[&number].items.get(index);
-        let named_none = |before: &&Item| {
-            before.tracked == item.tracked && !matches!(before.named, Named::Charge(_) | Named::Foreign(_))
-        };
-        let lot = before.filter(named_none).and_then(|before| {
-            self.only_lot(Pos { document: number, is_positive: before.quantity > 0, index })
-        });
-        match item.named {
-            Named::Charge(batch) if lot == Some(batch) => Item { named: Named::Inherited(batch), ..item },
-            _ => item,
-        }
-    }
-
-    /// The batch of all of a position, if it is one.
-    fn only_lot(&self, pos: Pos) -> Lot {
-        let open = self.open.get(&pos).into_iter().flatten().map(|part| part.lot);
-        let pairs = self.pairs.iter().filter(|pair| pair.delivery == pos || pair.invoice == pos);
-        let backs =
-            self.backs.iter().filter(|back| [back.giving, back.credit, back.held()].contains(&Some(pos)));
-        let mut lots = open.chain(pairs.map(|pair| pair.part.lot)).chain(backs.map(|back| back.lot));
-        let first = lots.next()??;
-        lots.all(|lot| lot == Some(first)).then_some(first)
-    }
-
     /// Withdraws a document, lets what it had met settle, and writes it anew.
     fn rewrite(
         &mut self,
@@ -348,13 +339,14 @@ impl Model {
         change: impl FnOnce(&Model, &mut Document),
     ) -> Result<(), &'static str> {
         let (moved, stocks) = (self.moved(), self.stocks());
+        let had = self.had(number);
         let mut document = self.documents[&number].clone();
         change(self, &mut document);
         self.withdraw(number);
         self.documents.insert(number, document);
         self.settle();
         if self.documents[&number].is_live {
-            self.enter(number)?;
+            self.enter(number, &had)?;
         }
         self.refuse_used(&moved, &stocks, None)
     }
@@ -484,6 +476,13 @@ impl Model {
 
     fn sign(&self, number: u32) -> i64 {
         if self.documents[&number].typ.sells() { -1 } else { 1 }
+    }
+}
+
+impl Stored {
+    pub fn of(name: Batch) -> Stored {
+        let (mhd, partner, number, former) = (None, None, None, Vec::new());
+        Stored { name, opening: 0, mhd, partner, number, former }
     }
 }
 

@@ -1,13 +1,15 @@
 //! What happens to documents, written short.
 //!
 //! ```text
-//! LS 10@B0 -5; RE/2 s7; put 2: 10; partner 2/1; storno 1; final 2; note 2; close 2; alt on; fefo on; lieferung off
+//! LS 10@B0 -5; RE/2 s7; put 2: 10; partner 2/1; storno 1; final 2; note 2; close 2; alt on; fefo on; lieferung off;
+//! charge T3/1=4%2
 //! ```
 //!
 //! A document has a type, a partner after `/` (1 unless it says 2) and quantities; its number is that of its turn, or
 //! stands before it (`7:LS 10`). A quantity is of the article with batches, with `s` before it of the other, and has
-//! behind it `@B0` a charge_id, `#3` the supplier's number T-3, `%4` only a best-before date, `^1` the document it
-//! refers to, `~` lager_buchen false, `!` a negative price, `$` the contract.
+//! behind it `@B0` a charge_id, `#3` the supplier's number T-3, `#3%4` with a best-before date, `%4` only that, `^1` the
+//! document it refers to, `~` lager_buchen false, `!` a negative price, `$` the contract. A batch is corrected by what
+//! stands behind `=`: the supplier's number and the date, each or neither.
 
 use std::fmt;
 
@@ -40,8 +42,8 @@ impl Typ {
 pub enum Batch {
     /// One of the three that are there at the beginning.
     Opening(u32),
-    /// By the number and the supplier.
-    Foreign { number: u32, partner: u32 },
+    /// By the number that it was made with and the supplier, the how-many-eth of these.
+    Foreign { number: u32, partner: u32, nth: u32 },
     /// The how-many-eth of a best-before date.
     Dated { day: u32, nth: u32 },
 }
@@ -53,7 +55,8 @@ pub enum Named {
     Charge(Batch),
     /// By the charge_id that the position had before without naming it; only a PUT says it.
     Inherited(Batch),
-    Foreign(u32),
+    /// With a best-before date or without.
+    Foreign(u32, Option<u32>),
     Dated(u32),
 }
 
@@ -96,6 +99,12 @@ pub enum Op {
     /// Documents from now on are dated years back.
     Old(bool),
     Fefo(bool),
+    /// A batch has another number of the supplier, and another date.
+    Correct {
+        batch: Batch,
+        number: Option<u32>,
+        day: Option<u32>,
+    },
     /// `lagerbuchung = "lieferung"`
     DeliveriesOnly(bool),
 }
@@ -104,7 +113,8 @@ impl fmt::Display for Batch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Batch::Opening(number) => write!(f, "B{number}"),
-            Batch::Foreign { number, partner } => write!(f, "T{number}/{partner}"),
+            Batch::Foreign { number, partner, nth: 1 } => write!(f, "T{number}/{partner}"),
+            Batch::Foreign { number, partner, nth } => write!(f, "T{number}/{partner}/{nth}"),
             Batch::Dated { day, nth } => write!(f, "M{day}/{nth}"),
         }
     }
@@ -116,7 +126,8 @@ impl fmt::Display for Item {
         match self.named {
             Named::Nothing => {}
             Named::Charge(batch) | Named::Inherited(batch) => write!(f, "@{batch}")?,
-            Named::Foreign(number) => write!(f, "#{number}")?,
+            Named::Foreign(number, None) => write!(f, "#{number}")?,
+            Named::Foreign(number, Some(day)) => write!(f, "#{number}%{day}")?,
             Named::Dated(day) => write!(f, "%{day}")?,
         }
         if let Some(number) = self.refers {
@@ -145,6 +156,11 @@ impl fmt::Display for Op {
             Op::Cancel(number) => write!(f, "storno {number}"),
             Op::Close(number) => write!(f, "close {number}"),
             Op::Old(on) => write!(f, "alt {}", switch(on)),
+            Op::Correct { batch, number, day } => {
+                write!(f, "charge {batch}=")?;
+                number.map_or(Ok(()), |number| write!(f, "{number}"))?;
+                day.map_or(Ok(()), |day| write!(f, "%{day}"))
+            }
             Op::Fefo(on) => write!(f, "fefo {}", switch(on)),
             Op::DeliveriesOnly(on) => write!(f, "lieferung {}", switch(on)),
         }
@@ -165,7 +181,10 @@ pub fn batch(text: &str) -> Batch {
     let (first, second) = rest.split_once('/').unwrap_or((rest, "1"));
     match kind {
         "B" => Batch::Opening(number(rest)),
-        "T" => Batch::Foreign { number: number(first), partner: number(second) },
+        "T" => {
+            let (partner, nth) = second.split_once('/').unwrap_or((second, "1"));
+            Batch::Foreign { number: number(first), partner: number(partner), nth: number(nth) }
+        }
         "M" => Batch::Dated { day: number(first), nth: number(second) },
         _ => panic!("no batch: {text:?}"),
     }
@@ -194,8 +213,13 @@ pub fn item(text: &str) -> Item {
         let value = &rest[mark + 1..marks.get(at + 1).copied().unwrap_or(rest.len())];
         match &rest[*mark..=*mark] {
             "@" => item.named = Named::Charge(batch(value)),
-            "#" => item.named = Named::Foreign(number(value)),
-            "%" => item.named = Named::Dated(number(value)),
+            "#" => item.named = Named::Foreign(number(value), None),
+            "%" => {
+                item.named = match item.named {
+                    Named::Foreign(foreign, _) => Named::Foreign(foreign, Some(number(value))),
+                    _ => Named::Dated(number(value)),
+                }
+            }
             "^" => item.refers = Some(number(value)),
             "~" => item.books = false,
             "!" => item.deduction = true,
@@ -229,6 +253,13 @@ pub fn op(text: &str, next: u32) -> Op {
         "close" => Op::Close(number(rest)),
         "alt" => Op::Old(rest == "on"),
         "fefo" => Op::Fefo(rest == "on"),
+        "charge" => {
+            let (of, rest) = number_and('=');
+            let (foreign, day) =
+                rest.split_once('%').map_or((rest, None), |(foreign, day)| (foreign, Some(day)));
+            let foreign = Some(foreign).filter(|foreign| !foreign.is_empty());
+            Op::Correct { batch: batch(of), number: foreign.map(number), day: day.map(number) }
+        }
         "lieferung" => Op::DeliveriesOnly(rest == "on"),
         _ => {
             let (own, word) = word.split_once(':').map_or((next, word), |(own, word)| (number(own), word));
@@ -242,8 +273,8 @@ pub fn op(text: &str, next: u32) -> Op {
 
 #[test]
 fn what_is_written_reads_as_it_was() {
-    let story = "1:LS/1 10@B0 -5@T3/2^1 s7$; 2:RE/2 4~ 3! 2#5 1%6; put 1: 3; partner 2/1; note 1; final 2; \
-                 storno 1; close 2; alt on; fefo on; lieferung off";
+    let story = "1:LS/1 10@B0 -5@T3/2^1 s7$; 2:RE/2 4~ 3! 2#5 1%6 7#1%2; put 1: 3; partner 2/1; note 1; \
+                 final 2; charge T3/2/2=4%5; charge M6/1=; charge T5/2=%1; storno 1; close 2; alt on; fefo on; lieferung off";
     let read: Vec<Op> = story.split(';').map(|part| op(part, 0)).collect();
     assert_eq!(text(&read), story);
     assert_eq!(op("LS 1", 4).to_string(), "4:LS/1 1");

@@ -1,13 +1,13 @@
 //! The rules of D8 for what meets what: positions enter, are withdrawn, and what they had met settles.
 
-use crate::stock::model::{Back, Broken, Hold, Lot, Model, Pair, Part, Pos, Position, Stored};
+use crate::stock::model::{Back, Broken, Hold, Lot, Model, Name, Pair, Part, Pos, Position, Stored};
 use crate::stock::notation::{Batch, Named, Typ};
 
 const NO_BATCH: &str = "CHARGE_FEHLT";
 
 impl Model {
-    /// Writes the positions of a document.
-    pub fn enter(&mut self, number: u32) -> Result<(), &'static str> {
+    /// Writes the positions of a document, which knew of these batches before.
+    pub fn enter(&mut self, number: u32, had: &[Batch]) -> Result<(), &'static str> {
         let document = self.documents[&number].clone();
         let mut positions: Vec<(Pos, Position)> = Vec::new();
         for (index, item) in document.items.iter().enumerate() {
@@ -23,14 +23,8 @@ impl Model {
             if !takes_part {
                 continue;
             }
-            let name = match item.named {
-                _ if !item.tracked => None,
-                Named::Charge(batch) => Some(batch),
-                Named::Foreign(number) => Some(Batch::Foreign { number, partner: document.partner }),
-                Named::Inherited(_) | Named::Dated(_) | Named::Nothing => None,
-            };
             let pos = Pos { document: number, is_positive: item.quantity > 0, index };
-            let position = Position { typ: document.typ, partner: document.partner, item: *item, name };
+            let position = Position { typ: document.typ, partner: document.partner, item: *item, name: None };
             positions.push((pos, position));
         }
         positions.sort_by_key(|(pos, _)| *pos);
@@ -38,9 +32,10 @@ impl Model {
             positions.sort_by_key(|(pos, _)| (!pos.is_positive, pos.index));
         }
         self.reserve(&positions);
-        for (pos, position) in positions {
-            let (typ, quantity) = (position.typ, position.item.quantity.abs());
-            self.positions.insert(pos, position);
+        for (pos, position) in &positions {
+            let (pos, typ, quantity) = (*pos, position.typ, position.item.quantity.abs());
+            self.positions.insert(pos, position.clone());
+            self.positions.get_mut(&pos).unwrap().name = self.name(pos, had);
             match (pos.is_positive, typ.delivers()) {
                 (true, _) => self.enter_positive(pos, quantity)?,
                 (false, true) => self.enter_new_return(pos, quantity),
@@ -48,7 +43,9 @@ impl Model {
             }
         }
         self.settle();
-        Ok(())
+        self.date(number);
+        let contradicts = |(pos, _): &(Pos, Position)| self.open.contains_key(pos) && self.contradicts(*pos);
+        if positions.iter().any(contradicts) { Err("CHARGE_WIDERSPRUCH") } else { Ok(()) }
     }
 
     /// What items without a batch see of the stock: the document has booked nothing yet, and what it names is kept.
@@ -67,10 +64,9 @@ impl Model {
     }
 
     /// The same of something that names this batch.
-    fn agrees(&self, one: Pos, other: Pos, name: Option<Batch>) -> bool {
+    fn agrees(&self, one: Pos, other: Pos, name: Option<Name>) -> bool {
+        let same_name = self.breaks(Broken::NamesIgnored) || self.fits(one, name);
         let (one, other) = (&self.positions[&one], &self.positions[&other]);
-        let same_name =
-            self.breaks(Broken::NamesIgnored) || one.name.is_none() || name.is_none() || one.name == name;
         one.partner == other.partner
             && one.item.tracked == other.item.tracked
             && one.typ.sells() == other.typ.sells()
@@ -78,11 +74,11 @@ impl Model {
     }
 
     /// The batch that one of these names, the first that does.
-    fn name_of(&self, positions: [Option<Pos>; 3]) -> Option<Batch> {
+    fn name_of(&self, positions: [Option<Pos>; 3]) -> Option<Name> {
         positions.into_iter().flatten().find_map(|pos| self.positions[&pos].name)
     }
 
-    fn name_of_back(&self, back: &Back) -> Option<Batch> {
+    fn name_of_back(&self, back: &Back) -> Option<Name> {
         self.name_of([back.giving, back.credit, back.held()])
     }
 
@@ -97,9 +93,6 @@ impl Model {
     fn enter_positive(&mut self, pos: Pos, quantity: i64) -> Result<(), &'static str> {
         let mut lot = None;
         let rest = self.meet(pos, quantity, None, &mut lot);
-        if rest > 0 && self.contradicts(pos) {
-            return Err("CHARGE_WIDERSPRUCH");
-        }
         if let (Some(lot), true) = (lot, rest > 0) {
             let since = self.tick();
             self.open.entry(pos).or_default().push(Part { lot, quantity: rest, since });
@@ -131,7 +124,8 @@ impl Model {
             Some(other.document) == position.item.refers
                 && of.typ.delivers() != position.typ.delivers()
                 && of.item.tracked == position.item.tracked
-                && of.name.zip(position.name).is_some_and(|(one, other)| one != other)
+                && of.name.is_some()
+                && !self.fits(pos, of.name)
         };
         self.open.keys().any(is_other)
     }
@@ -158,9 +152,6 @@ impl Model {
             let (mover, kept) = self.kept((pos, own, lot), (other, part));
             let (delivery, invoice) = if delivers { (pos, other) } else { (other, pos) };
             let part = Part { quantity: met, ..kept };
-            if own.is_none() {
-                self.date(pos, part);
-            }
             self.pairs.push(Pair { delivery, invoice, mover, part });
         }
         quantity
@@ -170,17 +161,17 @@ impl Model {
     /// its batch before others of the same invoice.
     fn next_of(&self, pos: Pos, others: &[Pos], lot: Option<Lot>) -> (Pos, usize) {
         let position = &self.positions[&pos];
-        let lot = lot.or(position.name.filter(|name| self.is_there(*name)).map(Some));
+        let named = match position.name {
+            Some(Name::Batch(batch)) => Some(Some(batch)),
+            _ => None,
+        };
+        let lot = lot.or(named);
         let first = others[0];
         let in_its_batch = others.iter().filter(|other| other.document == first.document).find_map(|other| {
             let parts = &self.open[other];
             Some((*other, parts.iter().position(|part| Some(part.lot) == lot)?))
         });
         in_its_batch.filter(|_| position.typ.delivers()).unwrap_or((first, 0))
-    }
-
-    fn is_there(&self, name: Batch) -> bool {
-        self.batches.iter().any(|stored| stored.name == name)
     }
 
     /// Who moves what two have met, and where: in the batch of who says more of it. Where that makes no difference, who
@@ -194,8 +185,7 @@ impl Model {
         let elder = elder.map_or((other, part), |own| (pos, own));
         let (more, less) = (self.says(pos) > self.says(other), self.says(pos) < self.says(other));
         if more && lot.is_none() {
-            let position = self.positions[&pos].clone();
-            *lot = Some(Some(self.batch(&position)));
+            *lot = Some(Some(self.batch(pos)));
         }
         match (*lot, own) {
             (Some(lot), _) if lot == part.lot => elder,
@@ -203,15 +193,6 @@ impl Model {
             (Some(lot), None) if more => (pos, Part { lot, since: self.tick(), ..part }),
             _ if less => (other, part),
             _ => elder,
-        }
-    }
-
-    /// An item that says only a best-before date says it of the batches that it meets, where they have none.
-    fn date(&mut self, pos: Pos, part: Part) {
-        let Named::Dated(day) = self.positions[&pos].item.named else { return };
-        let mut batches = self.batches.iter_mut();
-        if let Some(stored) = batches.find(|stored| Some(stored.name) == part.lot) {
-            stored.mhd.get_or_insert(day);
         }
     }
 
@@ -233,26 +214,8 @@ impl Model {
             _ if !position.item.tracked => Ok(vec![(None, quantity)]),
             Named::Nothing if position.typ.sells() && self.fefo => Ok(self.by_date(quantity)),
             Named::Nothing => Err(NO_BATCH),
-            _ => Ok(vec![(Some(self.batch(&position)), quantity)]),
+            _ => Ok(vec![(Some(self.batch(pos)), quantity)]),
         }
-    }
-
-    /// The batch that an item says; a new one where there is none.
-    fn batch(&mut self, position: &Position) -> Batch {
-        let (name, mhd) = match position.item.named {
-            Named::Inherited(batch) => (batch, None),
-            Named::Dated(day) => {
-                let same =
-                    |stored: &&Stored| matches!(stored.name, Batch::Dated { day: of, .. } if of == day);
-                let nth = self.batches.iter().filter(same).count() as u32 + 1;
-                (Batch::Dated { day, nth }, Some(day))
-            }
-            _ => (position.name.unwrap(), None),
-        };
-        if !self.is_there(name) {
-            self.batches.push(Stored { name, opening: 0, mhd });
-        }
-        name
     }
 
     /// All batches, in the order in which they should go out.
@@ -287,8 +250,7 @@ impl Model {
     // ---- returns
 
     fn enter_new_return(&mut self, pos: Pos, quantity: i64) {
-        let position = self.positions[&pos].clone();
-        let lot = position.item.tracked.then(|| self.batch(&position));
+        let lot = if self.positions[&pos].item.tracked { Some(self.batch(pos)) } else { None };
         self.enter_return(Back { lot, ..back(pos, true, quantity) });
     }
 
@@ -319,7 +281,7 @@ impl Model {
 
     /// Whether a position may meet another: the document that it names narrows that to its own positions, what takes
     /// back only among those of the kind of which the document has any.
-    fn may(&self, pos: Pos, other: Pos) -> bool {
+    pub fn may(&self, pos: Pos, other: Pos) -> bool {
         let of_kind = |number: u32| {
             let document = &self.documents[&number];
             let same_typ = document.typ == self.positions[&other].typ;
@@ -331,7 +293,7 @@ impl Model {
     }
 
     /// Whether a delivery and an invoice meet by themselves: neither is closed, and they are not years apart.
-    fn reaches(&self, pos: Pos, other: Pos) -> bool {
+    pub fn reaches(&self, pos: Pos, other: Pos) -> bool {
         let [own, of] = [pos, other].map(|pos| &self.documents[&pos.document]);
         (!own.is_closed && !of.is_closed && own.is_old == of.is_old)
             || self.positions[&pos].item.refers.is_some()
@@ -424,17 +386,24 @@ impl Model {
             self.keep(back);
             return;
         }
-        if !self.breaks(Broken::CreditNeverMoves) {
-            let lot = self.lot_named_by(&back);
-            self.take_open(&mut back, false, lot);
+        // No goods are in a batch that is not there.
+        let name = back.credit.and_then(|credit| self.positions[&credit].name);
+        if !matches!(name, Some(Name::Number(_))) {
+            if !self.breaks(Broken::CreditNeverMoves) {
+                let lot = self.lot_named_by(&back);
+                self.take_open(&mut back, false, lot);
+            }
+            self.uncover(&mut back);
         }
-        self.uncover(&mut back);
         self.keep(back);
     }
 
     /// A credit that names a batch takes back only what moved in it.
     fn lot_named_by(&self, back: &Back) -> Option<Lot> {
-        back.credit.and_then(|credit| self.positions[&credit].name).map(Some)
+        match self.positions[&back.credit?].name {
+            Some(Name::Batch(batch)) => Some(Some(batch)),
+            _ => None,
+        }
     }
 
     fn join_returns(&mut self, back: &mut Back) {

@@ -120,6 +120,13 @@ impl Writer {
         if self.model.deliveries_only && self.dice.once_in(8) {
             return Op::DeliveriesOnly(false);
         }
+        if let (true, Some(batch)) = (self.dice.once_in(16), self.dice.pick(&self.received())) {
+            let mut some = |of: usize, least: usize| match self.dice.below(of) {
+                at if at < least => None,
+                at => Some((at - least + 1) as u32),
+            };
+            return Op::Correct { batch, number: some(6, 1), day: some(6, 4) };
+        }
         let crowded = self.live().len() > CROWD;
         let chosen = match self.dice.below(100) {
             0..45 if !crowded => None,
@@ -196,7 +203,8 @@ impl Writer {
         if may_be_silent && self.dice.below(5) < 2 {
             return Named::Nothing;
         }
-        let foreign = Named::Foreign(1 + self.dice.below(3) as u32);
+        let day = if self.dice.once_in(4) { Some(1 + self.dice.below(2) as u32) } else { None };
+        let foreign = Named::Foreign(1 + self.dice.below(3) as u32, day);
         match self.dice.below(8) {
             0 | 1 => self.dice.pick(&received).map_or(foreign, Named::Charge),
             2 if sign > 0 => Named::Dated(self.story.len() as u32 + 1),
@@ -222,7 +230,7 @@ impl Named {
     /// Sales name a batch that is there.
     fn for_typ(self, typ: Typ, opening: impl FnOnce() -> Batch) -> Named {
         match self {
-            Named::Foreign(_) | Named::Dated(_) if typ.sells() => Named::Charge(opening()),
+            Named::Foreign(..) | Named::Dated(_) if typ.sells() => Named::Charge(opening()),
             named => named,
         }
     }

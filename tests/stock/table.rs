@@ -142,7 +142,7 @@ fn dress(way: Way, op: &mut Op) {
             Way::Untracked => Named::Nothing,
             Way::Fefo if item.quantity > 0 => Named::Nothing,
             _ if sells => Named::Charge(Batch::Opening(0)),
-            _ => Named::Foreign(1),
+            _ => Named::Foreign(1, None),
         };
     }
 }

@@ -1,6 +1,6 @@
 //! What D8 says of withdrawal: what a document had met is free again and settles.
 
-use crate::stock::model::{Back, Broken, Hold, Model, Part, Pos};
+use crate::stock::model::{Back, Broken, Hold, Model, Name, Part, Pos};
 
 impl Model {
     pub fn tick(&mut self) -> u64 {
@@ -106,7 +106,13 @@ impl Model {
             for back in released.backs {
                 match back.giving {
                     Some(_) => self.enter_return(back),
-                    None => self.enter_credit(back),
+                    None => {
+                        // A number that no batch had may be that of one by now.
+                        if let Some(Name::Number(_)) = self.positions[&pos].name {
+                            self.positions.get_mut(&pos).unwrap().name = self.name(pos, &[]);
+                        }
+                        self.enter_credit(back);
+                    }
                 }
             }
         }

@@ -12,17 +12,40 @@ use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::Quantity;
 use crate::rules::stammdaten::EingangQuelle;
 
-/// A batch that a position of a purchase tells of: the known one of the supplier's number, or a new one (D8).
+/// A batch that a position of an order tells of: the known one of the supplier's number, or a new one (D8).
 pub fn charge_for(
     tx: &WriteTx<'_>,
     partner: Uuid,
     artikel: &Artikel,
     position: &BelegPosition,
+    hints: &mut Hints,
 ) -> Result<Uuid> {
     let mhd = position.mhd.map(|day| day.0);
-    let find = |fremde| chargen::find_fremde(tx, artikel.id, partner, fremde, mhd);
-    if let Some(known) = position.fremde_charge_nr.as_deref().map(find).transpose()?.flatten() {
-        return Ok(known);
+    let numbered = |fremde: &String| chargen::numbered(tx, artikel.id, partner, fremde, mhd);
+    let numbered = position.fremde_charge_nr.as_ref().map(numbered).transpose()?.unwrap_or_default();
+    match numbered.first() {
+        Some(known) if !known.is_former => Ok(known.charge),
+        former => new_charge(tx, partner, artikel, position, former.map(|former| former.charge), hints),
+    }
+}
+
+/// A new batch that a position of a purchase tells of; that its number was another's until that was corrected is said.
+pub fn new_charge(
+    tx: &WriteTx<'_>,
+    partner: Uuid,
+    artikel: &Artikel,
+    position: &BelegPosition,
+    former: Option<Uuid>,
+    hints: &mut Hints,
+) -> Result<Uuid> {
+    if let (Some(id), Some(fremde)) = (former, &position.fremde_charge_nr)
+        && let Some(former) = chargen::find(tx, id)?
+    {
+        let message = format!(
+            "Unter {fremde} stand bis zu ihrer Berichtigung die Charge {}; diese Ware bekommt eine eigene.",
+            former.charge_nr
+        );
+        hints.add_field(HintCode::ChargeNrFrueher, "fremde_charge_nr", message);
     }
     let new = Charge {
         artikel_id: artikel.id,

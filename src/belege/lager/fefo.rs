@@ -21,7 +21,8 @@ pub struct Fefo<'r> {
     change: Rebooking<'r>,
     /// What the request moved before the first item is entered.
     moved: BTreeMap<Uuid, Quantity>,
-    left: HashMap<Uuid, Stock>,
+    /// None: at first the article had stock in locked batches alone.
+    left: HashMap<Uuid, Option<Stock>>,
 }
 
 impl<'r> Fefo<'r> {
@@ -42,15 +43,14 @@ impl<'r> Fefo<'r> {
         if self.change.einstellungen.charge_automatik == ChargeAutomatik::Aus {
             return Ok(Vec::new());
         }
+        let with_stock = |(_, left): &&(Uuid, Quantity)| *left > Quantity::ZERO;
         if !self.left.contains_key(&artikel) {
             let stock = self.stock(artikel)?;
-            self.left.insert(artikel, stock);
+            let is_there = stock.iter().any(|batch| with_stock(&batch));
+            let is_locked = !is_there && chargen::has_locked_stock(self.tx, artikel)?;
+            self.left.insert(artikel, (!is_locked).then_some(stock));
         }
-        if self.has_locked_only(artikel)? {
-            return Ok(Vec::new());
-        }
-        let Some(stock) = self.left.get_mut(&artikel) else { return Ok(Vec::new()) };
-        let with_stock = |(_, left): &&(Uuid, Quantity)| *left > Quantity::ZERO;
+        let Some(stock) = self.left.get_mut(&artikel).and_then(Option::as_mut) else { return Ok(Vec::new()) };
         let Some((last, _)) = stock.iter().rev().find(with_stock).or(stock.last()) else {
             return Ok(Vec::new());
         };
@@ -74,11 +74,9 @@ impl<'r> Fefo<'r> {
         Ok(parts)
     }
 
-    /// Whether batches of an article have stock, but only locked ones.
-    pub fn has_locked_only(&self, artikel: Uuid) -> Result<bool> {
-        let has_stock = |stock: &Stock| stock.iter().any(|(_, left)| *left > Quantity::ZERO);
-        let is_empty = self.left.get(&artikel).is_some_and(|stock| !has_stock(stock));
-        Ok(is_empty && chargen::has_locked_stock(self.tx, artikel)?)
+    /// Whether only locked batches of an article had stock when it was asked for.
+    pub fn has_locked_only(&self, artikel: Uuid) -> bool {
+        matches!(self.left.get(&artikel), Some(None))
     }
 
     /// The batches of an article that can be chosen, with the stock that they have without what the document had

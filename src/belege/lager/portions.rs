@@ -10,15 +10,16 @@ use super::sql;
 use crate::artikel;
 use crate::belege::model::BelegPosition;
 use crate::belege::sql::directions;
-use crate::chargen;
+use crate::chargen::{self, Numbered};
 use crate::db::record::record;
-use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::rules::day::Day;
 use crate::rules::document::Seite;
-use crate::rules::error::{HintCode, Refusal};
+use crate::rules::error::Hints;
 use crate::rules::fixed::Quantity;
-use crate::rules::pairing::{Bezug, Named, Portion, PositionKey, Reach, Role, Search, SentPosition, Store};
+use crate::rules::pairing::{
+    Bezug, Named, Portion, PortionKind, PositionKey, Reach, Role, Search, SentPosition, Store,
+};
 use crate::rules::text::case_key;
 use crate::tenants::Monate;
 
@@ -40,35 +41,9 @@ record! {
     }
 }
 
-impl Said {
-    /// The batch that it named; `had`: those that it brought in before. What a number was corrected from means its batch
-    /// to these, and to what meets or takes back a delivery (D8).
-    pub fn named(&self, tx: &Tx<'_>, gruppe: Gruppe, role: Role, had: &[Uuid]) -> Result<Named> {
-        let number = |fremde: &str| Uuid::new_v5(&gruppe.kunde, case_key(fremde).as_bytes());
-        match (self.charge_id.filter(|_| self.charge_gesendet), &self.fremde_charge_nr) {
-            (Some(id), _) if gruppe.seite == Seite::Einkauf => {
-                let own = chargen::find(tx, id)?.filter(|charge| charge.partner_id == Some(gruppe.kunde));
-                let fremde = own.and_then(|charge| charge.fremde_charge_nr);
-                Ok(Named { charge: Some(id), number: fremde.as_deref().map(number) })
-            }
-            (Some(id), _) => Ok(Named { charge: Some(id), number: None }),
-            (None, Some(fremde)) => {
-                let (artikel, kunde) = (gruppe.artikel, gruppe.kunde);
-                let charge = match chargen::find_fremde(tx, artikel, kunde, fremde, self.mhd)? {
-                    Some(charge) => Some(charge),
-                    None => chargen::find_former(tx, artikel, kunde, fremde, self.mhd)?
-                        .filter(|former| role != Role::Delivery || had.contains(former)),
-                };
-                Ok(Named { charge, number: Some(number(fremde)) })
-            }
-            (None, None) => Ok(Named::default()),
-        }
-    }
-}
-
 impl Portions<'_, '_> {
     /// What a position of the document says that is entered.
-    pub fn entry_of(&self, role: Role, position: &BelegPosition) -> Result<SentPosition> {
+    pub fn entry_of(&mut self, role: Role, position: &BelegPosition) -> Result<SentPosition> {
         let said = Said {
             charge_id: position.charge_id,
             charge_gesendet: position.charge_gesendet,
@@ -85,11 +60,73 @@ impl Portions<'_, '_> {
     }
 
     /// What was said of a position; one that entered before tells of its batch by the goods that it has.
-    fn entry_that(&self, role: Role, place: PositionKey, said: &Said, had: &[Uuid]) -> Result<SentPosition> {
-        let named = said.named(self.booking.tx, self.gruppe, role, had)?;
+    fn entry_that(
+        &mut self,
+        role: Role,
+        place: PositionKey,
+        said: &Said,
+        had: &[Uuid],
+    ) -> Result<SentPosition> {
         let bezug = said.bezug.map(|beleg| self.bezug(beleg)).transpose()?;
         let reach = if role.takes_back() { Reach::Any } else { self.reach(said) };
-        Ok(SentPosition { role, place, named, tells_of_batch: false, bezug, reach })
+        let named = Named::default();
+        let entry = SentPosition { role, place, named, tells_of_batch: false, bezug, reach };
+        Ok(SentPosition { named: self.named(&entry, said, had)?, ..entry })
+    }
+
+    /// The batch that a position named; `had`: those that its document brought in before.
+    fn named(&mut self, entry: &SentPosition, said: &Said, had: &[Uuid]) -> Result<Named> {
+        let (tx, Gruppe { artikel, kunde, seite }) = (self.booking.tx, self.gruppe);
+        let number = |fremde: &str| Some(Uuid::new_v5(&kunde, case_key(fremde).as_bytes()));
+        match (said.charge_id.filter(|_| said.charge_gesendet), &said.fremde_charge_nr) {
+            (Some(id), _) if seite == Seite::Einkauf => {
+                let own = chargen::find(tx, id)?.filter(|charge| charge.partner_id == Some(kunde));
+                let fremde = own.and_then(|charge| charge.fremde_charge_nr);
+                Ok(Named {
+                    charge: Some(id),
+                    number: fremde.and_then(|fremde| number(&fremde)),
+                    former: None,
+                })
+            }
+            (Some(id), _) => Ok(Named { charge: Some(id), ..Named::default() }),
+            (None, Some(fremde)) => {
+                let numbered = chargen::numbered(tx, artikel, kunde, fremde, said.mhd)?;
+                let charge = self.numbered(entry, said, had, &numbered)?;
+                let former = numbered.first().map(|former| former.charge).filter(|_| charge.is_none());
+                Ok(Named { charge, number: number(fremde), former })
+            }
+            (None, None) => Ok(Named::default()),
+        }
+    }
+
+    /// Which batch a supplier's number means (D8): one that the document brought in before, one that has the number, or
+    /// one that had it until it was corrected, for what takes back and for an invoice that meets a delivery in it.
+    fn numbered(
+        &mut self,
+        entry: &SentPosition,
+        said: &Said,
+        had: &[Uuid],
+        numbered: &[Numbered],
+    ) -> Result<Option<Uuid>> {
+        let before = numbered.iter().filter(|known| had.contains(&known.charge));
+        let before = before.min_by_key(|known| said.charge_id != Some(known.charge));
+        if let Some(known) = before.or(numbered.first().filter(|known| !known.is_former)) {
+            return Ok(Some(known.charge));
+        }
+        for Numbered { charge, .. } in numbered {
+            let named = Named { charge: Some(*charge), ..Named::default() };
+            let search = Search {
+                charge: Some(Some(*charge)),
+                bezug: entry.bezug.map(|bezug| (Role::Delivery, bezug.beleg)),
+                reach: entry.reach,
+                ..Search::oldest(PortionKind::OpenDelivery, named)
+            };
+            let meets = entry.role == Role::Invoice && self.first(&search)?.is_some();
+            if meets || entry.role.takes_back() {
+                return Ok(Some(*charge));
+            }
+        }
+        Ok(None)
     }
 
     fn reach(&self, said: &Said) -> Reach {
@@ -101,9 +138,11 @@ impl Portions<'_, '_> {
         match said {
             Said { bezug: Some(_), .. } => Reach::Any,
             Said { is_closed: true, .. } => Reach::Nothing,
-            Said { datum, .. } => {
-                Reach::Dated { from: datum.plus_months(-months), to: datum.plus_months(months) }
-            }
+            // From the last day of a short month it is as far as the last day of a long one, from where it is as far back.
+            Said { datum, .. } => Reach::Dated {
+                from: datum.plus_months(-months),
+                to: datum.plus_months(months).max(datum.tomorrow().plus_months(months).yesterday()),
+            },
         }
     }
 
@@ -118,25 +157,6 @@ impl Portions<'_, '_> {
         let bezug = Bezug { beleg, roles: [forward.then_some(onward), back.then_some(backward)] };
         self.booking.bezuege.borrow_mut().insert(beleg, bezug);
         Ok(bezug)
-    }
-}
-
-impl Portions<'_, '_> {
-    /// Says that a number which a batch had before its correction makes a batch of its own.
-    fn hint_former(&mut self, entry: &SentPosition, position: &BelegPosition) -> Result<()> {
-        let Some(fremde) = &position.fremde_charge_nr else { return Ok(()) };
-        let (artikel, kunde, mhd) = (self.gruppe.artikel, self.gruppe.kunde, position.mhd.map(|day| day.0));
-        let tx = self.booking.tx;
-        if let Some(id) = chargen::find_former(tx, artikel, kunde, fremde, mhd)?
-            && let Some(former) = chargen::find(tx, id)?
-        {
-            let message = format!(
-                "Unter {fremde} stand bis zu ihrer Berichtigung die Charge {}; diese Lieferung bekommt eine eigene.",
-                former.charge_nr
-            );
-            self.booking.hint(entry, HintCode::ChargeNrFrueher, "fremde_charge_nr", &message);
-        }
-        Ok(())
     }
 }
 
@@ -192,7 +212,7 @@ impl Store for Portions<'_, '_> {
         entry: &SentPosition,
         menge: Quantity,
     ) -> Result<Vec<(Option<Uuid>, Quantity)>> {
-        let tx = self.booking.tx;
+        let (tx, Gruppe { artikel, kunde, .. }) = (self.booking.tx, self.gruppe);
         if let Some(charge) = entry.named.charge {
             return Ok(vec![(Some(charge), menge)]);
         }
@@ -203,10 +223,12 @@ impl Store for Portions<'_, '_> {
         if let (Some(inherited), None) = (position.charge_id, entry.named.number) {
             return Ok(vec![(Some(inherited), menge)]);
         }
-        let artikel = artikel::must_have(tx, self.gruppe.artikel)?;
+        let artikel = artikel::must_have(tx, artikel)?;
         if position.tells_of_batch() {
-            self.hint_former(entry, position)?;
-            return Ok(vec![(Some(batch::charge_for(tx, self.gruppe.kunde, &artikel, position)?), menge)]);
+            let mut hints = Hints::default();
+            let charge = batch::new_charge(tx, kunde, &artikel, position, entry.named.former, &mut hints)?;
+            self.booking.hints.extend(hints.below(&self.booking.change.source.path(entry.place.position)));
+            return Ok(vec![(Some(charge), menge)]);
         }
         if !artikel.chargenpflichtig {
             return Ok(vec![(None, menge)]);
@@ -218,10 +240,9 @@ impl Store for Portions<'_, '_> {
                 return Ok(chosen);
             }
         }
-        let refusal: Box<Refusal> = match self.booking.fefo.has_locked_only(artikel.id)? {
-            true => batch_locked(),
-            false => batch_missing(self.booking.change.beleg.beleg_typ),
-        };
+        let is_locked = self.booking.fefo.has_locked_only(artikel.id);
+        let refusal =
+            if is_locked { batch_locked() } else { batch_missing(self.booking.change.beleg.beleg_typ) };
         let refusal = refusal.below(&self.booking.change.source.path(entry.place.position));
         self.booking.errors.keep::<()>(Err(refusal));
         Ok(Vec::new())

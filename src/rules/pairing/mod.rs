@@ -8,7 +8,6 @@ mod portion;
 #[cfg(test)]
 mod tests;
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
@@ -95,7 +94,8 @@ impl<S: Store> Pairing<S> {
             Role::Delivery | Role::Invoice => self.enter_forward(entry, own)?,
             Role::Return => {
                 for (charge, menge) in self.store.batches_for(entry, menge)? {
-                    self.enter_return(entry, Portion { charge, menge, ..own.clone() })?;
+                    let named = own.named.and(charge);
+                    self.enter_return(entry, Portion { charge, named, menge, ..own.clone() })?;
                 }
             }
             Role::Credit => self.enter_credit(entry, own)?,
@@ -207,7 +207,8 @@ impl<S: Store> Pairing<S> {
             None => self.store.batches_for(entry, own.menge)?,
         };
         for (charge, menge) in parts {
-            self.store.add(Portion { menge, ..own.clone() }.moved(entry.role, charge))?;
+            let named = own.named.and(charge);
+            self.store.add(Portion { menge, named, ..own.clone() }.moved(entry.role, charge))?;
         }
         Ok(())
     }
@@ -248,11 +249,10 @@ impl<S: Store> Pairing<S> {
             *batch = told.first().map(|(charge, _)| *charge);
         }
         let own_keeps = match own_word.cmp(&open_word) {
-            _ if *batch == Some(open.charge) => keeps(&own, open),
-            Ordering::Equal => keeps(&own, open),
-            word => word.is_gt(),
+            word if word.is_ne() && *batch != Some(open.charge) => word.is_gt(),
+            _ => keeps(&own, open),
         };
-        let named = own.named.or(open.named);
+        let named = own.named.map(|named| batch.flatten().unwrap_or(named)).or(open.named);
         let own = own.moved(entry.role, batch.flatten());
         let (kept, other) = if own_keeps { (&own, open) } else { (open, &own) };
         let pair = Portion { menge: own.menge, named, ..kept.clone() };

@@ -42,7 +42,7 @@ pub fn created((role, place): (Role, PositionKey)) -> Created {
 }
 
 /// What state a portion is in; it follows from who speaks of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PortionKind {
     /// A delivery that no invoice has met.
     OpenDelivery,
@@ -152,11 +152,13 @@ impl Portion {
 
 /// The batch that a position named when it was sent, by charge_id or fremde_charge_nr (D8); an inherited one is not
 /// named.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Named {
     pub charge: Option<Uuid>,
-    /// What stands for the supplier's number in portions of positions that named it when no batch had it yet.
+    /// What stands for the supplier's number in a credit that waits and named it when no batch had it yet.
     pub number: Option<Uuid>,
+    /// Where no batch has that number: one that had it before it was corrected.
+    pub former: Option<Uuid>,
 }
 
 impl Named {
@@ -172,7 +174,7 @@ impl Named {
 }
 
 /// Which documents a delivery or an invoice looks at for counterparts (D8).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reach {
     /// Also old and closed ones: a bezug_beleg_id narrows it anyway, or it takes back.
     Any,
@@ -183,7 +185,7 @@ pub enum Reach {
 }
 
 /// What is looked for among the portions of one partner and article.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Search {
     pub kind: PortionKind,
     pub named: Named,

@@ -145,3 +145,22 @@ fn a_document_knows_what_it_was_made_from_and_what_was_made_of_it() {
     put(json!({"vorgaenger_beleg_id": other})).is(200);
     assert_eq!(chain(&order).0, "AN-2026-00002");
 }
+
+#[test]
+fn who_may_meet_is_the_same_from_either_side_at_the_end_of_a_month() {
+    let server = Server::start();
+    let mill = Mill::with(&server, "Mühle", &[("paarung_monate", "1")]);
+    let a = mill.receive("A", 100);
+    for (early, late) in [("2026-02-28", "2026-03-31"), ("2026-01-31", "2026-02-28")] {
+        let delivery = dated(&mill, "LS", early, sell(10, &a)).id();
+        let invoice = dated(&mill, "RE", late, plain(10)).id();
+        assert_eq!(met(&mill, &invoice), [json!(delivery)], "{early}");
+        mill.put(&delivery, sell(10, &a)).is(200);
+        assert_eq!(met(&mill, &invoice), [json!(delivery)], "{early}");
+        mill.put(&invoice, plain(10)).is(200);
+        assert_eq!(met(&mill, &invoice), [json!(delivery)], "{early}");
+    }
+    let delivery = dated(&mill, "LS", "2026-02-27", sell(10, &a)).id();
+    dated(&mill, "RE", "2026-03-31", sell(10, &a)).hints("GEGENBELEG_ZU_ALT");
+    assert_eq!(met(&mill, &delivery), [Value::Null; 0]);
+}
