@@ -1549,13 +1549,14 @@ create table lager_paar (
     when rueckgabe_id is not null then 'rueckgabe'                                    -- a return waits for its credit
     else 'paar' end)                               -- delivery and invoice have met
 ) strict;
--- The first pair that could be taken back; as in lager_offen, those that name a batch stand apart, and once more by it.
+-- The first pair that could be taken back; as in lager_offen, those that name a batch stand apart, and once more by the
+-- batch in which they lie.
 create index lager_paar_paare
   on lager_paar (tenant_id, kunde_id, einkauf, artikel_id, genannt_id is not null, rechnung_id, rechnung_position)
   where art = 'paar';
-create index lager_paar_paare_genannt
-  on lager_paar (tenant_id, kunde_id, einkauf, artikel_id, genannt_id, rechnung_id, rechnung_position)
-  where art = 'paar' and genannt_id is not null;
+create index lager_paar_paare_charge
+  on lager_paar (tenant_id, kunde_id, einkauf, artikel_id, charge_id, rechnung_id, rechnung_position)
+  where art = 'paar' and charge_id is not null;
 -- The first return and the first credit that wait.
 create index lager_paar_rueckgaben
   on lager_paar (tenant_id, kunde_id, einkauf, artikel_id, rueckgabe_id, rueckgabe_position)

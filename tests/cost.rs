@@ -159,3 +159,50 @@ fn each_item_of_an_invoice_costs_the_same_however_long_the_delivery_is_that_all_
     });
     assert!(steps[1] < 16 * steps[0], "with 100 and 800 items: {steps:?} steps");
 }
+
+#[test]
+fn what_is_out_of_reach_is_walked_over_once_in_a_request() {
+    fn invoice(items: usize) -> (&'static str, String, String) {
+        let items = vec![r#"{"artikelnr": "L1", "menge": 3}"#; items].join(",");
+        let body = format!(r#"{{"beleg_typ": "RE", "kundennummer": "L-1", "items": [{items}]}}"#);
+        ("POST", "belege".to_owned(), body)
+    }
+    let of_one = Operation { name: "RE of one item", request: |_, _| invoice(1) };
+    let of_fifty = Operation { name: "RE of fifty items", request: |_, _| invoice(50) };
+    let [few, many] = [200, 5_000].map(|lines| {
+        let company = Company::with(History { lines, batches: 0 });
+        company
+            .connection
+            .execute_batch("update beleg set ohne_gegenbeleg = 1, status = 'erledigt'")
+            .unwrap();
+        [&of_one, &of_fifty].map(|operation| company.steps(operation))
+    });
+    let walk = many[0] - few[0];
+    assert!(
+        many[1] < few[1] + 3 * walk,
+        "1 and 50 items, 100 and 2,500 lines passed over: {few:?}, {many:?}"
+    );
+}
+
+#[test]
+fn no_credit_of_a_batch_looks_at_pairs_that_lie_in_others() {
+    let credit = Operation {
+        name: "credit of a batch that nobody got",
+        request: |_, _| {
+            let charge = "01900000-0000-7000-8000-00000000000b";
+            let items = format!(r#"[{{"artikelnr": "L1", "menge": -1, "charge_id": "{charge}"}}]"#);
+            let body = format!(r#"{{"beleg_typ": "RE", "kundennummer": "L-1", "items": {items}}}"#);
+            ("POST", "belege".to_owned(), body)
+        },
+    };
+    let steps = [200, 5_000].map(|lines| {
+        let company = Company::with(History { lines, batches: 2 });
+        let chosen = "update lager_paar set genannt_id = null;
+             insert into charge (tenant_id, id, charge_nr, artikel_id, eingang_quelle, bestand, angelegt_am, charge_nr_key)
+             select 1, unhex('0190000000007000800000000000000b'), 'X', artikel_id, 'manuell', 0, 0, 'x'
+             from (select artikel_id from charge limit 1)";
+        company.connection.execute_batch(chosen).unwrap();
+        company.steps(&credit)
+    });
+    assert!(steps[1] < 2 * steps[0], "with 100 and 2,500 pairs in other batches: {steps:?} steps");
+}

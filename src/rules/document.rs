@@ -97,7 +97,7 @@ impl Rechnungsart {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Seite {
     Verkauf,
     Einkauf,

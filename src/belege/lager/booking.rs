@@ -1,11 +1,11 @@
 //! What a request does to the stock, while it is worked out.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use uuid::Uuid;
 
-use super::change::{Fact, Followed, Movements, Rebooking, roles};
+use super::change::{Fact, Followed, Gruppe, Movements, Rebooking, roles};
 use super::fefo::Fefo;
 use super::open::Unmet;
 use crate::belege::model::{Beleg, BelegPosition};
@@ -14,7 +14,7 @@ use crate::failure::Result;
 use crate::rules::document::Seite;
 use crate::rules::error::{HintCode, Hints, PositionErrors};
 use crate::rules::fixed::Quantity;
-use crate::rules::pairing::{Bezug, Portion, PositionKey, Role, SentPosition};
+use crate::rules::pairing::{Bezug, Portion, PositionKey, Role, Search, SentPosition};
 
 pub struct Booking<'r> {
     pub tx: &'r WriteTx<'r>,
@@ -30,6 +30,8 @@ pub struct Booking<'r> {
     pub followed: Followed,
     /// Documents that positions name, each looked up once.
     pub bezuege: RefCell<BTreeMap<Uuid, Bezug>>,
+    /// The document at which each search by date ended: of older ones nothing is in reach.
+    pub walked: HashMap<(Gruppe, Search), Option<Uuid>>,
     /// A position of the document has met something.
     pub has_met: bool,
     pub errors: PositionErrors,

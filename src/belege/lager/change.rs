@@ -11,7 +11,7 @@ use crate::rules::pairing::Role;
 use crate::tenants::Einstellungen;
 
 /// Positions that may be paired with each other: of one partner and article, sales or purchases.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Gruppe {
     pub kunde: Uuid,
     pub artikel: Uuid,

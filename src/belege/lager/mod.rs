@@ -21,7 +21,7 @@ pub use batch::{batch_missing, charge_for, complete_charge};
 pub use change::Rebooking;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use uuid::Uuid;
 
@@ -60,6 +60,7 @@ pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Res
         withdrawn: Movements::new(),
         followed: Followed::new(),
         bezuege: RefCell::default(),
+        walked: HashMap::new(),
         has_met: false,
         errors: PositionErrors::default(),
         hints,
@@ -121,6 +122,7 @@ impl Booking<'_> {
         let mut moving: Vec<_> = moving(positions).collect();
         moving.sort_by_key(|(position, (_, menge))| created((role(beleg, *menge), place(position))));
         self.unmet = open::Unmet::before(self.tx, self.change, &moving)?;
+        let mut entered = Vec::new();
         for (position, (artikel, menge)) in moving {
             let gruppe = Gruppe { kunde: beleg.kunde_id, artikel, seite: beleg.beleg_typ.seite() };
             let mut pairing = Pairing::new(Portions { booking: self, gruppe });
@@ -129,6 +131,10 @@ impl Booking<'_> {
             if pairing.moved_back.contains(&entry.place) {
                 self.hint_moved_back(&entry);
             }
+            entered.push((gruppe, entry));
+        }
+        // What is left of a position in the end: others of the document meet and set free after it.
+        for (gruppe, entry) in entered {
             self.check_contradiction(gruppe, &entry)?;
             self.hint_passed_over(gruppe, &entry)?;
             self.hint_unmet_bezug(&entry)?;

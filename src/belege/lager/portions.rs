@@ -167,7 +167,19 @@ impl Store for Portions<'_, '_> {
         if self.booking.unmet.meets_nothing {
             return Ok(None);
         }
-        sql::first(self.booking.tx, self.gruppe, search)
+        // What is out of reach is walked over once in a request, not again for each of its portions.
+        let is_walk = search.bezug.is_none() && matches!(search.reach, Reach::Dated { .. });
+        let walked = self.booking.walked.get(&(self.gruppe, *search)).filter(|_| is_walk).copied();
+        if walked == Some(None) {
+            return Ok(None);
+        }
+        let after = walked.flatten();
+        let found = sql::first(self.booking.tx, self.gruppe, &Search { after, ..*search })?;
+        if is_walk {
+            let beleg = found.as_ref().map(|found| found.leading().1.beleg);
+            self.booking.walked.insert((self.gruppe, *search), beleg);
+        }
+        Ok(found)
     }
 
     fn take(&mut self, portion: &Portion, menge: Quantity) -> Result<()> {
@@ -178,10 +190,9 @@ impl Store for Portions<'_, '_> {
 
     fn add(&mut self, portion: Portion) -> Result<()> {
         self.booking.count(self.gruppe.seite, self.gruppe.artikel, &portion, false)?;
-        match self.booking.unmet.keep(self.gruppe, portion) {
-            Some(portion) => sql::add(self.booking.tx, self.gruppe, &portion),
-            None => Ok(()),
-        }
+        let Some(portion) = self.booking.unmet.keep(self.gruppe, portion) else { return Ok(()) };
+        self.booking.walked.retain(|(_, search), _| search.kind != portion.kind());
+        sql::add(self.booking.tx, self.gruppe, &portion)
     }
 
     fn last_nr(&mut self, role: Role, place: PositionKey) -> Result<Option<i64>> {

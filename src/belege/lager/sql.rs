@@ -106,40 +106,48 @@ impl OpenGoods {
 }
 
 pub fn first(tx: &Tx<'_>, gruppe: Gruppe, search: &Search) -> Result<Option<Portion>> {
-    let is_open = is_open(search.kind);
-    let (_, role) = art(search.kind);
-    let (typ, einkauf) = (gruppe.typ(role), gruppe.seite == Seite::Einkauf);
-    let (named, charge) = (search.named, search.charge.flatten());
-    let bezug = search.bezug.map(|(_, beleg)| beleg);
-    let (is_dated, from, to) = match search.reach {
-        Reach::Nothing => return Ok(None),
-        Reach::Any => (false, None, None),
-        Reach::Dated { from, to } => (true, Some(from), Some(to)),
-    };
-    let asked: [(bool, &str, &dyn ToSql); 8] = [
-        (is_open, ":typ", &typ),
-        (!is_open, ":einkauf", &einkauf),
-        (named.charge.is_some(), ":named", &named.charge),
-        (named.number.is_some(), ":number", &named.number),
-        (search.charge.is_some(), ":charge", &charge),
-        (bezug.is_some(), ":bezug", &bezug),
-        (is_dated, ":from", &from),
-        (is_dated, ":to", &to),
-    ];
-    let mut params = named_params! {":kunde": gruppe.kunde, ":artikel": gruppe.artikel}.to_vec();
-    params.extend(asked.into_iter().filter(|(is_asked, ..)| *is_asked).map(|(_, name, value)| (name, value)));
-    tx.optional(&statement_of(search), &params, |row| match is_open {
-        true => Ok(OpenGoods::read(row)?.portion(role)),
-        false => Portion::read(row),
+    let role = art(search.kind).1;
+    asked(gruppe, search, &statement_of(search, 1), |statement, params| {
+        tx.optional(statement, params, |row| match is_open(search.kind) {
+            true => Ok(OpenGoods::read(row)?.portion(role)),
+            false => Portion::read(row),
+        })
     })
 }
 
-/// The statement that finds the first portion. Those that name no batch and those that do stand apart in the indexes:
-/// the first of each is found at once, whatever others name.
-fn statement_of(search: &Search) -> String {
-    let is_open = is_open(search.kind);
-    let role = column(art(search.kind).1);
-    let (table, columns, beleg, position, is_named) = match is_open {
+/// Runs a statement with the parameters of a search that it names; not where nothing is in reach.
+fn asked<T: Default>(
+    gruppe: Gruppe,
+    search: &Search,
+    statement: &str,
+    run: impl FnOnce(&str, &[(&str, &dyn ToSql)]) -> Result<T>,
+) -> Result<T> {
+    let (from, to) = match search.reach {
+        Reach::Nothing => return Ok(T::default()),
+        Reach::Any => (None, None),
+        Reach::Dated { from, to } => (Some(from), Some(to)),
+    };
+    let params = named_params! {
+        ":kunde": gruppe.kunde,
+        ":artikel": gruppe.artikel,
+        ":typ": gruppe.typ(art(search.kind).1),
+        ":einkauf": gruppe.seite == Seite::Einkauf,
+        ":named": search.named.charge,
+        ":number": search.named.number,
+        ":charge": search.charge.flatten(),
+        ":bezug": search.bezug.map(|(_, beleg)| beleg),
+        ":after": search.after,
+        ":from": from,
+        ":to": to,
+    };
+    let named: Vec<_> = params.iter().copied().filter(|(name, _)| statement.contains(name)).collect();
+    run(statement, &named)
+}
+
+/// The table of a kind, and the column of its document, that of its position, and whether a batch is named.
+fn columns_of(kind: PortionKind) -> (&'static str, &'static str, String, String, &'static str) {
+    let role = column(art(kind).1);
+    match is_open(kind) {
         true => {
             ("lager_offen o", OpenGoods::COLUMNS, "beleg_id".to_owned(), "position".to_owned(), "ist_genannt")
         }
@@ -147,12 +155,20 @@ fn statement_of(search: &Search) -> String {
             let (beleg, position) = (format!("{role}_id"), format!("{role}_position"));
             ("lager_paar l", Portion::COLUMNS, beleg, position, "(genannt_id is not null)")
         }
-    };
+    }
+}
+
+/// The statement that finds the first portions. Those that name no batch and those that do stand apart in the indexes:
+/// the first of each is found at once, whatever others name.
+fn statement_of(search: &Search, most: i64) -> String {
+    let is_open = is_open(search.kind);
+    let (table, columns, beleg, position, is_named) = columns_of(search.kind);
     let conditions = conditions_of(search, &beleg);
     // Pairs of one invoice, and what of one position waits, come in the order in which they were made.
     let last = if is_open { "nr" } else { "id" };
     let direction = if search.newest_first { "desc" } else { "asc" };
-    let order = format!("order by {beleg} {direction}, {position} {direction}, {last} {direction} limit 1");
+    let order =
+        format!("order by {beleg} {direction}, {position} {direction}, {last} {direction} limit {most}");
     let first_with = |named: &str| {
         format!(
             "select {columns} from {table} where tenant_id = :tenant and kunde_id = :kunde and artikel_id = :artikel
@@ -165,7 +181,7 @@ fn statement_of(search: &Search) -> String {
     if names.len() == 1 {
         names.push(format!("{is_named} = 1"));
     }
-    if is_open && search.charge.flatten().is_none() || search.kind == PortionKind::Pair {
+    if search.charge.flatten().is_none() && (is_open || search.kind == PortionKind::Pair) {
         let firsts: Vec<_> =
             names.iter().map(|names| format!("select * from ({})", first_with(names))).collect();
         return format!("select * from ({}) {order}", firsts.join(" union all "));
@@ -192,13 +208,18 @@ fn conditions_of(search: &Search, beleg: &str) -> String {
     if search.bezug.is_some() {
         conditions.push_str(&format!(" and {beleg} = :bezug"));
     }
-    if let Reach::Dated { .. } = search.reach {
-        conditions.push_str(&format!(
-            " and exists (select 1 from beleg b where b.tenant_id = :tenant and b.id = {beleg}
-                and b.beleg_datum between :from and :to and b.ohne_gegenbeleg = 0)"
-        ));
+    if search.after.is_some() {
+        conditions.push_str(&format!(" and {beleg} >= :after"));
     }
-    conditions
+    conditions + &in_reach(search.reach, beleg)
+}
+
+fn in_reach(reach: Reach, beleg: &str) -> String {
+    let Reach::Dated { .. } = reach else { return String::new() };
+    format!(
+        " and exists (select 1 from beleg b where b.tenant_id = :tenant and b.id = {beleg}
+            and b.beleg_datum between :from and :to and b.ohne_gegenbeleg = 0)"
+    )
 }
 
 /// All portions with positions of a document, which are of these articles.
@@ -413,81 +434,60 @@ pub fn has_met(tx: &Tx<'_>, entry: &SentPosition, beleg: Uuid) -> Result<bool> {
     tx.exists(&statement, named_params! {":own": own, ":position": position, ":beleg": beleg})
 }
 
-/// Goods that are looked at for one position at most, where others name another batch.
+/// Goods that are looked at for one position at most, where it met none of them.
 const LOOKED_AT_MAX: i64 = 100;
 
 /// The documents that a position could have met if it named no batch, the oldest first; only the one that it is bound
 /// to, if it is.
 pub fn in_other_batches(tx: &Tx<'_>, gruppe: Gruppe, entry: &SentPosition) -> Result<Vec<Uuid>> {
-    let counterpart = if entry.role == Role::Invoice { Role::Delivery } else { Role::Invoice };
-    let bezug = entry.bezug.filter(|bezug| bezug.roles.contains(&Some(counterpart)));
-    let bezug = bezug.map(|bezug| bezug.beleg);
-    let (typ, einkauf) = (gruppe.typ(counterpart), gruppe.seite == Seite::Einkauf);
-    let params = named_params! {
-        ":kunde": gruppe.kunde,
-        ":artikel": gruppe.artikel,
-        ":charge": entry.named.charge,
-        ":bezug": bezug,
-        ":most": LOOKED_AT_MAX,
-    };
-    let all = |statement: &str, own: &[(&str, &dyn ToSql)]| {
-        tx.all(statement, &[params, own].concat(), |row| row.get::<_, Uuid>(0))
-    };
-    if entry.role != Role::Credit {
-        let own = named_params! {":typ": typ, ":number": entry.named.number};
-        let found: BTreeSet<_> = all(NAMED_OTHERWISE, own)?.into_iter().collect();
-        return Ok(found.into_iter().collect());
-    }
     // What takes back looks for goods, wherever they lie and whether somebody named that or not.
+    let (kinds, names, batch) = match entry.role {
+        Role::Credit => (&[PortionKind::OpenInvoice, PortionKind::Pair][..], &[0, 1][..], "charge_id"),
+        Role::Invoice => (&[PortionKind::OpenDelivery][..], &[1][..], "genannt_id"),
+        _ => (&[PortionKind::OpenInvoice][..], &[1][..], "genannt_id"),
+    };
     let mut found = BTreeSet::new();
-    for is_named in [false, true] {
-        found.extend(all(MOVED_OTHERWISE, named_params! {":typ": typ, ":is_named": is_named})?);
-        found.extend(all(MET_OTHERWISE, named_params! {":einkauf": einkauf, ":is_named": is_named})?);
+    for (kind, name) in kinds.iter().flat_map(|kind| names.iter().map(move |name| (*kind, name))) {
+        let role = art(kind).1;
+        let bezug = entry.bezug.filter(|bezug| bezug.roles.contains(&Some(role)));
+        let bezug = bezug.map(|bezug| (role, bezug.beleg));
+        let search = Search { bezug, reach: entry.reach, ..Search::oldest(kind, entry.named) };
+        let (table, _, beleg, _, is_named) = columns_of(kind);
+        let conditions = conditions_of(&Search { reach: Reach::Any, ..search }, &beleg);
+        let statement = format!(
+            "select o.beleg from (select {beleg} as beleg from {table}
+               where tenant_id = :tenant and kunde_id = :kunde and artikel_id = :artikel and {conditions}
+                 and {is_named} = {name} and {batch} is not :named and {batch} is not :number
+               order by {beleg} limit {LOOKED_AT_MAX}) o where true{}",
+            in_reach(search.reach, "o.beleg")
+        );
+        found.extend(asked(gruppe, &search, &statement, |statement, params| {
+            tx.all(statement, params, |row| row.get::<_, Uuid>(0))
+        })?);
     }
     Ok(found.into_iter().collect())
 }
 
-const NAMED_OTHERWISE: &str = "select beleg_id from lager_offen
-    where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ and artikel_id = :artikel and ist_genannt = 1
-      and genannt_id is not :charge and genannt_id is not :number and (:bezug is null or beleg_id = :bezug)
-    order by beleg_id limit :most";
-
-const MOVED_OTHERWISE: &str = "select beleg_id from lager_offen
-    where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ and artikel_id = :artikel
-      and ist_genannt = :is_named and charge_id is not :charge and (:bezug is null or beleg_id = :bezug)
-    order by beleg_id limit :most";
-
-const MET_OTHERWISE: &str = "select rechnung_id from lager_paar
-    where tenant_id = :tenant and kunde_id = :kunde and einkauf = :einkauf and artikel_id = :artikel and art = 'paar'
-      and (genannt_id is not null) = :is_named and charge_id is not :charge and (:bezug is null or rechnung_id = :bezug)
-    order by rechnung_id limit :most";
-
-/// The oldest documents that a position could have met but for its reach: one that is closed, and one that is dated too far
-/// from it.
+/// The oldest documents that a position could have met but for its reach, of its oldest goods: one that is closed, and
+/// one that is dated too far from it.
 pub fn passed_over(tx: &Tx<'_>, gruppe: Gruppe, entry: &SentPosition) -> Result<[Option<String>; 2]> {
-    let Reach::Dated { from, to } = entry.reach else { return Ok([None, None]) };
-    let counterpart = if entry.role == Role::Invoice { Role::Delivery } else { Role::Invoice };
-    let first = |is_passed_over: &str, own: &[(&str, &dyn ToSql)]| {
-        let statement = format!(
-            "select b.beleg_nummer from lager_offen o join beleg b on b.tenant_id = o.tenant_id and b.id = o.beleg_id
-             where o.tenant_id = :tenant and o.kunde_id = :kunde and o.beleg_typ = :typ and o.artikel_id = :artikel
-               and o.ist_genannt in (0, 1) and (o.genannt_id is null or :named is null or o.genannt_id in (:named, :number))
-               and {is_passed_over} order by o.beleg_id limit 1"
-        );
-        let params = named_params! {
-            ":kunde": gruppe.kunde,
-            ":typ": gruppe.typ(counterpart),
-            ":artikel": gruppe.artikel,
-            ":named": entry.named.id(),
-            ":number": entry.named.number,
-        };
-        tx.optional(&statement, &[params, own].concat(), |row| row.get(0))
-    };
-    Ok([
-        first("b.ohne_gegenbeleg = 1", &[])?,
-        first(
-            "b.ohne_gegenbeleg = 0 and b.beleg_datum not between :from and :to",
-            named_params! {":from": from, ":to": to},
-        )?,
-    ])
+    let Reach::Dated { .. } = entry.reach else { return Ok([None, None]) };
+    let delivers = entry.role == Role::Delivery;
+    let kind = if delivers { PortionKind::OpenInvoice } else { PortionKind::OpenDelivery };
+    let goods = statement_of(&Search::oldest(kind, entry.named), LOOKED_AT_MAX);
+    let statement = format!(
+        "select b.ohne_gegenbeleg, b.beleg_nummer from ({goods}) o
+           join beleg b on b.tenant_id = :tenant and b.id = o.beleg_id
+         where b.ohne_gegenbeleg = 1 or b.beleg_datum not between :from and :to order by b.id desc"
+    );
+    let search = Search { reach: entry.reach, ..Search::oldest(kind, entry.named) };
+    let mut found = [None, None];
+    asked(gruppe, &search, &statement, |statement, params| {
+        tx.each(statement, params, |row| {
+            let is_closed: bool = row.get(0)?;
+            found[usize::from(!is_closed)] = Some(row.get(1)?);
+            Ok(())
+        })
+    })?;
+    Ok(found)
 }

@@ -185,7 +185,7 @@ pub enum Reach {
 }
 
 /// What is looked for among the portions of one partner and article.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Search {
     pub kind: PortionKind,
     pub named: Named,
@@ -195,11 +195,14 @@ pub struct Search {
     pub bezug: Option<(Role, Uuid)>,
     pub reach: Reach,
     pub newest_first: bool,
+    /// None of an older document, because it was looked for already.
+    pub after: Option<Uuid>,
 }
 
 impl Search {
     pub fn oldest(kind: PortionKind, named: Named) -> Search {
         let reach = Reach::Any;
-        Search { kind, named, charge: None, has_moved: None, bezug: None, reach, newest_first: false }
+        let (charge, has_moved, bezug, newest_first, after) = (None, None, None, false, None);
+        Search { kind, named, charge, has_moved, bezug, reach, newest_first, after }
     }
 }

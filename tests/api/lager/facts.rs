@@ -177,3 +177,94 @@ fn a_receipt_that_is_used_leaves_its_batch_by_no_request() {
     // A new return to the supplier is no receipt that leaves.
     mill.post("EL", json!({"artikelnr": "W", "menge": -10, "charge_id": batch})).hints("BESTAND_NEGATIV");
 }
+
+#[test]
+fn what_contradicts_is_judged_by_the_whole_document() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let [a, b] = ["A", "B"].map(|fremde| mill.receive(fremde, 100));
+    let invoice = mill.post("RE", json!([sell(5, &a), sell(5, &b)])).id();
+    let bound = |item: Value| and(item, json!({"bezug_beleg_id": invoice}));
+    let delivery = mill.post("LS", json!([bound(sell(6, &b)), bound(sell(5, &a))]));
+    assert_eq!(moves(&delivery), ["-1.000"]);
+    mill.post("RE", sell(1, &b)).is(201);
+
+    mill.post("RE", sell(10, &a)).is(201);
+    let delivery = mill.post("LS", json!([sell(10, &b), sell(10, &a)]));
+    assert_eq!(delivery.hint_codes(), [""; 0], "the other item has met the invoice");
+}
+
+#[test]
+fn no_document_that_could_not_be_met_contradicts() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let [a, b] = ["A", "B"].map(|fremde| mill.receive(fremde, 100));
+    let closed = mill.post("LS", sell(10, &a)).id();
+    mill.finalise(&closed);
+    let path = format!("/api/v1/belege/{closed}/erledigen");
+    mill.client.post(&path, json!({"ohne_gegenbeleg": true})).is(200);
+    let old =
+        json!({"beleg_typ": "LS", "kundennummer": "Kd", "beleg_datum": "2020-01-31", "items": [sell(1, &a)]});
+    mill.client.post("/api/v1/belege", old).is(201);
+    let invoice = mill.post("RE", sell(10, &b));
+    assert_eq!(invoice.hint_codes(), [""; 0]);
+}
+
+#[test]
+fn what_was_rebooked_names_the_invoice_that_says_the_batch() {
+    let server = Server::start();
+    let mill = Mill::with(&server, "Mühle", &[("charge_automatik", "fefo")]);
+    let [_, b] = ["A", "B"].map(|fremde| mill.receive(fremde, 100));
+    let delivery = mill.post("LS", plain(10)).id();
+    let first = mill.post("RE", and(plain(10), json!({"bezug_beleg_id": delivery}))).id();
+    let second = mill.post("RE", sell(10, &b)).id();
+    let cancelled = mill.storno(&first);
+    assert_eq!(sentences(&cancelled, "CHARGE_UMGEBUCHT"), rebooked(&mill, &second, ["A", "B"]));
+    // Where the request is a delivery, too.
+    let other = mill.post("LS", sell(10, &b)).id();
+    let third = mill.post("RE", sell(10, &b)).id();
+    mill.post("LS", plain(10)).is(201);
+    let cancelled = mill.storno(&other);
+    assert_eq!(sentences(&cancelled, "CHARGE_UMGEBUCHT"), rebooked(&mill, &third, ["A", "B"]));
+}
+
+#[test]
+fn a_return_of_another_batch_than_its_delivery_stands_for_itself() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let [a, b] = ["A", "B"].map(|fremde| mill.receive(fremde, 100));
+    let delivery = mill.post("LS", sell(10, &a)).id();
+    let back = mill.post("LS", and(sell(-4, &b), json!({"bezug_beleg_id": delivery})));
+    assert_eq!(
+        (moves(&back), back.hint_codes()),
+        (vec!["4.000".to_owned()], vec!["BEZUG_OHNE_MENGE".to_owned()])
+    );
+}
+
+#[test]
+fn each_invoice_is_said_to_follow_its_delivery() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let [a, b] = ["A", "B"].map(|fremde| mill.receive(fremde, 100));
+    let delivery = mill.post("LS", sell(20, &a)).id();
+    let invoices = [(); 2].map(|()| mill.post("RE", plain(10)).id());
+    let changed = mill.put(&delivery, sell(20, &b));
+    let expected: Vec<_> = invoices.iter().flat_map(|invoice| rebooked(&mill, invoice, ["A", "B"])).collect();
+    assert_eq!(sentences(&changed, "CHARGE_UMGEBUCHT"), expected);
+}
+
+#[test]
+fn a_final_invoice_that_only_names_a_delivery_names_it_as_it_was() {
+    let server = Server::start();
+    let mill = Mill::with(&server, "Mühle", &[("lagerbuchung", "lieferung")]);
+    let a = mill.receive("A", 100);
+    let delivery = mill.post("LS", sell(10, &a)).id();
+    let invoice = mill.post("RE", and(plain(10), json!({"bezug_beleg_id": delivery}))).id();
+    mill.finalise(&invoice);
+    let path = format!("/api/v1/belege/{delivery}");
+    let changed = mill.client.put(&path, json!({"lieferdatum": "2026-07-01"}));
+    for answer in [changed, mill.storno(&delivery)] {
+        let said = sentences(&answer, "BELEG_NENNT_ALTES");
+        assert!(said.len() == 1 && said[0].contains(&number(&mill, &invoice)), "{said:?}");
+    }
+}
