@@ -12,8 +12,8 @@ use crate::stock::table::Mill;
 
 /// Stories that differed once, as short as they came out: one portion of a return saw what another had freed, two goods
 /// of a position had one number, a supplier's number that no batch had was forgotten, and a batch to which the document
-/// gives back was not among those that have stock, and a new partner
-/// kept the batch that a PUT had repeated.
+/// gives back was not among those that have stock, a new partner
+/// kept the batch that a PUT had repeated, and a credit forgot the batch that its number had meant.
 const DIFFERED: &[&str] = &[
     "61:EL/2 -6#2; put 61: 7#3 3#1 12#1!; 160:RE/1 s11 5@T1/2; 165:LS/1 10@B2$ 10@B1^160; 171:RE/1 6@B2 12@B1;
      put 165: 12@B2$ 1@B1^160; 175:RE/1 -3@B1; fefo on; 176:LS/1 -10@B1 s-9$ 6^160; 184:LS/1 s3 2@B1 -8@B1$;
@@ -29,6 +29,8 @@ const DIFFERED: &[&str] = &[
     "105:RE/1 s7$; partner 105/2; 151:LS/2 8@B1^105; 155:RE/2 2; put 155: 11@B1; partner 155/1",
     "37:EL/1 -11#3; 71:RE/1 s2; fefo on; put 71: 4 -8@B1; 80:LS/1 1 10^71; 81:LS/1 -12@B1$ 1@B1 -10@T3/1;
      84:RE/1 8@B0 s-1; put 80: -2@B0$ s-2; partner 81/2",
+    "4:EL/1 9#2; charge T2/1=3; charge T2/1=4; 9:EL/2 3@T2/1; 10:EL/1 2@T2/1 -11#2 4#1; partner 9/1; 25:ER/1 -5#3^10;
+     charge T1/1=3; 34:ER/1 9; storno 10",
 ];
 
 /// How often a story that differs is told again to find what of it matters.

@@ -199,7 +199,7 @@ impl Store for Portions<'_, '_> {
         sql::last_nr(self.booking.tx, self.gruppe, role, place)
     }
 
-    fn entry(&mut self, role: Role, place: PositionKey) -> Result<SentPosition> {
+    fn entry(&mut self, role: Role, place: PositionKey, batch: Option<Uuid>) -> Result<SentPosition> {
         if let Some(own) = self.booking.own(place) {
             return self.entry_of(role, own);
         }
@@ -210,7 +210,8 @@ impl Store for Portions<'_, '_> {
         );
         let params = named_params! {":beleg": place.beleg, ":position": place.position};
         let said = self.booking.tx.one(&statement, params, Said::read)?;
-        self.entry_that(role, place, &said, said.charge_id.as_slice())
+        let had: Vec<_> = said.charge_id.into_iter().chain(batch).collect();
+        self.entry_that(role, place, &said, &had)
     }
 
     fn are_purchases(&self) -> bool {

@@ -53,7 +53,13 @@ pub trait Store {
     fn add(&mut self, portion: Portion) -> Result<(), Self::Error>;
     /// The highest number of the portions of a position that are in the store.
     fn last_nr(&mut self, role: Role, place: PositionKey) -> Result<Option<i64>, Self::Error>;
-    fn entry(&mut self, role: Role, place: PositionKey) -> Result<SentPosition, Self::Error>;
+    /// What a position said whose goods lay in this batch, or which named it.
+    fn entry(
+        &mut self,
+        role: Role,
+        place: PositionKey,
+        batch: Option<Uuid>,
+    ) -> Result<SentPosition, Self::Error>;
     /// Whether these are purchases, of which each delivery tells of its batch.
     fn are_purchases(&self) -> bool;
     /// Says which batches a quantity comes from or goes to that a new position moves itself.
@@ -118,7 +124,9 @@ impl<S: Store> Pairing<S> {
             _ => {
                 for (role, place) in left {
                     let alone = match role {
-                        Role::Credit => Portion::new(role, place, portion.menge),
+                        Role::Credit => {
+                            Portion { named: portion.named, ..Portion::new(role, place, portion.menge) }
+                        }
                         _ => self.alone(&portion, role, place)?,
                     };
                     self.set_free(alone);
@@ -140,10 +148,11 @@ impl<S: Store> Pairing<S> {
 
     fn enter_again(&mut self, portion: Portion) -> Result<(), S::Error> {
         let (role, place) = portion.leading();
-        let entry = self.store.entry(role, place)?;
+        let batch = portion.charge.or(portion.named);
+        let entry = self.store.entry(role, place, batch)?;
         let mut named = entry.named.id();
         if let (Some(invoice), true) = (portion.place(Role::Invoice), role.takes_back()) {
-            named = named.or(self.store.entry(Role::Invoice, invoice)?.named.id());
+            named = named.or(self.store.entry(Role::Invoice, invoice, batch)?.named.id());
         }
         let own = Portion { named, ..portion };
         match role {
@@ -342,7 +351,7 @@ impl<S: Store> Pairing<S> {
     /// Takes back what a pair covers: its delivery, which now holds the movement, is open again, and nothing moves.
     fn credit_pair(&mut self, entry: &SentPosition, pair: Portion, menge: Quantity) -> Result<(), S::Error> {
         if let Some(delivery) = pair.place(Role::Delivery) {
-            let named = self.store.entry(Role::Delivery, delivery)?.named.id();
+            let named = self.store.entry(Role::Delivery, delivery, pair.charge)?.named.id();
             let open = self.alone(&pair, Role::Delivery, delivery)?;
             self.store.add(Portion { named, menge, ..open })?;
         }
