@@ -187,6 +187,9 @@ mod tests {
             (&[(1, "a"), (1, "a"), (1, "b"), (1, "b"), (2, "a")], "1a 1b 2a 1a 1b"),
             // Of a company with three keys one waits until another of it ends.
             (&[(1, "a"), (1, "b"), (1, "c"), (2, "a"), (2, "a")], "1a 1b 2a 1c 2a"),
+            // Who was served goes behind the other keys of the company, and the company behind the others.
+            (&[(1, "a"), (1, "a"), (1, "a"), (1, "b"), (1, "b"), (1, "b"), (1, "c")], "1a 1b 1a 1b 1c 1a 1b"),
+            (&[(1, "a"), (2, "a"), (3, "a"), (1, "b"), (1, "c"), (4, "a")], "1a 2a 3a 1b 4a 1c"),
             // However many came before.
             (&[(1, "a"), (1, "b"), (2, "x"), (1, "a"), (1, "a"), (1, "a"), (3, "y")], "1a 1b 2x 1a 3y 1a 1a"),
         ] {
