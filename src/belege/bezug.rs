@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::eingabe::NewItem;
 use super::header::Context;
 use super::model::{Beleg, BelegPosition};
-use super::sql;
+use super::sql::{self, NamedPosition};
 use crate::artikel::Artikel;
 use crate::db::tx::Tx;
 use crate::failure::Result;
@@ -18,10 +18,13 @@ use crate::rules::fixed::Quantity;
 
 pub struct Named {
     pub beleg: Beleg,
-    positions: Vec<BelegPosition>,
+    positions: Vec<NamedPosition>,
 }
 
-/// What the items of a request name, each looked up once, as a thousand may name the same.
+/// Positions of named documents that are kept.
+const NAMED_POSITIONS_MAX: usize = 10_000;
+
+/// What the items of a request name, looked up once, as a thousand may name the same.
 #[derive(Default)]
 pub struct AllNamed(BTreeMap<Uuid, Rc<Named>>);
 
@@ -32,7 +35,11 @@ impl AllNamed {
         }
         let unknown = || Refusal::unknown(Code::BelegNichtGefunden, "bezug_beleg_id", "Diesen Beleg");
         let beleg = sql::find(tx, id)?.ok_or_else(unknown)?;
-        let named = Rc::new(Named { beleg, positions: sql::positions(tx, id)? });
+        let named = Rc::new(Named { beleg, positions: sql::named_positions(tx, id)? });
+        let kept: usize = self.0.values().map(|known| known.positions.len()).sum();
+        if kept + named.positions.len() > NAMED_POSITIONS_MAX {
+            self.0.clear();
+        }
         self.0.insert(id, Rc::clone(&named));
         Ok(named)
     }
@@ -45,11 +52,11 @@ impl Named {
         typ: BelegTyp,
         item: &NewItem,
         artikel: Option<&Artikel>,
-    ) -> Option<&BelegPosition> {
+    ) -> Option<&NamedPosition> {
         let artikel = artikel.filter(|_| item.menge.is_some_and(Quantity::is_negative))?;
-        let is_taken_back = |position: &&BelegPosition| {
+        let is_taken_back = |position: &&NamedPosition| {
             let is_billed = !position.menge.is_negative() && !position.ep_netto.is_negative();
-            position.artikel_id == Some(artikel.id) && is_billed
+            position.artikel_id == artikel.id && is_billed
         };
         let is_invoice = typ.ist_rechnung() && self.beleg.beleg_typ == typ;
         self.positions.iter().rev().find(is_taken_back).filter(|_| is_invoice)
@@ -59,10 +66,9 @@ impl Named {
     /// side, and for what takes back one whose goods it can take back; for the rest an invoice (D8).
     pub fn check(&self, context: &Context<'_>, position: &BelegPosition) -> Checked<()> {
         let (own, typ) = (context.beleg.beleg_typ, self.beleg.beleg_typ);
-        let any =
-            |is_so: fn(Quantity) -> bool| self.positions.iter().filter_map(|p| p.lager_menge).any(is_so);
+        let any = |is_so: fn(Quantity) -> bool| self.positions.iter().any(|position| is_so(position.menge));
         let (forward, back) = (any(|menge| !menge.is_negative()), any(Quantity::is_negative));
-        let has_artikel = self.positions.iter().any(|other| other.artikel_id == position.artikel_id);
+        let has_artikel = self.positions.iter().any(|other| Some(other.artikel_id) == position.artikel_id);
         let (is_counterpart, is_same) = (Some(typ) == own.gegenstueck(), typ == own);
         let can_take = match (own.lagerrolle(), position.menge.is_negative()) {
             _ if position.artikel_id.is_none() || position.ep_netto.is_negative() => typ.ist_rechnung(),

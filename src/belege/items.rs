@@ -11,6 +11,7 @@ use super::eingabe::NewItem;
 use super::header::Context;
 use super::lager::batch_missing;
 use super::model::BelegPosition;
+use super::sql::NamedPosition;
 use super::steuer;
 use crate::artikel::{self, Artikel};
 use crate::db::tx::{Tx, WriteTx};
@@ -230,7 +231,7 @@ impl Resolver<'_, '_> {
         item: &NewItem,
         artikel: Option<&Artikel>,
         lager_menge: Option<Quantity>,
-        credited: Option<(&str, &BelegPosition)>,
+        credited: Option<(&str, &NamedPosition)>,
     ) -> Result<(Price, Percent)> {
         if let Some(sent) = item.ep_netto {
             return Ok((sent, Percent::ZERO));

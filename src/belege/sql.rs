@@ -7,14 +7,15 @@ use uuid::Uuid;
 
 use super::model::{Beleg, BelegPosition, Gegenbeleg, Kettenglied};
 use crate::db::list::{Filter, ListSql, Order, Page, names};
-use crate::db::record::Part;
+use crate::db::record::{Part, record};
 use crate::db::retention::Retention;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::listing::PageOf;
 use crate::rules::day::{Day, Instant};
 use crate::rules::document::{BelegTyp, Lagerrolle};
-use crate::rules::fixed::Quantity;
+use crate::rules::fixed::{Percent, Price, Quantity};
+use crate::rules::tax::Steuerkategorie;
 use crate::rules::text::searchable;
 
 const LIST: ListSql<'_> = ListSql {
@@ -230,6 +231,30 @@ pub fn has_fremdbeleg(tx: &Tx<'_>, beleg: &Beleg) -> Result<bool> {
             ":id": beleg.id,
         },
     )
+}
+
+record! {
+    /// A position of a document that an item names.
+    pub struct NamedPosition from beleg_position as p {
+        artikel_id: Uuid,
+        /// In the unit of the article.
+        menge: Quantity = "p.lager_menge",
+        einheit: Option<String>,
+        ep_netto: Price,
+        rabatt_prozent: Percent,
+        mwst_satz: Percent,
+        steuer_kategorie: Steuerkategorie,
+    }
+}
+
+/// The positions of a document that name an article.
+pub fn named_positions(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<NamedPosition>> {
+    let statement = format!(
+        "select {} from beleg_position p
+         where p.tenant_id = :tenant and p.beleg_id = :beleg and p.artikel_id is not null order by p.position",
+        NamedPosition::COLUMNS
+    );
+    tx.all(&statement, named_params! {":beleg": beleg}, NamedPosition::read)
 }
 
 /// What a position of an invoice bills of a delivery.

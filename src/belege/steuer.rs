@@ -2,7 +2,7 @@
 
 use super::eingabe::NewItem;
 use super::header::Context;
-use super::model::BelegPosition;
+use super::sql::NamedPosition;
 use crate::artikel::{self, Artikel};
 use crate::db::tx::Tx;
 use crate::failure::Result;
@@ -27,10 +27,10 @@ pub fn of_item(
     context: &Context<'_>,
     item: &NewItem,
     artikel: Option<&Artikel>,
-    taken_back: Option<&BelegPosition>,
+    taken_back: Option<&NamedPosition>,
     hints: &mut Hints,
 ) -> Result<Steuer> {
-    let fits = |line: &&BelegPosition| item.steuer_kategorie.is_none_or(|sent| sent == line.steuer_kategorie);
+    let fits = |line: &&NamedPosition| item.steuer_kategorie.is_none_or(|sent| sent == line.steuer_kategorie);
     if let Some(line) = taken_back.filter(fits).filter(|_| item.mwst_satz.is_none()) {
         return Ok(Steuer { satz: line.mwst_satz, kategorie: line.steuer_kategorie });
     }
