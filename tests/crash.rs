@@ -371,6 +371,8 @@ fn a_full_disk_is_an_answer_and_the_service_goes_on_when_there_is_room() {
     assert_eq!((refused.answer.status, &refused.answer.body["error"]), (503, &json!("NICHT_VERFUEGBAR")));
     assert_eq!(ready(), 503);
     assert_eq!(client.get("/api/v1/belege?limit=1").status, 200, "reading goes on");
+    let page = client.text("/leitstand/anmelden");
+    assert!(page.contains("Ist die Platte voll?"), "who cannot log in is told why: {page}");
     let until = Instant::now() + Duration::from_secs(120);
     while ready() != 200 {
         assert!(Instant::now() < until, "it does not notice that there is room");

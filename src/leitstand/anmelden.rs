@@ -9,6 +9,7 @@ use super::parts::{facts, field, form, refusal};
 use super::passwords::check;
 use super::people::{self, Person};
 use super::zugaenge::companies;
+use super::zustand::CANNOT_WRITE;
 use crate::failure::{Failure, Result};
 use crate::gate::key::{has_hash, hash};
 use crate::http::reply::Reply;
@@ -22,7 +23,12 @@ pub fn show_log_in(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         (field(ask, "name", "Name", "text", "", "username"))
         (field(ask, "passwort", "Passwort", "password", "", "current-password"))
     };
+    let cannot_write = ask.house.gate.writer.watch.has_failed();
     let body = html! {
+        // A session has to be written, too.
+        @if cannot_write {
+            p.refused { (CANNOT_WRITE) " Anmelden geht erst, wenn wieder Platz ist: Dateien löschen oder die Platte vergrößern." }
+        }
         (form(ask, inside, "Anmelden", false))
         @if !people::is_anybody(db.connection)? {
             p.empty { "Noch hat niemand einen Zugang. Der erste entsteht auf der Kommandozeile: partnerd user create NAME" }

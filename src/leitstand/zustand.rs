@@ -60,6 +60,8 @@ pub fn shown(sorgen: &[Sorge]) -> Markup {
     }
 }
 
+pub const CANNOT_WRITE: &str = "Der Dienst kann gerade nicht speichern. Ist die Platte voll?";
+
 /// What needs a hand of the company, and of the house, `upkeep`, where this person keeps it.
 pub fn sorgen(
     ask: &Ask,
@@ -69,8 +71,7 @@ pub fn sorgen(
 ) -> Result<Vec<Sorge>> {
     let mut found = Vec::new();
     if ask.keeps_house() && ask.house.gate.writer.watch.has_failed() {
-        let text = "Der Dienst kann gerade nicht speichern. Ist die Platte voll?";
-        found.push(Sorge::urgent(text.to_owned()).at("/leitstand/sicherung"));
+        found.push(Sorge::urgent(CANNOT_WRITE.to_owned()).at("/leitstand/sicherung"));
     }
     found.extend(upkeep.into_iter().flat_map(|upkeep| of_house(upkeep, ask.now)));
     let missing = firma::load(&db.tx)?.missing();
