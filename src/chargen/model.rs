@@ -121,6 +121,7 @@ record! {
         grund: String = fixed,
         external_ref: Option<String> = fixed,
         created_at: Instant = fixed as am,
+        #[serde(skip)]
         key_id: Option<String> = fixed,
     }
 }

@@ -20,7 +20,7 @@ const HERE: &str = "/leitstand/sicherung";
 
 /// The page of a work once it is over.
 pub fn ended(browser: &mut Browser, work: &str) -> Shown {
-    for _ in 0..600 {
+    for _ in 0..6_000 {
         let shown = browser.get(work);
         if shown.is(200).header("refresh").is_empty() {
             return shown;
