@@ -1,7 +1,6 @@
 //! Import of master data (D22): what a kind of import is, reading the file, and what is wrong with it.
 //! The slices say what a row is; `app::imports` joins them.
 
-mod cells;
 pub mod check;
 mod complaint;
 pub mod file;
@@ -12,7 +11,6 @@ mod sheet;
 pub mod table;
 pub mod template;
 mod workbook;
-mod xlsx;
 mod xml;
 
 use std::borrow::Cow;

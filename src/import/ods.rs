@@ -57,13 +57,13 @@ struct Content {
 
 /// Reads one sheet of content.xml: the one named, else the first.
 pub fn read(content: impl BufRead, wanted: Option<&str>, room: Room) -> Result<Sheet, Complaint> {
-    let mut pieces = Pieces::of(content);
+    let mut pieces = Pieces::of(content, &["table-cell", "covered-table-cell"]);
     let mut read = Content { sheet: Sheet::within(room), ..Content::default() };
     while let Some(piece) = pieces.next()? {
         match piece {
             Piece::Start(element) => read.start(&element, wanted)?,
             Piece::End(element) => read.end(element.name().0)?,
-            Piece::Text(text) => read.text(&text)?,
+            Piece::Text(text) => read.text(&text),
             Piece::Other => {}
         }
     }
@@ -155,14 +155,10 @@ impl Content {
         Ok(cell)
     }
 
-    fn text(&mut self, text: &str) -> Result<(), Complaint> {
+    fn text(&mut self, text: &str) {
         if let Some(cell) = self.cell.as_mut().filter(|cell| cell.beside == 0 && cell.paragraphs > 0) {
-            if cell.text.len() + text.len() > RECORD_BYTES_MAX {
-                return Err(record_too_long(self.row.saturating_add(1)));
-            }
             cell.text.push_str(text);
         }
-        Ok(())
     }
 
     fn end(&mut self, name: &str) -> Result<(), Complaint> {

@@ -1,15 +1,20 @@
-//! Spreadsheets: .xlsx by [`super::xlsx`], .ods by [`super::ods`] (D22). A zip is looked at before it is unpacked.
+//! Spreadsheets: .xlsx by calamine, .ods by [`super::ods`] (D22). A zip is looked at before it is unpacked, and the parts
+//! of an .xlsx before calamine reads them: it holds shared texts, styles and names whole, and believes what they say.
 
-use std::io::{self, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use calamine::{DataRef, ExcelDateTime, ExcelDateTimeType, Reader, SheetType, SheetVisible, Style, Xlsx};
 use memchr::memmem;
-use zip::ZipArchive;
+use quick_xml::events::BytesStart;
+use zip::{ZipArchive, ZipWriter};
 
 use super::complaint::Complaint;
-use super::room::Room;
-use super::sheet::Sheet;
-use super::xml::unreadable;
-use super::{ods, xlsx};
+use super::ods;
+use super::room::{ROW_BYTES, Room};
+use super::sheet::{SHEETS_MAX, Sheet, choose, decimal, merged_cells, no_value, too_many_sheets};
+use super::table::excerpt;
+use super::xml::{Piece, Pieces, attribute, unreadable};
 
 /// Parts of a spreadsheet at most: the index of a zip is read whole, and takes some hundred bytes for each.
 const PARTS_MAX: usize = 10_000;
@@ -25,6 +30,28 @@ const UNPACKED_RATIO_MAX: u64 = 200;
 
 const RATIO_FREE_BYTES: u64 = 32 << 20;
 
+/// Elements of an .xlsx of which calamine puts all texts together.
+const WHOLE: &[&str] = &["c", "si", "definedName"];
+
+/// Elements of an .xlsx of which calamine makes entries of lists.
+const ENTRIES: &[&str] = &["numFmt", "font", "fill", "border", "xf", "Relationship", "sheet", "definedName"];
+
+/// What a shared text takes beside its letters, in a list that doubles when it is full.
+const TEXT_BYTES: usize = 2 * size_of::<String>();
+
+/// The most that an entry takes beside its letters, in the same way.
+const ENTRY_BYTES: usize = 2 * size_of::<Style>();
+
+const SECONDS_PER_DAY: f64 = 86_400.0;
+
+/// The last day that Excel knows, 9999-12-31, as it counts them from 1900 on.
+const LAST_DAY: f64 = 2_958_465.0;
+
+/// How many days later the other count of days begins.
+const DAYS_UNTIL_1904: f64 = 1_462.0;
+
+type Zip<'b> = ZipArchive<Cursor<&'b [u8]>>;
+
 pub fn is_zip(bytes: &[u8]) -> bool {
     bytes.starts_with(b"PK\x03\x04")
 }
@@ -36,13 +63,13 @@ pub fn read(bytes: &[u8], wanted: Option<&str>, room: Room) -> Result<Sheet, Com
     let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(unreadable)?;
     refuse_bomb(&mut zip, bytes.len() as u64)?;
     if let Ok(content) = zip.by_name("content.xml") {
-        return ods::read(io::BufReader::new(content), wanted, room);
+        return ods::read(BufReader::new(content), wanted, room);
     }
-    xlsx::read(&mut zip, wanted, room)
+    xlsx(&mut zip, wanted, room)
 }
 
 /// Refuses what would become too large, by what the zip says and then by what really comes out.
-fn refuse_bomb(zip: &mut ZipArchive<Cursor<&[u8]>>, packed: u64) -> Result<(), Complaint> {
+fn refuse_bomb(zip: &mut Zip<'_>, packed: u64) -> Result<(), Complaint> {
     let limit = UNPACKED_BYTES_MAX.min(packed.saturating_mul(UNPACKED_RATIO_MAX).max(RATIO_FREE_BYTES));
     let too_large = || {
         let mib = limit >> 20;
@@ -65,4 +92,180 @@ fn refuse_bomb(zip: &mut ZipArchive<Cursor<&[u8]>>, packed: u64) -> Result<(), C
         left = left.checked_sub(unpacked).ok_or_else(too_large)?;
     }
     Ok(())
+}
+
+fn xlsx(zip: &mut Zip<'_>, wanted: Option<&str>, mut room: Room) -> Result<Sheet, Complaint> {
+    let parts = looked_at(zip, &mut room)?;
+    // Places like ZZZZZZZZ1 overflow in calamine, which panics.
+    let read = catch_unwind(AssertUnwindSafe(|| cells(&parts, wanted, room)));
+    read.unwrap_or_else(|_| Err(unreadable("a place that no sheet has")))
+}
+
+/// A zip of the parts that calamine may read. Pictures and what other programs put in are left out; all else is XML of
+/// pieces that have a bound, and there is room for what is held of it.
+fn looked_at(zip: &mut Zip<'_>, room: &mut Room) -> Result<Vec<u8>, Complaint> {
+    let mut parts = ZipWriter::new(Cursor::new(Vec::new()));
+    for at in 0..zip.len() {
+        let name = zip.by_index_raw(at).map_err(unreadable)?.name().map_err(unreadable)?.to_ascii_lowercase();
+        let is_xml = name.ends_with(".xml") || name.ends_with(".rels");
+        if !is_xml || name.starts_with("customxml") {
+            continue;
+        }
+        look_at(BufReader::new(zip.by_index(at).map_err(unreadable)?), room)?;
+        parts.raw_copy_file(zip.by_index_raw(at).map_err(unreadable)?).map_err(unreadable)?;
+    }
+    Ok(parts.finish().map_err(unreadable)?.into_inner())
+}
+
+fn look_at(part: impl BufRead, room: &mut Room) -> Result<(), Complaint> {
+    let mut pieces = Pieces::of(part, WHOLE);
+    let mut look = Look::default();
+    while let Some(piece) = pieces.next()? {
+        match piece {
+            Piece::Start(element) => look.start(&element, room)?,
+            Piece::Text(text) if look.is_held => room.take(text.len())?,
+            // calamine reads what is no number as 0.
+            Piece::Text(text) if look.is_index && text.parse::<u32>().is_err() => {
+                return Err(unreadable(format!("no shared text {}", excerpt(&text))));
+            }
+            Piece::End(_) => look.is_index = false,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct Look {
+    /// Bytes of the longest name of a font or format, which each style repeats.
+    repeated: usize,
+    sheets: usize,
+    /// Whether calamine holds the texts that follow.
+    is_held: bool,
+    /// Whether the cell has a shared text, and whether its number follows.
+    is_shared: bool,
+    is_index: bool,
+}
+
+impl Look {
+    fn start(&mut self, element: &BytesStart<'_>, room: &mut Room) -> Result<(), Complaint> {
+        let name = element.local_name();
+        match name.as_ref() {
+            "c" => self.is_shared = attribute(element, "t")?.as_deref() == Some("s"),
+            "v" => self.is_index = self.is_shared,
+            "sst" => {
+                let count = attribute(element, "uniqueCount")?.and_then(|count| count.parse().ok());
+                room.ask(size_of::<String>().saturating_mul(count.unwrap_or_default()))?;
+            }
+            "si" => {
+                self.is_held = true;
+                room.take(TEXT_BYTES)?;
+            }
+            "mergeCell" => room.take(ROW_BYTES)?,
+            "numFmt" | "name" => self.repeated = self.repeated.max(element.len()),
+            "definedName" => self.is_held = true,
+            "sheet" if self.sheets >= SHEETS_MAX => return Err(too_many_sheets()),
+            "sheet" => self.sheets += 1,
+            _ => {}
+        }
+        if ENTRIES.contains(&name.as_ref()) {
+            room.take(ENTRY_BYTES + 2 * self.repeated.max(element.len()))?;
+        }
+        Ok(())
+    }
+}
+
+fn cells(parts: &[u8], wanted: Option<&str>, room: Room) -> Result<Sheet, Complaint> {
+    let mut book: Xlsx<_> = Xlsx::new(Cursor::new(parts)).map_err(unreadable)?;
+    let metadata = book.sheets_metadata().to_vec();
+    let sheets: Vec<(&str, bool)> = metadata
+        .iter()
+        .filter(|sheet| sheet.typ == SheetType::WorkSheet)
+        .map(|sheet| (sheet.name.as_str(), sheet.visible == SheetVisible::Visible))
+        .collect();
+    let name = choose(&sheets, wanted)?;
+    let merged = book.merge_cells_by_sheet_name(name).map_err(unreadable)?;
+    if let Some(first) = merged.first() {
+        return Err(merged_cells(first.start.0));
+    }
+    let is_1904 = book.has_1904_epoch();
+    let mut sheet = Sheet::within(room);
+    let mut cells = book.worksheet_cells_reader(name).map_err(unreadable)?;
+    // Formulas as they stand there: written out for each cell they could be any number of letters.
+    while let Some(cell) = cells.next_cell_with_formula_metadata().map_err(unreadable)? {
+        let (row, column) = cell.pos;
+        let line = row.saturating_add(1);
+        match cell.value {
+            DataRef::Empty if cell.formula.is_some() => return Err(no_value(line)),
+            DataRef::Empty => {}
+            DataRef::Int(number) => sheet.add(row, column, &number.to_string(), true)?,
+            DataRef::Float(number) => sheet.add(row, column, &decimal(number, line)?, true)?,
+            DataRef::String(text) => sheet.add(row, column, &text, false)?,
+            DataRef::SharedString(text) => sheet.add(row, column, text, false)?,
+            DataRef::Bool(value) => sheet.add(row, column, if value { "true" } else { "false" }, false)?,
+            DataRef::Error(error) => sheet.add(row, column, &error.to_string(), false)?,
+            DataRef::DateTime(day) => sheet.add(row, column, &moment(day, is_1904, line)?, false)?,
+            DataRef::DateTimeIso(text) | DataRef::DurationIso(text) => {
+                sheet.add(row, column, &text, false)?
+            }
+        }
+    }
+    Ok(sheet)
+}
+
+/// A day, or a day and a time to the nearest second.
+fn moment(day: ExcelDateTime, is_1904: bool, line: u32) -> Result<String, Complaint> {
+    if !day.is_datetime() {
+        return Err(Complaint::at_line(
+            line,
+            "a length of time stands there: write a number or a text",
+            "eine Zeitdauer; bitte als Zahl oder Text schreiben",
+        ));
+    }
+    let days = day.as_f64();
+    let last = if is_1904 { LAST_DAY - DAYS_UNTIL_1904 } else { LAST_DAY };
+    if !(0.0..=last).contains(&days) {
+        return Err(Complaint::at_line(
+            line,
+            format!("{days} is formatted as a day, but there is none of this number"),
+            format!("{days} ist als Datum formatiert, aber kein Tag; bitte als Zahl formatieren"),
+        ));
+    }
+    let days = (days * SECONDS_PER_DAY).round() / SECONDS_PER_DAY;
+    let day = ExcelDateTime::new(days, ExcelDateTimeType::DateTime, is_1904);
+    let (year, month, date, hour, minute, second, _) = day.to_ymd_hms_milli();
+    Ok(match (hour, minute, second) {
+        (0, 0, 0) => format!("{year:04}-{month:02}-{date:02}"),
+        _ => format!("{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{second:02}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_counted_as_excel_does() {
+        let moments = [
+            (1.0, false, "1900-01-01"),
+            (59.0, false, "1900-02-28"),
+            (61.0, false, "1900-03-01"),
+            (46_351.0, false, "2026-11-25"),
+            (46_351.520_833_333_3, false, "2026-11-25T12:30:00"),
+            (46_350.999_999_99, false, "2026-11-25"),
+            (44_889.0, true, "2026-11-25"),
+            (2_958_465.0, false, "9999-12-31"),
+            (2_957_003.0, true, "9999-12-31"),
+        ];
+        let read = |days, is_1904| {
+            moment(ExcelDateTime::new(days, ExcelDateTimeType::DateTime, is_1904), is_1904, 1)
+        };
+        for (days, is_1904, expected) in moments {
+            assert_eq!(read(days, is_1904).unwrap(), expected, "{days}");
+        }
+        for days in [-1.0, 1e300, f64::NAN, f64::INFINITY] {
+            assert!(read(days, false).is_err(), "{days}");
+        }
+        assert!(read(2_957_004.0, true).is_err());
+    }
 }

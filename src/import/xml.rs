@@ -1,7 +1,7 @@
-//! The XML of a spreadsheet, piece by piece: of a part no more is held than one element or one piece of text.
+//! The XML of a spreadsheet, piece by piece: no more of a part is held than one element or one piece of text.
 
 use std::borrow::Cow;
-use std::io::{self, BufRead, Read};
+use std::io::{BufRead, Take};
 
 use quick_xml::XmlVersion;
 use quick_xml::escape::resolve_predefined_entity;
@@ -11,7 +11,7 @@ use quick_xml::reader::Reader;
 use super::complaint::Complaint;
 
 /// Longest element or text, in bytes. A cell has 32,767 characters at most.
-pub const PIECE_BYTES_MAX: usize = 1 << 20;
+const PIECE_BYTES_MAX: u64 = 1 << 20;
 
 /// Elements within one another at most: the reader remembers their names.
 const DEPTH_MAX: usize = 256;
@@ -24,32 +24,47 @@ pub enum Piece<'p> {
 }
 
 pub struct Pieces<R> {
-    reader: Reader<Limited<R>>,
+    reader: Reader<Take<R>>,
     buffer: Vec<u8>,
     depth: usize,
+    /// Elements that are one piece with all that stands in them.
+    whole: &'static [&'static str],
+    /// How deep the one begins in which the reader is.
+    whole_depth: Option<usize>,
 }
 
 impl<R: BufRead> Pieces<R> {
-    pub fn of(part: R) -> Pieces<R> {
-        let mut reader = Reader::from_reader(Limited { part, left: 0 });
+    pub fn of(part: R, whole: &'static [&'static str]) -> Pieces<R> {
+        let mut reader = Reader::from_reader(part.take(0));
         reader.config_mut().expand_empty_elements = true;
-        Pieces { reader, buffer: Vec::new(), depth: 0 }
+        Pieces { reader, buffer: Vec::new(), depth: 0, whole, whole_depth: None }
     }
 
     /// The next piece; none at the end.
     pub fn next(&mut self) -> Result<Option<Piece<'_>>, Complaint> {
         self.buffer.clear();
-        self.reader.get_mut().left = PIECE_BYTES_MAX;
-        Ok(Some(match self.reader.read_event_into(&mut self.buffer).map_err(unreadable)? {
+        if self.whole_depth.is_none() {
+            self.reader.get_mut().set_limit(PIECE_BYTES_MAX);
+        }
+        let event = self.reader.read_event_into(&mut self.buffer);
+        if self.reader.get_ref().limit() == 0 {
+            let kib = PIECE_BYTES_MAX >> 10;
+            return Err(unreadable(format!("an element or a text of more than {kib} KiB")));
+        }
+        Ok(Some(match event.map_err(unreadable)? {
             Event::Eof => return Ok(None),
             Event::Start(_) if self.depth >= DEPTH_MAX => {
                 return Err(unreadable(format!("more than {DEPTH_MAX} elements within one another")));
             }
             Event::Start(element) => {
                 self.depth += 1;
+                if self.whole_depth.is_none() && self.whole.contains(&element.local_name().as_ref()) {
+                    self.whole_depth = Some(self.depth);
+                }
                 Piece::Start(element)
             }
             Event::End(element) => {
+                self.whole_depth.take_if(|depth| *depth == self.depth);
                 self.depth = self.depth.saturating_sub(1);
                 Piece::End(element)
             }
@@ -62,36 +77,6 @@ impl<R: BufRead> Pieces<R> {
             }
             _ => Piece::Other,
         }))
-    }
-}
-
-/// A part of which so many bytes more are read until the next piece begins.
-struct Limited<R> {
-    part: R,
-    left: usize,
-}
-
-impl<R: BufRead> Read for Limited<R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let read = self.fill_buf()?.read(into)?;
-        self.consume(read);
-        Ok(read)
-    }
-}
-
-impl<R: BufRead> BufRead for Limited<R> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.left == 0 {
-            let kib = PIECE_BYTES_MAX >> 10;
-            return Err(io::Error::other(format!("an element or a text of more than {kib} KiB")));
-        }
-        let buffer = self.part.fill_buf()?;
-        Ok(&buffer[..buffer.len().min(self.left)])
-    }
-
-    fn consume(&mut self, read: usize) {
-        self.left = self.left.saturating_sub(read);
-        self.part.consume(read);
     }
 }
 

@@ -9,7 +9,7 @@ use ureq::Agent;
 use ureq::http::{HeaderMap, Request};
 
 use crate::process::{Folder, Running, most_memory};
-use crate::sheets::{ods, ods_of, xlsx_with, zipped};
+use crate::sheets::{ods, ods_of, xlsx, xlsx_of, xlsx_with, zipped};
 
 const SHARED: &str = "xl/sharedStrings.xml";
 
@@ -48,10 +48,9 @@ fn repeated(cells: &str) -> Vec<u8> {
     ods_of(&format!("<table:table table:name=\"A\">{head}{rows}</table:table>"))
 }
 
-/// An .xlsx whose column of names has one shared text in all of its rows; it lies about how many texts there are.
-fn shared(text: &str, rows: usize) -> Vec<u8> {
-    let texts =
-        format!("<sst uniqueCount=\"100000000000000\"><si><t>name</t></si><si><t>{text}</t></si></sst>");
+/// An .xlsx whose column of names has one shared text in all of its rows, and what it says of how many texts there are.
+fn shared(text: &str, rows: usize, count: u64) -> Vec<u8> {
+    let texts = format!("<sst uniqueCount=\"{count}\"><si><t>name</t></si><si><t>{text}</t></si></sst>");
     let rows = "<row><c t=\"s\"><v>1</v></c></row>".repeat(rows);
     let sheet = format!("<sheetData><row><c t=\"s\"><v>0</v></c></row>{rows}</sheetData>");
     xlsx_with(&[("A", "visible", &sheet)], &[(SHARED, &texts)])
@@ -70,14 +69,24 @@ fn spreadsheets() -> Vec<Bomb> {
         char::from(b'0' + (state >> 58) as u8)
     });
     let noise: String = noise.take(400_000).collect();
+    let sheet = |rows: &str| xlsx_of(&[("A", "visible", &format!("<sheetData>{rows}</sheetData>"))]);
     let texts = xlsx_with(&[("A", "visible", "<sheetData/>")], &[(SHARED, &texts), ("noise", &noise)]);
+    let styles = format!("<styleSheet><cellXfs>{}</cellXfs></styleSheet>", "<xf/>".repeat(2_000_000));
+    let styles = xlsx_with(&[("A", "visible", "<sheetData/>")], &[("xl/styles.xml", &styles)]);
+    let runs = format!("<c t=\"inlineStr\"><is>{}</is></c>", format!("<r><t>{long}</t></r>").repeat(1_000));
+    let far = "<row><c r=\"ZZZZZZZZ1\"><v>1</v></c></row>";
     let repeated_row = repeated(&cell(1_000, &long));
     assert!(repeated_row.len() < 1_000, "{}", repeated_row.len());
     vec![
         bomb("a long row a million times", "a.ods", repeated_row, TOO_WIDE),
         bomb("a long cell a million times", "b.ods", repeated(&cell(1, &long)), TOO_LARGE),
-        bomb("a shared text in 58,000 cells", "c.xlsx", shared(&long, 58_000), TOO_LARGE),
-        bomb("millions of shared texts", "d.xlsx", texts, (TOO_LARGE.0, "the file is empty")),
+        bomb("a shared text in 58,000 cells", "c.xlsx", shared(&long, 58_000, 2), TOO_LARGE),
+        bomb("shared texts that are not there", "l.xlsx", shared("A", 1, 100_000_000_000_000), TOO_LARGE),
+        bomb("millions of shared texts", "d.xlsx", texts, TOO_LARGE),
+        bomb("millions of styles", "m.xlsx", styles, TOO_LARGE),
+        bomb("a cell of many texts", "o.xlsx", xlsx(&[&["name"], &[&runs]]), ("1024 KiB", "1024 KiB")),
+        bomb("a deep sheet", "n.xlsx", sheet(&"<a>".repeat(8_000_000)), ("256 elements", "256 elements")),
+        bomb("a cell beyond all columns", "p.xlsx", sheet(far), ("Bitte neu speichern", "no sheet has")),
         bomb("a deep document", "e.ods", zipped(&[("content.xml", &deep)]), ("256 elements", "256 elements")),
         bomb(
             "a cell of 30 MiB",
@@ -168,9 +177,10 @@ impl Browser {
         (response.into_body().read_to_string().unwrap(), headers)
     }
 
-    /// Uploads a file to be looked at; the page of that work.
-    fn upload(&mut self, file: &str, content: &[u8]) -> String {
-        let (page, _) = self.send("GET", "/leitstand/f/1/import", "", Vec::new());
+    /// Uploads a file of a company to be looked at; the page of that work.
+    fn upload(&mut self, company: u8, file: &str, content: &[u8]) -> String {
+        let path = format!("/leitstand/f/{company}/import");
+        let (page, _) = self.send("GET", &path, "", Vec::new());
         let mut body = Vec::new();
         for (name, value) in [("token", token(&page).as_str()), ("art", "kunden")] {
             let field = format!("--x\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
@@ -180,7 +190,7 @@ impl Browser {
             format!("--x\r\ncontent-disposition: form-data; name=\"datei\"; filename=\"{file}\"\r\n\r\n");
         body.extend([head.as_bytes(), content, b"\r\n--x--\r\n"].concat());
         let kind = "multipart/form-data; boundary=x";
-        let (page, headers) = self.send("POST", "/leitstand/f/1/import", kind, body);
+        let (page, headers) = self.send("POST", &path, kind, body);
         headers.get("location").unwrap_or_else(|| panic!("{page}")).to_str().unwrap().to_owned()
     }
 
@@ -205,19 +215,20 @@ fn token(page: &str) -> String {
 fn the_page_refuses_what_becomes_large_before_it_does() {
     let folder = Folder::new();
     folder.result(&["tenant", "create", "Mühle"]);
+    folder.result(&["tenant", "create", "Landhandel"]);
     let server = folder.serve(&[]);
     let mut browser = Browser::log_in(&folder, &server);
     let bombs: Vec<Bomb> = spreadsheets().into_iter().chain(texts()).collect();
     for Bomb { name, file, bytes, german, .. } in &bombs {
-        let work = browser.upload(file, bytes);
+        let work = browser.upload(1, file, bytes);
         let page = browser.ended(&work);
         assert!(page.contains(german), "{name}: {page}");
         assert!(page.contains("Es wurde nichts gespeichert."), "{name}: {page}");
         assert!(server.most_memory() <= MEMORY, "{name}: {} MiB", server.most_memory());
     }
     // Two at once, of the largest tables that are read to their end.
-    let largest = shared(&"A".repeat(30_000), 2_200);
-    let works = [0, 1].map(|_| browser.upload("k.xlsx", &largest));
+    let largest = shared(&"A".repeat(30_000), 2_200, 2);
+    let works = [1, 2].map(|company| browser.upload(company, "k.xlsx", &largest));
     for work in works {
         let page = browser.ended(&work);
         assert!(page.contains("Es gibt noch mehr Fehler."), "{page}");

@@ -19,7 +19,7 @@ pub fn xlsx_of(sheets: &[(&str, &str, &str)]) -> Vec<u8> {
     xlsx_with(sheets, &[])
 }
 
-/// The same with further parts, of which one may be `xl/sharedStrings.xml`.
+/// The same with further parts, as `xl/sharedStrings.xml`, or others in the place of these.
 pub fn xlsx_with(sheets: &[(&str, &str, &str)], more: &[(&str, &str)]) -> Vec<u8> {
     let numbered = || sheets.iter().enumerate().map(|(at, sheet)| (at + 1, sheet));
     let types: String = numbered()
@@ -68,6 +68,7 @@ pub fn xlsx_with(sheets: &[(&str, &str, &str)], more: &[(&str, &str)]) -> Vec<u8
             format!(r#"<worksheet xmlns="{main}">{content}</worksheet>"#),
         ));
     }
+    files.retain(|(name, _)| more.iter().all(|(other, _)| other != name));
     let files = files.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     zipped(&files.chain(more.iter().copied()).collect::<Vec<_>>())
 }
