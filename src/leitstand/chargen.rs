@@ -152,15 +152,19 @@ fn movements(ask: &Ask, db: &Snapshot<'_>, id: Uuid, here: &str, unit: &str) -> 
         (None, None) => String::new(),
     };
     let what = |moved: &Buchung| match (moved.beleg_typ, moved.pa_id, &moved.inventur) {
-        (Some(typ), ..) => typ.bezeichnung().to_owned(),
-        (None, Some(_), _) => "Produktion".to_owned(),
-        (None, None, Some(grund)) => format!("Inventur: {grund}"),
-        (None, None, None) => "Anfangsbestand".to_owned(),
+        (Some(typ), ..) => typ.bezeichnung(),
+        (None, Some(_), _) => "Produktion",
+        (None, None, Some(_)) => "Inventur",
+        (None, None, None) => "Anfangsbestand",
+    };
+    let name = |moved: &Buchung| {
+        let named = moved.nummer.as_ref().or(moved.inventur.as_ref());
+        named.cloned().unwrap_or_else(|| what(moved).to_owned())
     };
     let empty = "Noch keine. Bestand buchen Belege, die Produktion, Inventuren und der Import.";
     Ok(html! {
         h2 { "Bewegungen" }
-        (linked("Bewegungen, die neuesten zuerst", empty, &found, to).text("Beleg oder Auftrag", |moved| moved.nummer.clone().unwrap_or_else(|| what(moved))).text("Was", what).text("Wann", |moved| moment(moved.am)).text("Partner", |moved| or_blank(&moved.partner)).numbers("Menge", |moved| in_unit(signed(moved.menge), Some(unit))))
+        (linked("Bewegungen, die neuesten zuerst", empty, &found, to).text("Beleg, Auftrag oder Grund", name).text("Was", |moved| what(moved).to_owned()).text("Wann", |moved| moment(moved.am)).text("Partner", |moved| or_blank(&moved.partner)).numbers("Menge", |moved| in_unit(signed(moved.menge), Some(unit))))
         (pager(ask, here, herkunft::count_movements(&db.tx, id)?))
     })
 }
