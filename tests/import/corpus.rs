@@ -294,6 +294,20 @@ fn workbooks() -> Vec<Case> {
         .with(&["--sheet", "Kunden"]),
         kunden("an empty sheet", xlsx(&[]), refused(&["empty"])),
         kunden(
+            "a cell beyond all columns",
+            xlsx_of(&[(
+                "A",
+                "visible",
+                r#"<sheetData><row><c r="ZZZZZZZZ1"><v>1</v></c></row></sheetData>"#,
+            )]),
+            refused(&["a place that no sheet has"]),
+        ),
+        kunden(
+            "the number of a shared text between blanks",
+            xlsx(&[&HEAD, &["1", "<c t=\"s\"><v> 0 </v></c>"]]),
+            refused(&["no shared text \" 0 \""]),
+        ),
+        kunden(
             "an error of a formula",
             xlsx(&[&HEAD, &["1", "Hof", "", "<c t=\"e\"><f>A1</f><v>#REF!</v></c>"]]),
             refused(&["line 2", "column ort", "#REF!"]),
