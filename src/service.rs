@@ -24,7 +24,8 @@ use crate::db::seal::Secret;
 use crate::db::writer::Writer;
 use crate::db::{Clock, log};
 use crate::failure::{Failure, Result};
-use crate::gate::audit::{CLOCK_TOLERANCE_MILLIS, Journal, TakeIn, newest, number_routes};
+use crate::gate::administration;
+use crate::gate::audit::{self, CLOCK_TOLERANCE_MILLIS, Journal, TakeIn, number_routes};
 use crate::gate::key::{Keys, mac_secret};
 use crate::gate::metrics::Metrics;
 use crate::gate::quota::Quota;
@@ -57,8 +58,9 @@ impl Service {
         let route_ids = number_routes(&connection, &routes)?;
         let keys = Arc::new(Keys::new(mac_secret(&connection)?));
         let (journal, quota, take_in) = open_journal(database, &mut connection, secret.as_ref(), &clock)?;
-        let newest = newest(&connection)?;
+        let newest = audit::newest(&connection)?;
         hint_clock(newest, &clock);
+        let newest = newest.max(administration::newest(&connection)?);
         let door = Arc::<Door>::default();
         let checkpoints = start_checkpoints(database, policy, &door)?;
         let writer =

@@ -60,7 +60,7 @@ pub struct Midnight {
 }
 
 impl Midnight {
-    /// `newest` is the instant of the newest row of the log.
+    /// `newest` is the instant of the newest row of both logs.
     pub fn start(
         gate: Arc<Gate>,
         schedule: Schedule,
