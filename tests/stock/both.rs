@@ -11,10 +11,12 @@ use crate::stock::story;
 use crate::stock::table::Mill;
 
 /// Stories that differed once, as short as they came out: one portion of a return saw what another had freed, two goods
-/// of a position had one number, a supplier's number that no batch had was forgotten, and a batch to which the document
-/// gives back was not among those that have stock, a new partner
-/// kept the batch that a PUT had repeated, and a credit forgot the batch that its number had meant.
+/// of a position had one number, a supplier's number that no batch had was forgotten, a batch to which the document
+/// gives back was not among those that have stock, a new partner kept the batch that a PUT had repeated, and a credit
+/// forgot what it had named, or took the name of the return that it had met for it.
 const DIFFERED: &[&str] = &[
+    "5:EL/1 8#3 -7#1; 10:ER/2 2#1; charge T1/1=%1; 21:ER/1 3; 22:EL/1 5#1%2; 23:ER/1 -2#2%2 -11@T1/2; charge T1/1/2=4;
+     put 5: 9#2; 30:EL/1 -10@T2/1 1@T1/1/2; charge T2/1=1; charge T3/1=2; storno 22; storno 30",
     "61:EL/2 -6#2; put 61: 7#3 3#1 12#1!; 160:RE/1 s11 5@T1/2; 165:LS/1 10@B2$ 10@B1^160; 171:RE/1 6@B2 12@B1;
      put 165: 12@B2$ 1@B1^160; 175:RE/1 -3@B1; fefo on; 176:LS/1 -10@B1 s-9$ 6^160; 184:LS/1 s3 2@B1 -8@B1$;
      187:RE/1 -10^184$; storno 176; storno 187",

@@ -368,7 +368,8 @@ impl<S: Store> Pairing<S> {
         };
         let (kept, other) = if return_keeps { (returned, credit) } else { (credit, returned) };
         let role = if return_keeps { Role::Return } else { Role::Credit };
-        let settled = Portion { menge, ..kept.clone() }
+        // Nobody looks for it by a name any more: it keeps what the credit named, for when that is set free.
+        let settled = Portion { menge, named: credit.named, ..kept.clone() }
             .with(Role::Return, returned.place(Role::Return))
             .with(Role::Credit, credit.place(Role::Credit));
         self.store.add(settled.moved(role, kept.charge))?;
