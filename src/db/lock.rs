@@ -88,7 +88,7 @@ fn served_by_another_name(database: &Path) -> Failure {
     let file = database.display();
     Failure::Broken(format!(
         "another partnerd serves {file} already, by another name of the file (a hard link), or its lock file was deleted: \
-         stop it first. Who opens a database by two names loses records; `find / -xdev -samefile {file}` lists them"
+         stop it first. Who opens a database by two names loses records; `find / -xdev -samefile '{file}'` lists them"
     ))
 }
 

@@ -63,7 +63,7 @@ pub fn names(database: &Path) -> Option<Finding> {
             "names",
             format!(
                 "{names} names lead to this file (hard links), and a copy that is one is no copy: find the others with \
-                 find / -xdev -samefile {file}, delete them, and make backups with `partnerd backup`"
+                 find / -xdev -samefile '{file}', delete them, and make backups with `partnerd backup`"
             ),
         )
     })
