@@ -58,9 +58,7 @@ impl Service {
         let route_ids = number_routes(&connection, &routes)?;
         let keys = Arc::new(Keys::new(mac_secret(&connection)?));
         let (journal, quota, take_in) = open_journal(database, &mut connection, secret.as_ref(), &clock)?;
-        let newest = audit::newest(&connection)?;
-        hint_clock(newest, &clock);
-        let newest = newest.max(administration::newest(&connection)?);
+        let newest = newest_row(&connection, &clock)?;
         let door = Arc::<Door>::default();
         let checkpoints = start_checkpoints(database, policy, &door)?;
         let writer =
@@ -114,7 +112,14 @@ impl Service {
     }
 }
 
-/// Says that the clock stands before the newest row of the log: what is written now has the wrong day.
+/// When the newest row of both logs was written.
+fn newest_row(connection: &Connection, clock: &Clock) -> Result<Option<Instant>> {
+    let newest = audit::newest(connection)?;
+    hint_clock(newest, clock);
+    Ok(newest.max(administration::newest(connection)?))
+}
+
+/// Says that the clock stands before the newest request of the log: what is written now has the wrong day.
 fn hint_clock(newest: Option<Instant>, clock: &Clock) {
     let now = clock();
     if let Some(newest) = newest.filter(|newest| newest.millis() > now.millis() + CLOCK_TOLERANCE_MILLIS) {
