@@ -96,6 +96,7 @@ const ITEMS: &[Code] = &[
     Code::ChargeNichtGefunden,
     Code::ChargePasstNicht,
     Code::ChargeWiderspruch,
+    Code::ZuVieleGegenbelege,
     Code::ChargeBereitsVerwendet,
     Code::ChargeGesperrt,
     Code::BestandNichtAusreichend,

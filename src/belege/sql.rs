@@ -144,6 +144,16 @@ pub fn positions(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<BelegPosition>> {
     tx.all(&statement, named_params! {":beleg": beleg}, BelegPosition::read)
 }
 
+pub fn position(tx: &Tx<'_>, beleg: Uuid, position: i64) -> Result<BelegPosition> {
+    let statement = format!(
+        "select {} from beleg_position p
+           left join artikel a on a.tenant_id = p.tenant_id and a.id = p.artikel_id
+         where p.tenant_id = :tenant and p.beleg_id = :beleg and p.position = :position",
+        BelegPosition::COLUMNS
+    );
+    tx.one(&statement, named_params! {":beleg": beleg, ":position": position}, BelegPosition::read)
+}
+
 pub fn with_positions(tx: &Tx<'_>, beleg: Beleg) -> Result<Beleg> {
     let mut positionen = positions(tx, beleg.id)?;
     add_gegenbelege(tx, &beleg, &mut positionen)?;

@@ -167,11 +167,29 @@ fn vorrat(row: &Row<'_>) -> rusqlite::Result<Vorrat> {
     Ok(Vorrat { mhd: (mhd.is_none(), mhd), charge: row.get(1)?, bestand: row.get(2)? })
 }
 
-/// The batches of an article that have stock and may leave on a day.
-pub fn with_stock(tx: &Tx<'_>, artikel: Uuid, day: Day) -> Result<Vec<Vorrat>> {
-    let statement = "select mhd, id, bestand from charge where tenant_id = :tenant and artikel_id = :artikel
-        and (bestand > 0) = 1 and gesperrt = 0 and (mhd is null or mhd >= :day)";
-    tx.all(statement, named_params! {":artikel": artikel, ":day": day}, vorrat)
+/// The batches of an article that have stock and may leave on a day, in the order in which they leave, until they have
+/// as much as is wanted together.
+pub fn with_stock(tx: &Tx<'_>, artikel: Uuid, day: Day, wanted: Quantity) -> Result<Vec<Vorrat>> {
+    let (mut found, mut missing) = (Vec::new(), wanted.units());
+    // Each in the order of the index, so that no more is looked at than is wanted.
+    let dated: &[_] = named_params! {":artikel": artikel, ":day": day};
+    let undated: &[_] = named_params! {":artikel": artikel};
+    for (which, params) in [("(mhd is null) = 0 and mhd >= :day", dated), ("(mhd is null) = 1", undated)] {
+        let statement = format!(
+            "select mhd, id, bestand from charge
+             where tenant_id = :tenant and artikel_id = :artikel and (bestand > 0) = 1 and gesperrt = 0 and {which}
+             order by mhd, id"
+        );
+        tx.each_while(&statement, params, |row| {
+            if missing > 0 {
+                let batch = vorrat(row)?;
+                missing = missing.saturating_sub(batch.bestand.units());
+                found.push(batch);
+            }
+            Ok(missing > 0)
+        })?;
+    }
+    Ok(found)
 }
 
 /// Whether an article has stock in a batch that is locked.

@@ -135,6 +135,8 @@ codes! {
         "Die Datei ist beschädigt, verschlüsselt oder weder PDF noch XML.";
     KeineRechnung = "KEINE_RECHNUNG":
         "Die Datei enthält keine E-Rechnung, aus der eine Eingangsrechnung werden kann.";
+    ZuVieleGegenbelege = "ZU_VIELE_GEGENBELEGE":
+        "Der Beleg träfe zu viele Mengen anderer Belege.";
     CursorAbgelaufen = "CURSOR_ABGELAUFEN":
         "Nach diesem cursor fehlt etwas: er ist zu alt, oder die Datenbank wurde wiederhergestellt.";
 }
@@ -211,6 +213,7 @@ choice! {
         BezugFehlt = "BEZUG_FEHLT",
         AnschriftGekuerzt = "ANSCHRIFT_GEKUERZT",
         InventurUeberholt = "INVENTUR_UEBERHOLT",
+        ZuVieleGegenbelege = "ZU_VIELE_GEGENBELEGE",
     }
 }
 

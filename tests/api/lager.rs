@@ -10,6 +10,7 @@ mod gegenbelege;
 mod invariants;
 mod offen;
 mod pairing;
+mod piles;
 mod receipts;
 
 use serde_json::{Value, json};

@@ -90,7 +90,9 @@ impl Walk<'_> {
 
 /// What is too long to be written down.
 fn long_ones() -> Map<String, Value> {
+    let item = json!({"artikelnr": "D04", "menge": 1, "ep_netto": 40});
     let known = json!({
+        "viele": {"items": vec![item; 1_000]},
         "lang": {"text": "x".repeat(300)},
         "gross": {"text": "x".repeat(1_100_000)},
     });

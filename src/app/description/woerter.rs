@@ -124,7 +124,7 @@ const WOERTER: &[(&str, &str)] = &[
     ("BelegPdfNeu.abschliessen", "false: den Beleg offen lassen; ohne Angabe wird er abgeschlossen."),
     (
         "aktion",
-        "Was den Beleg änderte: aendern, abschliessen, storno, erledigen, oder folgen: eine andere Anfrage änderte seine Charge oder seine Gegenbelege.",
+        "Was den Beleg änderte: aendern, abschliessen, storno, erledigen, oder folgen: eine andere Anfrage änderte seine Charge oder seine Gegenbelege. Bei folgen stehen nur die Positionen da, die sie änderte, und von deren Gegenbelegen nur diese, mit der Menge von vorher (0.000: noch keine).",
     ),
     ("alt", "Wert vor der Änderung; null, wo keiner stand."),
     ("am", "Zeitpunkt der Änderung."),

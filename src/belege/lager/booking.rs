@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::change::{Fact, Followed, Gruppe, Movements, Rebooking, roles};
 use super::fefo::Fefo;
 use super::open::Unmet;
+use super::room::Room;
 use crate::belege::model::{Beleg, BelegPosition};
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
@@ -20,6 +21,7 @@ pub struct Booking<'r> {
     pub tx: &'r WriteTx<'r>,
     pub change: Rebooking<'r>,
     pub fefo: Fefo<'r>,
+    pub room: Room,
     pub movements: Movements,
     /// What the document of another partner had moved, of which the movements take it back.
     pub withdrawn: Movements,

@@ -84,7 +84,7 @@ impl<'r> Fefo<'r> {
     fn stock(&self, artikel: Uuid) -> Result<Stock> {
         let named = self.named(artikel)?;
         let day = self.change.beleg.liefertag();
-        let mut batches = chargen::with_stock(self.tx, artikel, day)?;
+        let mut batches = chargen::with_stock(self.tx, artikel, day, self.wanted(artikel))?;
         batches.extend(chargen::last_without_stock(self.tx, artikel, day)?);
         // What the document had taken all of, or gives back to, has stock as well.
         for charge in self.moved.keys().chain(named.keys()) {
@@ -100,6 +100,16 @@ impl<'r> Fefo<'r> {
             Ok((batch.charge, batch.bestand.plus(moved)?.minus(named)?))
         };
         batches.into_iter().map(left).collect()
+    }
+
+    /// As much stock as the items can need at most: what they name, and what the request took out of batches, included.
+    fn wanted(&self, artikel: Uuid) -> Quantity {
+        let of_artikel = |position: &&BelegPosition| position.artikel_id == Some(artikel);
+        let positions = self.change.positions.iter().filter(of_artikel);
+        let items = positions.filter_map(|position| position.lager_menge);
+        let taken = self.moved.values().copied().filter(|menge| menge.is_negative());
+        let units = items.chain(taken).map(|menge| menge.units().abs()).fold(0, i64::saturating_add);
+        Quantity::from_units(units)
     }
 
     /// What items of the document take of the batches that they name.

@@ -6,22 +6,24 @@ use uuid::Uuid;
 
 use super::booking::Booking;
 use super::change::Fact;
+use super::sql;
 use crate::belege;
-use crate::belege::model::Gegenbeleg;
+use crate::belege::model::{Beleg, Gegenbeleg};
 use crate::chargen;
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::rules::document::BelegAktion;
 use crate::rules::error::HintCode;
 use crate::rules::fixed::{Quantity, sums};
-use crate::rules::pairing::Role;
+use crate::rules::pairing::{PositionKey, Role};
 
 /// From which batch to which, and how much.
 type Transfer = (Option<Uuid>, Option<Uuid>, Quantity);
 
 impl Booking<'_> {
-    /// Makes a new version of each document that follows, with the one before in its history (D4). Batches are noted on
-    /// its positions after that.
+    /// Makes a new version of each document that follows, with what it was before in its history: of the positions only
+    /// those that follow, of what they have met only what the request changes (D4). Batches are noted on its positions
+    /// after that.
     pub fn keep_followers(&mut self) -> Result<()> {
         self.followed.retain(|_, positions| {
             positions.retain(|_, facts| facts.values().any(|menge| !menge.is_zero()));
@@ -30,16 +32,17 @@ impl Booking<'_> {
         for (id, followed) in &self.followed {
             let gone = || Failure::Broken(format!("the document {id} that follows is gone"));
             let beleg = belege::sql::find(self.tx, *id)?.ok_or_else(gone)?;
-            let mut old = belege::sql::with_positions(self.tx, beleg.clone())?;
-            for position in old.positionen.iter_mut().flatten() {
-                let facts = followed.iter().filter(|((_, number, _), _)| *number == position.position);
-                let met = position.gegenbelege.take().unwrap_or_default();
-                let before =
-                    facts.map(|(_, facts)| facts).try_fold(met, |met, facts| before(self.tx, met, facts))?;
-                position.gegenbelege = Some(before);
+            let mut positionen = Vec::new();
+            for ((role, number, _), facts) in followed {
+                let place = PositionKey { beleg: *id, position: *number };
+                let mut position = belege::sql::position(self.tx, place.beleg, place.position)?;
+                position.gegenbelege = Some(before(self.tx, *role, place, facts)?);
+                positionen.push(position);
             }
+            positionen.sort_unstable_by_key(|position| position.position);
+            let old = Beleg { positionen: Some(positionen), ..beleg.clone() };
             belege::verlauf::write_version(self.tx, &old, BelegAktion::Folgen)?;
-            let new = belege::model::Beleg { version: beleg.version + 1, updated_at: self.tx.now(), ..beleg };
+            let new = Beleg { version: beleg.version + 1, updated_at: self.tx.now(), ..beleg };
             belege::sql::update(self.tx, &new)?;
         }
         Ok(())
@@ -101,20 +104,21 @@ impl Booking<'_> {
     }
 }
 
-/// What a position had met before the request, by what it has met now.
-fn before(tx: &Tx<'_>, met: Vec<Gegenbeleg>, facts: &BTreeMap<Fact, Quantity>) -> Result<Vec<Gegenbeleg>> {
-    let mut before: BTreeMap<Uuid, Gegenbeleg> = met.into_iter().map(|met| (met.beleg_id, met)).collect();
-    for (fact, more) in facts {
+/// How much of the documents that a position has met, or meets no more, it had met before the request.
+fn before(
+    tx: &Tx<'_>,
+    role: Role,
+    place: PositionKey,
+    facts: &BTreeMap<Fact, Quantity>,
+) -> Result<Vec<Gegenbeleg>> {
+    let mut before = Vec::new();
+    for (fact, more) in facts.iter().filter(|(_, more)| !more.is_zero()) {
         let Fact::Met(beleg_id) = *fact else { continue };
-        if let Some(known) = before.get_mut(&beleg_id) {
-            known.menge = known.menge.minus(*more)?;
-        } else {
-            let (beleg_nummer, beleg_typ) = belege::sql::number_and_type(tx, beleg_id)?;
-            before.insert(beleg_id, Gegenbeleg { beleg_id, beleg_nummer, beleg_typ, menge: -*more });
-        }
+        let (beleg_nummer, beleg_typ) = belege::sql::number_and_type(tx, beleg_id)?;
+        let menge = sql::met(tx, role, place, beleg_id)?.minus(*more)?;
+        before.push(Gegenbeleg { beleg_id, beleg_nummer, beleg_typ, menge });
     }
-    before.retain(|_, met| !met.menge.is_zero());
-    Ok(before.into_values().collect())
+    Ok(before)
 }
 
 /// What went from batches equals what came to others.

@@ -15,6 +15,7 @@ mod note;
 mod open;
 mod portions;
 mod receipt;
+mod room;
 mod sql;
 
 pub use batch::{batch_missing, charge_for, complete_charge};
@@ -37,6 +38,7 @@ use booking::{Booking, moving, place, role};
 use change::{Followed, Gruppe, Movements};
 use fefo::Fefo;
 use portions::Portions;
+use room::Room;
 
 /// What a request did to the stock, for the confirmation.
 #[derive(Default)]
@@ -54,6 +56,7 @@ pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Res
         tx,
         change,
         fefo: Fefo::new(tx, change),
+        room: Room::default(),
         movements: Movements::new(),
         touched: BTreeSet::new(),
         unmet: open::Unmet::default(),
@@ -72,6 +75,7 @@ pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Res
         }
     }
     booking.check_named_batches()?;
+    booking.room.begin_to_enter();
     booking.fefo.begin(&booking.movements)?;
     booking.enter()?;
     booking.book()
@@ -145,6 +149,7 @@ impl Booking<'_> {
     /// Stores what is open, notes the batches, books the movements.
     fn book(mut self) -> Result<Rebooked> {
         std::mem::take(&mut self.errors).into_result()?;
+        self.hint_left_open()?;
         self.keep_followers()?;
         let received = self.note_batches()?;
         std::mem::take(&mut self.unmet).store(self.tx)?;

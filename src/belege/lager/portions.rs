@@ -182,7 +182,14 @@ impl Store for Portions<'_, '_> {
         Ok(found)
     }
 
+    fn has_room(&mut self, own: &Portion, found: &Portion) -> Result<bool> {
+        self.booking.has_room(own, found)
+    }
+
     fn take(&mut self, portion: &Portion, menge: Quantity) -> Result<()> {
+        if menge == portion.menge {
+            self.booking.room.went(portion);
+        }
         sql::take(self.booking.tx, self.gruppe, portion, menge)?;
         let taken = Portion { menge, ..portion.clone() };
         self.booking.count(self.gruppe.seite, self.gruppe.artikel, &taken, true)
@@ -191,6 +198,7 @@ impl Store for Portions<'_, '_> {
     fn add(&mut self, portion: Portion) -> Result<()> {
         self.booking.count(self.gruppe.seite, self.gruppe.artikel, &portion, false)?;
         let Some(portion) = self.booking.unmet.keep(self.gruppe, portion) else { return Ok(()) };
+        self.booking.room.came(&portion);
         self.booking.walked.retain(|(_, search), _| search.kind != portion.kind());
         sql::add(self.booking.tx, self.gruppe, &portion)
     }
@@ -248,6 +256,7 @@ impl Store for Portions<'_, '_> {
         if self.gruppe.seite == Seite::Verkauf && !entry.role.takes_back() {
             let chosen = self.booking.fefo.choose(artikel.id, menge)?;
             if !chosen.is_empty() {
+                self.booking.check_parts(chosen.len())?;
                 self.booking.hint_chosen(entry);
                 return Ok(chosen);
             }

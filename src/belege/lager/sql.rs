@@ -40,7 +40,7 @@ fn art(kind: PortionKind) -> (&'static str, Role) {
 }
 
 /// Whether a portion of this kind stands in `lager_offen`.
-fn is_open(kind: PortionKind) -> bool {
+pub fn is_open(kind: PortionKind) -> bool {
     matches!(kind, PortionKind::OpenDelivery | PortionKind::OpenInvoice)
 }
 
@@ -302,6 +302,20 @@ pub fn batches_of(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -
     of_position(tx, gruppe, role, place, "charge_id")
 }
 
+/// How much of a position has met a document.
+pub fn met(tx: &Tx<'_>, role: Role, place: PositionKey, beleg: Uuid) -> Result<Quantity> {
+    let others = Role::ALL.into_iter().filter(|other| *other != role);
+    let is_met: Vec<_> = others.map(|other| format!("({}_id is :other)", column(other))).collect();
+    let own = column(role);
+    let statement = format!(
+        "select coalesce(sum(menge * ({})), 0) from lager_paar
+         where tenant_id = :tenant and {own}_id = :beleg and {own}_position = :position",
+        is_met.join(" + ")
+    );
+    let params = named_params! {":beleg": place.beleg, ":position": place.position, ":other": beleg};
+    tx.one(&statement, params, |row| row.get(0))
+}
+
 /// Whether something of a position is open, or a credit that has moved nothing.
 pub fn is_left(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -> Result<bool> {
     let statement =
@@ -320,6 +334,18 @@ pub fn is_left(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -> R
             ":position": place.position,
         },
     )
+}
+
+/// How many goods a document shares with others; as many as `most` at most.
+pub fn shared(tx: &Tx<'_>, beleg: Uuid, most: usize) -> Result<usize> {
+    let of = |role| {
+        let role = column(role);
+        format!("select 1 from lager_paar where tenant_id = :tenant and {role}_id = :beleg")
+    };
+    let of_all = Role::ALL.map(of).join(" union all ");
+    let statement = format!("select count(*) from (select * from ({of_all}) limit {most})");
+    let count: i64 = tx.one(&statement, named_params! {":beleg": beleg}, |row| row.get(0))?;
+    Ok(usize::try_from(count).unwrap_or(most))
 }
 
 /// The highest number of the goods of a position.

@@ -48,6 +48,8 @@ impl SentPosition {
 pub trait Store {
     type Error;
     fn first(&mut self, search: &Search) -> Result<Option<Portion>, Self::Error>;
+    /// Whether goods of a position, `own`, may meet these; what may not stays as it is.
+    fn has_room(&mut self, own: &Portion, found: &Portion) -> Result<bool, Self::Error>;
     fn take(&mut self, portion: &Portion, menge: Quantity) -> Result<(), Self::Error>;
     /// Adds a portion, whatever its id, and gives it the next number of its mover if it has none.
     fn add(&mut self, portion: Portion) -> Result<(), Self::Error>;
@@ -235,12 +237,15 @@ impl<S: Store> Pairing<S> {
         }
         let Some(first) = self.store.first(search)? else { return Ok(None) };
         let batch = batch.or(entry.named.charge.map(Some));
-        if entry.role == Role::Invoice || batch.is_none_or(|batch| batch == first.charge) {
-            return Ok(Some(first));
-        }
-        let invoice = first.leading().1.beleg;
-        let in_its_batch = Search { charge: batch, bezug: Some((Role::Invoice, invoice)), ..*search };
-        Ok(self.store.first(&in_its_batch)?.or(Some(first)))
+        let is_next = entry.role == Role::Invoice || batch.is_none_or(|batch| batch == first.charge);
+        let next = if is_next {
+            first
+        } else {
+            let invoice = first.leading().1.beleg;
+            let in_its_batch = Search { charge: batch, bezug: Some((Role::Invoice, invoice)), ..*search };
+            self.store.first(&in_its_batch)?.unwrap_or(first)
+        };
+        Ok(if self.store.has_room(own, &next)? { Some(next) } else { None })
     }
 
     /// Meets as much of `open` as there is of `own`: who says more of the batch keeps the movement.
@@ -386,6 +391,9 @@ impl<S: Store> Pairing<S> {
             return Ok(None);
         }
         let Some(found) = self.store.first(search)? else { return Ok(None) };
+        if !self.store.has_room(own, &found)? {
+            return Ok(None);
+        }
         let menge = found.menge.min(own.menge);
         self.store.take(&found, menge)?;
         own.menge = difference(own.menge, menge);

@@ -1,0 +1,115 @@
+//! How many goods one document may share with others, so that no request, and no storno of what stands, takes the
+//! writer for long (D8).
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use uuid::Uuid;
+
+use super::booking::Booking;
+use super::sql;
+use crate::belege;
+use crate::failure::Result;
+use crate::rules::error::{Code, HintCode, Refusal};
+use crate::rules::pairing::Portion;
+
+/// Goods (`lager_paar`) that a document shares with others at most, and goods that one request meets.
+pub const SHARED_MAX: usize = 2_000;
+
+#[derive(Default)]
+pub struct Room {
+    /// How many goods each document that the request looked at shares now.
+    shared: HashMap<Uuid, usize>,
+    /// How many goods those that were set free have met, then how many the positions that are entered have met.
+    met: usize,
+    is_entering: bool,
+    /// A document of which something was set free that could have met more.
+    left_open: Option<Uuid>,
+}
+
+impl Room {
+    /// What was withdrawn is done with: from now on what has no room is refused.
+    pub fn begin_to_enter(&mut self) {
+        (self.is_entering, self.met) = (true, 0);
+    }
+
+    /// Goods were stored.
+    pub fn came(&mut self, portion: &Portion) {
+        self.of_each(portion, |shared| *shared += 1);
+    }
+
+    /// Goods are no longer stored, not even a rest of them.
+    pub fn went(&mut self, portion: &Portion) {
+        self.of_each(portion, |shared| *shared = shared.saturating_sub(1));
+    }
+
+    fn of_each(&mut self, portion: &Portion, change: impl Fn(&mut usize)) {
+        for (_, place) in portion.positions().filter(|_| !sql::is_open(portion.kind())) {
+            self.shared.entry(place.beleg).and_modify(&change);
+        }
+    }
+}
+
+impl Booking<'_> {
+    /// Whether goods of a position may meet these. What was set free stays open where there is no room; what is entered
+    /// is refused then.
+    pub fn has_room(&mut self, own: &Portion, found: &Portion) -> Result<bool> {
+        let mut full = None;
+        for (_, place) in own.positions().chain(found.positions()) {
+            if self.shared(place.beleg)? >= SHARED_MAX {
+                full = Some(place.beleg);
+            }
+        }
+        if full.is_none() && self.room.met < SHARED_MAX {
+            self.room.met += 1;
+            return Ok(true);
+        }
+        if !self.room.is_entering {
+            self.room.left_open.get_or_insert(own.leading().1.beleg);
+            return Ok(false);
+        }
+        match full.filter(|full| *full != self.change.beleg.id) {
+            None => Err(too_many().into()),
+            Some(full) => {
+                let (nummer, _) = belege::sql::number_and_type(self.tx, full)?;
+                let message = format!(
+                    "{nummer} hat schon {SHARED_MAX} Gegenbelege. Bitte mit bezug_beleg_id einen anderen Beleg nennen."
+                );
+                Err(Refusal::field(Code::ZuVieleGegenbelege, "items", message).into())
+            }
+        }
+    }
+
+    /// The batches out of which a position takes its goods count as what it meets.
+    pub fn check_parts(&mut self, parts: usize) -> Result<()> {
+        self.room.met += parts;
+        if self.room.met > SHARED_MAX { Err(too_many().into()) } else { Ok(()) }
+    }
+
+    /// Says that something was set free which could have met more than a request may do.
+    pub fn hint_left_open(&mut self) -> Result<()> {
+        let Some(beleg) = self.room.left_open else { return Ok(()) };
+        let (nummer, _) = belege::sql::number_and_type(self.tx, beleg)?;
+        let message = format!(
+            "Was frei wurde, trifft in einer Anfrage höchstens {SHARED_MAX} andere Mengen; der Rest bleibt offen, zuerst \
+             der von {nummer}. Bitte prüfen, ob dort Ware doppelt gebucht ist."
+        );
+        self.hints.add(HintCode::ZuVieleGegenbelege, message);
+        Ok(())
+    }
+
+    fn shared(&mut self, beleg: Uuid) -> Result<usize> {
+        Ok(match self.room.shared.entry(beleg) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(unknown) => *unknown.insert(sql::shared(self.tx, beleg, SHARED_MAX)?),
+        })
+    }
+}
+
+fn too_many() -> Box<Refusal> {
+    let message = format!(
+        "Der Beleg träfe mehr als {SHARED_MAX} Mengen anderer Belege, oder seine Ware läge in so vielen Chargen. Bitte auf \
+         mehrere Belege verteilen oder mit bezug_beleg_id sagen, welcher Beleg gemeint ist."
+    );
+    Refusal::field(Code::ZuVieleGegenbelege, "items", message)
+}

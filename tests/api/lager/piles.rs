@@ -1,0 +1,111 @@
+//! One document meets a bounded number of goods, so that neither it nor its storno takes the writer for long (D8, P6).
+
+use serde_json::{Value, json};
+
+use super::Mill;
+use crate::harness::Server;
+
+/// As many items as a document may have.
+const ITEMS: i64 = 1_000;
+/// Goods that a document shares with others at most.
+const SHARED: i64 = 2_000;
+
+/// A company whose invoices and deliveries of S are named by no batch.
+fn mill(server: &Server) -> Mill<'_> {
+    Mill::with(server, "Mühle", &[("paarung_monate", "0")])
+}
+
+fn items(number: i64, menge: i64) -> Value {
+    json!(vec![json!({"artikelnr": "S", "menge": menge}); usize::try_from(number).unwrap()])
+}
+
+fn stock(mill: &Mill<'_>) -> i64 {
+    mill.moved("Kd")
+}
+
+#[test]
+fn an_invoice_meets_so_many_goods_and_not_one_more() {
+    let server = Server::start();
+    let mill = mill(&server);
+    let deliveries = [ITEMS, ITEMS, 1].map(|number| mill.post("LS", items(number, 1)).id());
+    assert_eq!(stock(&mill), -2_001);
+
+    let refused = mill.post("RE", items(1, SHARED + 1));
+    let error = refused.refused(400, "ZU_VIELE_GEGENBELEGE");
+    assert!(error["message"].as_str().unwrap().contains("bezug_beleg_id"), "{error}");
+    assert_eq!(stock(&mill), -2_001, "nothing is kept of it");
+
+    let invoice = mill.post("RE", items(1, SHARED)).id();
+    assert_eq!(stock(&mill), -2_001);
+    mill.put(&invoice, items(1, SHARED + 1)).refused(400, "ZU_VIELE_GEGENBELEGE");
+    mill.put(&invoice, items(1, SHARED)).is(200);
+    assert_eq!(mill.get(&invoice)["positionen"][0]["gegenbelege"].as_array().unwrap().len(), 2);
+
+    mill.storno(&invoice).is(200);
+    let credit = mill.post("LS", items(1, -SHARED)).id();
+    mill.post("RE", items(1, 1)).is(201);
+    mill.storno(&credit).is(200);
+    assert_eq!(stock(&mill), -2_001, "the invoice has met the delivery of one");
+    for delivery in deliveries {
+        mill.storno(&delivery).is(200);
+    }
+    assert_eq!(stock(&mill), -1);
+    assert!(server.cli(&["check"]).status.success());
+}
+
+#[test]
+fn a_delivery_is_met_by_so_many_goods_and_not_one_more() {
+    let server = Server::start();
+    let mill = mill(&server);
+    let delivery = mill.post("LS", items(1, SHARED + 1)).id();
+    for _ in 0..2 {
+        mill.post("RE", items(ITEMS, 1)).is(201);
+    }
+    let refused = mill.post("RE", items(1, 1));
+    let error = refused.refused(400, "ZU_VIELE_GEGENBELEGE");
+    assert!(error["message"].as_str().unwrap().starts_with("LS-"), "{error}");
+    let other = mill.post("LS", items(1, 1)).id();
+    mill.post("RE", json!({"artikelnr": "S", "menge": 1, "bezug_beleg_id": other})).is(201);
+    assert_eq!(stock(&mill), -(SHARED + 2));
+    mill.storno(&delivery).is(200);
+    assert_eq!(stock(&mill), -(SHARED + 1), "its invoices move their goods themselves");
+    assert!(server.cli(&["check"]).status.success());
+}
+
+#[test]
+fn a_storno_is_never_refused_and_says_what_it_leaves_open() {
+    let server = Server::start();
+    let mill = mill(&server);
+    let delivery = mill.post("LS", items(1, SHARED + 1)).id();
+    let invoice = mill.post("RE", items(1, SHARED + 1)).id();
+    let others: Vec<_> = [ITEMS, ITEMS, 1].map(|number| mill.post("RE", items(number, 1)).id()).into();
+    assert_eq!(stock(&mill), -2 * (SHARED + 1));
+
+    let answer = mill.storno(&invoice);
+    let hints = answer.is(200)["hinweise"].as_array().unwrap();
+    let hint = hints.iter().find(|hint| hint["code"] == "ZU_VIELE_GEGENBELEGE");
+    assert!(hint.unwrap()["message"].as_str().unwrap().contains("LS-"), "{hints:?}");
+    assert_eq!(stock(&mill), -(SHARED + 2), "the delivery has met all but one");
+
+    mill.storno(&delivery).is(200);
+    for other in others {
+        mill.storno(&other).is(200);
+    }
+    assert_eq!(stock(&mill), 0);
+    assert!(server.cli(&["check"]).status.success());
+}
+
+#[test]
+fn a_sale_comes_from_so_many_batches_and_not_one_more() {
+    let server = Server::start();
+    let mill = Mill::with(&server, "Mühle", &[("charge_automatik", "fefo")]);
+    let batch = |nr| json!({"artikelnummer": "W", "charge_nr": format!("C{nr}"), "bestand": 1});
+    let batches: Vec<_> = (0..=SHARED).map(batch).collect();
+    server.import(&mill.client, "chargen", &json!(batches).to_string());
+    let sell = |menge| mill.post("LS", json!({"artikelnr": "W", "menge": menge}));
+    sell(SHARED + 1).refused(400, "ZU_VIELE_GEGENBELEGE");
+    let delivery = sell(SHARED);
+    assert_eq!(delivery.is(201)["lagerbewegungen"].as_array().unwrap().len(), 2_000);
+    mill.storno(&delivery.id()).is(200);
+    assert_eq!(stock(&mill), 0);
+}
