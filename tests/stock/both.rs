@@ -94,6 +94,8 @@ impl Mills<'_> {
                 both.play(op).map_err(|found| (step, format!("{op}: {found}")))?;
             }
         }
+        let (of_server, listed) = (both.company.stocks(), both.company.listed());
+        same_map("stock as it is listed", &of_server, &listed).map_err(|found| (story.len(), found))?;
         let is_over = both.model.documents.values().all(|document| !document.is_live);
         let opening = |(batch, stock): (Batch, i64)| match batch {
             Batch::Opening(_) => stock == OPENING_STOCK,

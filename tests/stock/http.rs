@@ -95,32 +95,45 @@ impl<'f> Company<'f> {
         self.folder.result(&["tenant", "set", &self.name, setting]);
     }
 
-    /// The batches with their stock; remembers which is which.
+    /// The batches with their stock, as the database has them; remembers which is which.
     fn look(&mut self) -> BTreeMap<Batch, i64> {
-        let listed = done(self.client.get("/api/v1/chargen"), "batches");
+        let mut statement = self.database.prepare_cached(BATCHES).unwrap();
+        let rows = statement.query_map([&self.name], |row| {
+            let id = |at| row.get::<_, Option<uuid::Uuid>>(at).map(|id| id.map(|id| id.to_string()));
+            Ok((id(0)?.unwrap(), row.get(1)?, id(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
+        });
+        type Row = (String, String, Option<String>, Option<String>, Option<String>, i64);
+        let rows: Vec<Row> = rows.unwrap().map(Result::unwrap).collect();
+        drop(statement);
         let mut stocks = BTreeMap::new();
-        for batch in listed.as_array().unwrap() {
-            let id = text(&batch["id"]);
+        for (id, own, partner, foreign, mhd, stock) in rows {
             let name = match self.names.get(&id) {
                 Some(known) => *known,
-                None => self.name(batch),
+                None => self.name(&own, partner.as_deref(), foreign.as_deref(), mhd.as_deref()),
             };
             self.batches.insert(name, id.clone());
             self.names.insert(id, name);
-            stocks.insert(name, whole(&batch["bestand"]));
+            stocks.insert(name, stock);
         }
         stocks
     }
 
+    /// The batches with their stock, as the server lists them.
+    pub fn listed(&self) -> BTreeMap<Batch, i64> {
+        let listed = done(self.client.get("/api/v1/chargen"), "batches");
+        let batches = listed.as_array().unwrap().iter();
+        batches.map(|batch| (self.names[&text(&batch["id"])], whole(&batch["bestand"]))).collect()
+    }
+
     /// How a batch is called that was made just now.
-    fn name(&self, batch: &Value) -> Batch {
+    fn name(&self, own: &str, partner: Option<&str>, foreign: Option<&str>, mhd: Option<&str>) -> Batch {
         let nth = |is_same: &dyn Fn(Batch) -> bool| {
             self.batches.keys().filter(|of| is_same(**of)).count() as u32 + 1
         };
-        match (batch["fremde_charge_nr"].as_str(), batch["mhd"].as_str()) {
+        match (foreign, mhd) {
             (Some(foreign), _) => {
                 let number = foreign.strip_prefix("T-").unwrap().parse().unwrap();
-                let partner = self.partners[&text(&batch["partner_id"])];
+                let partner = self.partners[partner.unwrap()];
                 let same = |of: Batch| matches!(of, Batch::Foreign { number: n, partner: p, .. } if (n, p) == (number, partner));
                 Batch::Foreign { number, partner, nth: nth(&same) }
             }
@@ -129,9 +142,7 @@ impl<'f> Company<'f> {
                 let same = |of: Batch| matches!(of, Batch::Dated { day: d, .. } if d == day);
                 Batch::Dated { day, nth: nth(&same) }
             }
-            (None, None) => {
-                Batch::Opening(text(&batch["charge_nr"]).strip_prefix('B').unwrap().parse().unwrap())
-            }
+            (None, None) => Batch::Opening(own.strip_prefix('B').unwrap().parse().unwrap()),
         }
     }
 
@@ -268,6 +279,11 @@ impl<'f> Company<'f> {
         facts
     }
 }
+
+/// Id, number, supplier, his number, best-before date and stock of each batch.
+const BATCHES: &str = "
+    select c.id, c.charge_nr, c.partner_id, c.fremde_charge_nr, c.mhd, c.bestand / 1000000
+      from charge c join tenant t on t.id = c.tenant_id where t.name = ?1 order by c.id";
 
 /// Delivery, invoice, return and credit with the numbers of their positions, the batch, who moved it and who moved it
 /// back, and how much of it.
