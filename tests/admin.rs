@@ -391,6 +391,8 @@ fn doctor_names_what_is_wrong_and_what_to_do() {
     folder.database().execute_batch(ahead).unwrap();
     let (state, finding) = looked(&doctor(&[]), "clock");
     assert!(state == "wrong" && finding.contains("set the clock") && finding.contains("2100"), "{finding}");
+    let said = folder.log_of_start(&[]);
+    assert!(said.contains("set the clock") && said.contains("2100"), "{said}");
     std::fs::write(folder.file("partnerd.db"), vec![7; 8_192]).unwrap();
     let output = doctor(&[]);
     refused_table(&output);

@@ -248,15 +248,7 @@ fn a_server_says_in_its_log_that_its_certificate_ends_soon() {
             "partnerd.toml",
             "tls_certificate = \"partnerd-cert.pem\"\ntls_key = \"partnerd-key.pem\"\n",
         );
-        let serve = ["--config", "partnerd.toml", "serve", "--listen", "127.0.0.1:0"];
-        let mut command = folder.command(&serve);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut first = [0; 1];
-        child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
-        let ended = Command::new("kill").arg(child.id().to_string()).status().unwrap();
-        let output = child.wait_with_output().unwrap();
-        assert!(ended.success() && output.status.success());
-        String::from_utf8(output.stderr).unwrap()
+        folder.log_of_start(&["--config", "partnerd.toml"])
     };
     assert!(log(-1, 29).contains("partnerd-cert.pem expires on"));
     assert!(log(-9, -2).contains("partnerd-cert.pem has expired on"), "it serves all the same");

@@ -67,6 +67,17 @@ impl Folder {
         Running::start(self.command(&[&["serve", "--listen", "127.0.0.1:0"], arguments].concat()))
     }
 
+    /// Starts `serve`, ends it once it answers, and gives its log.
+    pub fn log_of_start(&self, arguments: &[&str]) -> String {
+        let mut command = self.command(&[&["serve", "--listen", "127.0.0.1:0"], arguments].concat());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0; 1]).unwrap();
+        assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    }
+
     /// A company with a key that may do everything.
     pub fn company(&self, name: &str) -> String {
         self.result(&["tenant", "create", name]);
