@@ -105,12 +105,6 @@ impl<'b> Batch<'b> {
         if self.connection.is_autocommit() {
             return Err(Failure::Broken("there is no transaction to write in".into()));
         }
-        // A job may have several requests: those behind the one that failed would be undone with it.
-        if self.failed.get() {
-            return Err(Failure::Busy(
-                "a request before this one in its batch could not be undone alone".into(),
-            ));
-        }
         // A panic is a bug, but it must not take the other requests of the batch with it.
         let work = || {
             catch_unwind(AssertUnwindSafe(|| work(self.connection)))

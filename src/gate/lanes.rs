@@ -30,14 +30,18 @@ impl Gate {
         told.await.unwrap_or_else(|_| Err(stops()))
     }
 
-    /// Runs `run` in a batch of the writer and returns once the batch is on the disk. Then wakes the requests that wait for
-    /// a change of `tenant`. `bytes` counts towards the size of the batch.
-    pub async fn write<T: Send + 'static>(
+    /// Hands `run` to the writer at once; its outcome is there once its batch is on the disk. Then the requests that wait for
+    /// a change of `tenant` are woken. `bytes` counts towards the size of the batch.
+    pub fn write<T, R>(
         self: &Arc<Gate>,
         tenant: Option<TenantId>,
         bytes: usize,
-        run: impl FnMut(&Batch<'_>) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
+        run: R,
+    ) -> impl Future<Output = Result<T>> + use<T, R>
+    where
+        T: Send + 'static,
+        R: FnMut(&Batch<'_>) -> Result<T> + Send + 'static,
+    {
         let (tell, told) = oneshot::channel();
         let gate = Arc::clone(self);
         self.writer.submit(bytes, run, move |done, ended| {
@@ -53,6 +57,6 @@ impl Gate {
             // A client that hung up has nobody left to tell; what was done for it is kept all the same.
             drop(tell.send(result));
         });
-        told.await.unwrap_or_else(|_| Err(Failure::Busy("the writer is gone".into())))
+        async { told.await.unwrap_or_else(|_| Err(Failure::Busy("the writer is gone".into()))) }
     }
 }

@@ -17,7 +17,6 @@ use super::answer::LARGE_BODY_BYTES;
 use super::completion::{Trail, Written};
 use super::idempotency::{KEY_CHARS_MAX, sent_key};
 use crate::db::TenantId;
-use crate::db::batch::Batch;
 use crate::failure::{Failure, Result, unpanicked};
 use crate::http::off_sockets::off_sockets;
 use crate::http::reply::Reply;
@@ -103,7 +102,6 @@ impl Gate {
 
     /// Answers the items of a step: each has an answer, whatever becomes of the others.
     async fn answer_items(self: &Arc<Gate>, admitted: &Admitted, items: Vec<Item>) -> Vec<StapelZeile> {
-        let bytes = items.iter().map(|item| item.request.body.byte_count()).sum();
         let (mut outcomes, mut writes) = (Vec::with_capacity(items.len()), Vec::new());
         for mut item in items {
             let outcome = match self.prepare_item(&mut item, admitted).await {
@@ -116,7 +114,7 @@ impl Gate {
             };
             outcomes.push((item, outcome));
         }
-        let mut written = self.write_items(admitted.caller.tenant, bytes, writes).await.into_iter();
+        let mut written = self.write_items(admitted.caller.tenant, writes).await.into_iter();
         let mut answers = Vec::with_capacity(outcomes.len());
         for (Item { request, mut trail }, outcome) in outcomes {
             let is_written = outcome.is_none();
@@ -149,28 +147,22 @@ impl Gate {
         if bytes > LARGE_BODY_BYTES { off_sockets(prepare).await? } else { prepare() }
     }
 
+    /// The writer gets the items one behind the other, each as a request of its own.
     async fn write_items(
         self: &Arc<Gate>,
         tenant: TenantId,
-        bytes: usize,
         writes: Vec<(Arc<Request>, Trail, PreparedWrite)>,
     ) -> Vec<Result<Reply>> {
-        if writes.is_empty() {
-            return Vec::new();
+        let submit = |(request, trail, write): (Arc<Request>, Trail, PreparedWrite)| {
+            let (gate, bytes) = (Arc::clone(self), request.body.byte_count());
+            self.write(Some(tenant), bytes, move |batch| gate.run_write(batch, &request, &trail, &write))
+        };
+        let submitted: Vec<_> = writes.into_iter().map(submit).collect();
+        let mut written = Vec::with_capacity(submitted.len());
+        for outcome in submitted {
+            written.push(outcome.await);
         }
-        let (gate, count) = (Arc::clone(self), writes.len());
-        let run = move |batch: &Batch<'_>| {
-            let run = |(request, trail, write): &(Arc<Request>, Trail, PreparedWrite)| {
-                gate.run_write(batch, request, trail, write)
-            };
-            Ok(writes.iter().map(run).collect::<Vec<_>>())
-        };
-        let each = |failure: &Failure| match failure {
-            Failure::OutcomeUnknown => Err(Failure::OutcomeUnknown),
-            failure => Err(Failure::Busy(failure.to_string())),
-        };
-        let written = self.write(Some(tenant), bytes, run).await;
-        written.unwrap_or_else(|failure| (0..count).map(|_| each(&failure)).collect())
+        written
     }
 }
 

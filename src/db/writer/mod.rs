@@ -32,6 +32,11 @@ const JOBS_QUEUED_MAX: usize = 4_096;
 /// requests that fail late, hardly any is run twice.
 const SAVEPOINT_BATCHES: u32 = 16;
 
+/// Rows that a transaction changes before it takes the next request: some ten times what as many ordinary requests as fit
+/// into one change. Large ones, a storno of thousands of goods among them, so hold the writer and lengthen the write-ahead
+/// log one by one.
+const TRANSACTION_CHANGES_MAX: u64 = 10_000;
+
 /// How often the writer looks after the journal and the write-ahead log when nothing comes in.
 const IDLE_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -251,25 +256,35 @@ impl WriterThread<'_> {
         ended
     }
 
-    /// Runs the jobs in one transaction and tells each how it ended.
+    /// Runs the jobs, in one transaction where they change few rows, and tells each how it ended; how the last one ended.
     fn batch(&mut self, mut jobs: Vec<Box<dyn Job>>) -> Ended {
         self.watch.queued.dec_by(jobs.len() as i64);
-        if !jobs.is_empty() {
-            self.watch.batches.observe(jobs.len() as f64);
+        loop {
+            let (ended, rest) = self.transaction(jobs);
+            if rest.is_empty() || ended == Ended::Unknown {
+                rest.into_iter().for_each(|job| job.finish(Ended::Undone));
+                return ended;
+            }
+            jobs = rest;
         }
+    }
+
+    /// Runs the first jobs in one transaction; those for which it had no room are given back.
+    fn transaction(&mut self, mut jobs: Vec<Box<dyn Job>>) -> (Ended, Vec<Box<dyn Job>>) {
         let before = self.connection.total_changes();
         let savepoints = self.with_savepoints > 0;
         self.with_savepoints = self.with_savepoints.saturating_sub(1);
-        let mut result = self.run_in_transaction(&mut jobs, savepoints);
+        let mut taken = 0;
+        let mut result = self.run_in_transaction(&mut jobs, savepoints, &mut taken);
         if matches!(result, Ok(Ended::Undone)) && !savepoints {
             self.with_savepoints = SAVEPOINT_BATCHES;
-            result = self.run_in_transaction(&mut jobs, true);
+            result = self.run_in_transaction(&mut jobs, true, &mut taken);
         }
         self.leave_none_open();
         let ended = *result.as_ref().unwrap_or(&Ended::Undone);
         if ended != Ended::Committed {
             let why = result.map_or_else(|failure| failure.to_string(), |_| "see above".into());
-            log(&format!("a batch of {} writes failed: {why}", jobs.len()));
+            log(&format!("a batch of {taken} writes failed: {why}"));
         }
         // A commit of nothing says nothing of the disk.
         if ended != Ended::Committed || self.connection.total_changes() != before {
@@ -277,13 +292,17 @@ impl WriterThread<'_> {
             self.watch.note(ended != Ended::Committed);
         }
         self.housekeeping.after(ended == Ended::Committed);
+        let rest = jobs.split_off(taken);
+        if !jobs.is_empty() {
+            self.watch.batches.observe(jobs.len() as f64);
+        }
         for job in jobs {
             job.finish(ended);
         }
         if let Some(checkpoints) = &self.checkpoints {
             checkpoints.after_commit(self.connection);
         }
-        ended
+        (ended, rest)
     }
 
     /// Ends a transaction that failed.
@@ -295,13 +314,24 @@ impl WriterThread<'_> {
         }
     }
 
-    /// Runs the jobs in one transaction.
-    fn run_in_transaction(&mut self, jobs: &mut [Box<dyn Job>], savepoints: bool) -> Result<Ended> {
+    /// Runs jobs in one transaction until it has changed enough; `taken` is how many it ran.
+    fn run_in_transaction(
+        &mut self,
+        jobs: &mut [Box<dyn Job>],
+        savepoints: bool,
+        taken: &mut usize,
+    ) -> Result<Ended> {
+        *taken = jobs.len();
         self.leave_none_open();
         execute(self.connection, "begin immediate")?;
         self.cache.drop_if_stale(self.connection)?;
         let batch = Batch::new(self.connection, &self.clock, &self.cache, savepoints);
-        for job in jobs.iter_mut() {
+        let before = self.connection.total_changes();
+        for (at, job) in jobs.iter_mut().enumerate() {
+            if self.connection.total_changes() - before > TRANSACTION_CHANGES_MAX {
+                *taken = at;
+                break;
+            }
             job.run(&batch);
             if batch.has_failed() {
                 return Ok(Ended::Undone);

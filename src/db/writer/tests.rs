@@ -113,27 +113,6 @@ fn a_request_that_fails_takes_no_other_with_it() {
     }
 }
 
-/// A bulk request is one job, whose items are requests of their own.
-#[test]
-fn of_a_job_of_many_requests_none_behind_the_first_that_fails_is_run_twice() {
-    let writer = writer_of(Connection::open_in_memory().unwrap());
-    let ways = [Way::Succeeds, Way::FailsAfterWriting, Way::Succeeds, Way::FailsAfterWriting, Way::Succeeds];
-    let (tell, told) = channel();
-    let mut inserted = [0; 5];
-    let run = move |batch: &Batch<'_>| {
-        for (runs, way) in inserted.iter_mut().zip(ways) {
-            let _ = batch.apart(|connection| {
-                *runs += connection.execute("insert into t values (1)", [])?;
-                if way == Way::Succeeds { Ok(()) } else { Err(Failure::Broken("as it was told".into())) }
-            });
-        }
-        inserted
-    };
-    writer.queue().submit(0, run, move |done, ended| tell.send((done, ended)).unwrap());
-    assert_eq!(told.recv().unwrap(), (Some([2, 2, 1, 1, 1]), Ended::Committed));
-    writer.stop();
-}
-
 #[test]
 fn what_runs_alone_finds_committed_what_came_before_it() {
     let folder = tempfile::TempDir::new().unwrap();
@@ -157,6 +136,37 @@ fn what_runs_alone_finds_committed_what_came_before_it() {
     go.send(()).unwrap();
     assert_eq!(found.join().unwrap(), [1]);
     writer.stop();
+}
+
+#[test]
+fn what_changed_many_rows_is_committed_before_what_waits_behind_it_is_run() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let most = i64::try_from(TRANSACTION_CHANGES_MAX).unwrap();
+    for (changes, committed) in [(most, 0), (most + 1, 1)] {
+        let _ = std::fs::remove_file(&path);
+        let writer = writer_of(Connection::open(&path).unwrap());
+        let queue = writer.queue();
+        // The writer is busy until both have come.
+        let (go, waits) = channel::<()>();
+        queue.submit(0, move |_| waits.recv(), |_, _| ());
+        while queue.watch.queued.get() > 0 {
+            std::thread::yield_now();
+        }
+        let many = "with recursive n(n) as (select 1 union all select n + 1 from n where n < ?1)
+            insert into t select 1 from n";
+        let large =
+            move |batch: &Batch<'_>| batch.apart(|connection| Ok(connection.execute(many, [changes])?));
+        queue.submit(0, large, |_, _| ());
+        let other = Connection::open(&path).unwrap();
+        let (tell, told) = channel();
+        let found = move |_: &Batch<'_>| rows(&other, "t").len();
+        queue.submit(0, found, move |found, ended| tell.send((found, ended)).unwrap());
+        go.send(()).unwrap();
+        let found = usize::try_from(changes * committed).unwrap();
+        assert_eq!(told.recv().unwrap(), (Some(found), Ended::Committed), "{changes}");
+        writer.stop();
+    }
 }
 
 #[test]
