@@ -25,7 +25,7 @@ use crate::http::route::{ITEMS_MAX, Method, StapelAntwort, StapelZeile};
 use crate::http::router::split;
 use crate::rules::error::{Checked, Code, Refusal};
 
-/// Items in one batch of the writer at most.
+/// Items that wait for the writer at a time.
 const STEP_ITEMS_MAX: usize = 16;
 
 /// Bytes of the items of one step at most. A larger item is a step of its own, and is parsed off the sockets.

@@ -80,6 +80,7 @@ fn main() {
     figures.extend(start::afterwards(&bench, server));
     histories::table(&bench);
     hostile::table(&bench);
+    hostile::lists(&bench);
     start::table(&figures);
 }
 

@@ -70,13 +70,31 @@ pub fn table(bench: &Bench) {
     );
     println!("|---|---|---|---|---|");
     for (name, clients) in &attacks {
-        let rounds = (0..bench.rounds).map(|_| attacked(bench, clients)).collect::<Vec<_>>();
+        let reading = || Load::same(READING, &bench.get(&format!("kunden/{}", bench.customer)));
+        let rounds = (0..bench.rounds).map(|_| attacked(bench, clients, &reading())).collect::<Vec<_>>();
         let wal = rounds.iter().map(|round| round.wal).max().unwrap_or(0) >> 20;
         let memory = rounds.iter().map(|round| round.memory).fold(0.0, f64::max) / 1024.0;
         let Attacked { reads, writes, .. } = middle(rounds, |round| round.reads);
         println!("| {name} | {reads:.1} | {writes:.1} | {wal} | {memory:.0} |");
     }
     println!();
+}
+
+/// A long list of one key beside 500 that another asks for at once.
+pub fn lists(bench: &Bench) {
+    if !bench.wants("Long lists of one key", 1) {
+        return;
+    }
+    println!("## Long lists of one key\n");
+    println!("| hostile clients | p99 of a long list of another key, as times of the same without them |\n|---|---|");
+    let path = "barverkaeufe?limit=5000";
+    let key = another_key(&bench.service.folder, "Mühle");
+    let sends = bench.get(path).replace(&bench.key, &key).into_bytes().into();
+    let many = Client { connections: 500, sends, per_address: 400, then: Then::Again };
+    let reading = || Load::same(1, &bench.get(path));
+    let rounds = (0..bench.rounds).map(|_| attacked(bench, std::slice::from_ref(&many), &reading()));
+    let Attacked { reads, .. } = middle(rounds.collect(), |round| round.reads);
+    println!("| 500 long lists of one key | {reads:.1} |\n");
 }
 
 fn attacks(bench: &Bench) -> Vec<(&'static str, Vec<Client>)> {
@@ -117,13 +135,21 @@ fn attacks(bench: &Bench) -> Vec<(&'static str, Vec<Client>)> {
     let nested = format!("{}{}{}", "[".repeat(31), vec!["1"; 90_000].join(","), "]".repeat(31));
     let nested = client(4, post(&attachments, &format!("{nested}{}", " ".repeat(13 << 20))), Then::Again);
     let marks = client(4, head("GET", "kunden?suche=%CC%81%20a", ""), Then::Again);
+    let line = vec![r#"{"artikelnr": "S1", "menge": 1}"#; 1_000].join(",");
+    let document = |typ: &str, items: &str| {
+        format!(r#"{{"beleg_typ": "{typ}", "kunden_id": "{}", "items": [{items}]}}"#, bench.customer)
+    };
+    let (delivery, invoice) =
+        (document("LS", &line), document("RE", r#"{"artikelnr": "S1", "menge": 2000}"#));
+    let pile = format!(r#"{{"items": [{delivery}, {delivery}, {invoice}]}}"#);
+    let piles = client(4, post("belege/stapel", &pile), Then::Again);
     let loops =
         |loops| vec![Client { connections: loops, sends: Arc::new([]), per_address: 1, then: Then::Loops }];
     let bombs = vec![nested];
     let searches = vec![marks];
     let all = vec![long.clone(), uploads.clone(), stalled.clone(), unread.clone(), dripping.clone()];
     let all = [all, vec![partial.clone(), strangers.clone(), guessing.clone()], bombs.clone()].concat();
-    let all = [all, searches.clone()].concat();
+    let all = [all, searches.clone(), vec![piles.clone()]].concat();
     vec![
         ("none, but an endless loop", loops(1)),
         ("none, but two endless loops", loops(2)),
@@ -134,15 +160,16 @@ fn attacks(bench: &Bench) -> Vec<(&'static str, Vec<Client>)> {
         ("floods without a key", vec![strangers, guessing]),
         ("bodies that take long", bombs),
         ("searches that find everything", searches),
+        ("invoices over piles of deliveries", vec![piles]),
         ("all of them together", all),
     ]
 }
 
-fn attacked(bench: &Bench, clients: &[Client]) -> Attacked {
+/// What becomes of these reads and of writes beside hostile clients.
+fn attacked(bench: &Bench, clients: &[Client], reading: &Load) -> Attacked {
     let server = bench.service.start();
-    let reading = Load::same(READING, &bench.get(&format!("kunden/{}", bench.customer)));
     let writing = documents(&bench.key, WRITING, bench.customers());
-    let measure = || [server.measure(&reading, bench.time), server.measure(&writing, bench.time)];
+    let measure = || [server.measure(reading, bench.time), server.measure(&writing, bench.time)];
     let before = measure();
     server.forget_peak();
     let (running, wal) = (AtomicBool::new(true), AtomicU64::new(0));
