@@ -111,11 +111,12 @@ fn before(
     place: PositionKey,
     facts: &BTreeMap<Fact, Quantity>,
 ) -> Result<Vec<Gegenbeleg>> {
+    let met = sql::met(tx, role, place)?;
     let mut before = Vec::new();
     for (fact, more) in facts.iter().filter(|(_, more)| !more.is_zero()) {
         let Fact::Met(beleg_id) = *fact else { continue };
         let (beleg_nummer, beleg_typ) = belege::sql::number_and_type(tx, beleg_id)?;
-        let menge = sql::met(tx, role, place, beleg_id)?.minus(*more)?;
+        let menge = met.get(&beleg_id).copied().unwrap_or_default().minus(*more)?;
         before.push(Gegenbeleg { beleg_id, beleg_nummer, beleg_typ, menge });
     }
     Ok(before)

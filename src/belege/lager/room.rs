@@ -16,6 +16,9 @@ use crate::rules::pairing::Portion;
 /// Goods (`lager_paar`) that a document shares with others at most, and goods that one request meets.
 pub const SHARED_MAX: usize = 2_000;
 
+/// What takes goods back divides them: there is room for that where a document is full.
+const TAKEN_BACK_MAX: usize = 2 * SHARED_MAX;
+
 #[derive(Default)]
 pub struct Room {
     /// How many goods each document that the request looked at shares now.
@@ -52,11 +55,13 @@ impl Room {
 
 impl Booking<'_> {
     /// Whether goods of a position may meet these. What was set free stays open where there is no room; what is entered
-    /// is refused then.
+    /// is refused then. Goods that are shared already, and are met as a whole, need no more room.
     pub fn has_room(&mut self, own: &Portion, found: &Portion) -> Result<bool> {
+        let becomes_more = sql::is_open(found.kind()) || own.menge < found.menge;
+        let most = if own.leading().0.takes_back() { TAKEN_BACK_MAX } else { SHARED_MAX };
         let mut full = None;
-        for (_, place) in own.positions().chain(found.positions()) {
-            if self.shared(place.beleg)? >= SHARED_MAX {
+        for (_, place) in own.positions().chain(found.positions().filter(|_| becomes_more)) {
+            if self.shared(place.beleg)? >= most {
                 full = Some(place.beleg);
             }
         }
@@ -101,7 +106,7 @@ impl Booking<'_> {
     fn shared(&mut self, beleg: Uuid) -> Result<usize> {
         Ok(match self.room.shared.entry(beleg) {
             Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(unknown) => *unknown.insert(sql::shared(self.tx, beleg, SHARED_MAX)?),
+            Entry::Vacant(unknown) => *unknown.insert(sql::shared(self.tx, beleg, TAKEN_BACK_MAX)?),
         })
     }
 }

@@ -302,18 +302,23 @@ pub fn batches_of(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -
     of_position(tx, gruppe, role, place, "charge_id")
 }
 
-/// How much of a position has met a document.
-pub fn met(tx: &Tx<'_>, role: Role, place: PositionKey, beleg: Uuid) -> Result<Quantity> {
-    let others = Role::ALL.into_iter().filter(|other| *other != role);
-    let is_met: Vec<_> = others.map(|other| format!("({}_id is :other)", column(other))).collect();
+/// How much of a position has met each document.
+pub fn met(tx: &Tx<'_>, role: Role, place: PositionKey) -> Result<BTreeMap<Uuid, Quantity>> {
     let own = column(role);
+    let others = Role::ALL.into_iter().filter(|other| *other != role).map(column);
+    let met = others.map(|other| {
+        format!(
+            "select {other}_id as beleg, menge from lager_paar
+             where tenant_id = :tenant and {own}_id = :beleg and {own}_position = :position
+               and {other}_id is not null"
+        )
+    });
     let statement = format!(
-        "select coalesce(sum(menge * ({})), 0) from lager_paar
-         where tenant_id = :tenant and {own}_id = :beleg and {own}_position = :position",
-        is_met.join(" + ")
+        "select beleg, sum(menge) from ({}) group by beleg",
+        met.collect::<Vec<_>>().join(" union all ")
     );
-    let params = named_params! {":beleg": place.beleg, ":position": place.position, ":other": beleg};
-    tx.one(&statement, params, |row| row.get(0))
+    let params = named_params! {":beleg": place.beleg, ":position": place.position};
+    Ok(tx.all(&statement, params, |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect())
 }
 
 /// Whether something of a position is open, or a credit that has moved nothing.
@@ -350,7 +355,8 @@ pub fn shared(tx: &Tx<'_>, beleg: Uuid, most: usize) -> Result<usize> {
 
 /// The highest number of the goods of a position.
 pub fn last_nr(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -> Result<Option<i64>> {
-    Ok(of_position(tx, gruppe, role, place, "nr")?.into_iter().max())
+    let highest: Vec<Option<i64>> = of_position(tx, gruppe, role, place, "max(nr)")?;
+    Ok(highest.into_iter().flatten().max())
 }
 
 pub fn take(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion, menge: Quantity) -> Result<()> {
