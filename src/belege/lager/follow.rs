@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::booking::Booking;
@@ -42,8 +43,8 @@ impl Booking<'_> {
             positionen.sort_unstable_by_key(|position| position.position);
             let old = Beleg { positionen: Some(positionen), ..beleg.clone() };
             belege::verlauf::write_version(self.tx, &old, BelegAktion::Folgen)?;
-            let new = Beleg { version: beleg.version + 1, updated_at: self.tx.now(), ..beleg };
-            belege::sql::update(self.tx, &new)?;
+            let new = named_params! {":version": beleg.version + 1, ":geaendert_am": self.tx.now()};
+            self.tx.update("beleg", *id, new)?;
         }
         Ok(())
     }
