@@ -189,7 +189,8 @@ fn booked(tx: &WriteTx<'_>, buchung: &Buchung, counted: Option<Uuid>) -> Result<
 fn keep_article_stock(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<BTreeMap<Uuid, Uuid>> {
     let add = "update artikel_bestand set bestand = bestand + :menge
         where tenant_id = :tenant and artikel_id = :artikel and abs(bestand + :menge) < :grenze";
-    let begin = "insert into artikel_bestand (tenant_id, artikel_id, bestand) values (:tenant, :artikel, :menge)
+    let begin =
+        "insert into artikel_bestand (tenant_id, artikel_id, bestand) values (:tenant, :artikel, :menge)
         on conflict do nothing";
     let inventur = "select inventur_id from artikel_bestand
         where tenant_id = :tenant and artikel_id = :artikel and inventur_id is not null";

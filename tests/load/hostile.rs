@@ -86,7 +86,9 @@ pub fn lists(bench: &Bench) {
         return;
     }
     println!("## Long lists of one key\n");
-    println!("| hostile clients | p99 of a long list of another key, as times of the same without them |\n|---|---|");
+    println!(
+        "| hostile clients | p99 of a long list of another key, as times of the same without them |\n|---|---|"
+    );
     let path = "barverkaeufe?limit=5000";
     let key = another_key(&bench.service.folder, "Mühle");
     let sends = bench.get(path).replace(&bench.key, &key).into_bytes().into();

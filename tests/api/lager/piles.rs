@@ -73,7 +73,11 @@ fn a_delivery_is_met_by_so_many_goods_and_not_one_more() {
     mill.post("RE", json!({"artikelnr": "S", "menge": 1, "bezug_beleg_id": other})).is(201);
     assert_eq!(stock(&mill), -(SHARED + 2));
     mill.storno(&delivery).is(200);
-    assert_eq!(stock(&mill), -SHARED, "its invoices move their goods themselves, but for what the credit took back");
+    assert_eq!(
+        stock(&mill),
+        -SHARED,
+        "its invoices move their goods themselves, but for what the credit took back"
+    );
     assert!(server.cli(&["check"]).status.success());
 }
 
