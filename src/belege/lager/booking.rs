@@ -32,8 +32,9 @@ pub struct Booking<'r> {
     pub followed: Followed,
     /// Documents that positions name, each looked up once.
     pub bezuege: RefCell<BTreeMap<Uuid, Bezug>>,
-    /// The document at which each search by date ended: of older ones nothing is in reach.
-    pub walked: HashMap<(Gruppe, Search), Option<Uuid>>,
+    /// The document at which each search by date ended, for what names a batch and for what does not: of older ones
+    /// nothing is in reach.
+    pub walked: HashMap<(Gruppe, Search, bool), Option<Uuid>>,
     /// A position of the document has met something.
     pub has_met: bool,
     pub errors: PositionErrors,

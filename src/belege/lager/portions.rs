@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::batch::{self, batch_locked, batch_missing};
 use super::booking::{Booking, place};
 use super::change::{Gruppe, roles};
-use super::sql;
+use super::sql::{self, Part};
 use crate::artikel;
 use crate::belege::model::BelegPosition;
 use crate::belege::sql::directions;
@@ -129,6 +129,20 @@ impl Portions<'_, '_> {
         Ok(None)
     }
 
+    /// The first portion in reach, of those that name a batch or of the others. What is out of reach is walked over once in
+    /// a request, not again for each of its portions.
+    fn walk(&mut self, search: &Search, is_named: bool) -> Result<Option<Portion>> {
+        let key = (self.gruppe, *search, is_named);
+        let walked = self.booking.walked.get(&key).copied();
+        if walked == Some(None) {
+            return Ok(None);
+        }
+        let part = Part { is_named: Some(is_named), after: walked.flatten() };
+        let found = sql::first(self.booking.tx, self.gruppe, search, part)?;
+        self.booking.walked.insert(key, found.as_ref().map(|found| found.leading().1.beleg));
+        Ok(found)
+    }
+
     fn reach(&self, said: &Said) -> Reach {
         let months = match self.booking.change.einstellungen.paarung_monate {
             // A thousand years are any age.
@@ -167,19 +181,13 @@ impl Store for Portions<'_, '_> {
         if self.booking.unmet.meets_nothing {
             return Ok(None);
         }
-        // What is out of reach is walked over once in a request, not again for each of its portions.
-        let is_walk = search.bezug.is_none() && matches!(search.reach, Reach::Dated { .. });
-        let walked = self.booking.walked.get(&(self.gruppe, *search)).filter(|_| is_walk).copied();
-        if walked == Some(None) {
-            return Ok(None);
+        if search.bezug.is_some() || !matches!(search.reach, Reach::Dated { .. }) {
+            return sql::first(self.booking.tx, self.gruppe, search, Part::default());
         }
-        let after = walked.flatten();
-        let found = sql::first(self.booking.tx, self.gruppe, &Search { after, ..*search })?;
-        if is_walk {
-            let beleg = found.as_ref().map(|found| found.leading().1.beleg);
-            self.booking.walked.insert((self.gruppe, *search), beleg);
-        }
-        Ok(found)
+        // What names no batch is the same, whatever batch is looked for.
+        let unnamed = self.walk(&Search { named: Named::default(), ..*search }, false)?;
+        let found = [unnamed, self.walk(search, true)?].into_iter().flatten();
+        Ok(found.min_by_key(|found| (found.leading().1, found.nr)))
     }
 
     fn has_room(&mut self, own: &Portion, found: &Portion) -> Result<bool> {
@@ -199,7 +207,7 @@ impl Store for Portions<'_, '_> {
         self.booking.count(self.gruppe.seite, self.gruppe.artikel, &portion, false)?;
         let Some(portion) = self.booking.unmet.keep(self.gruppe, portion) else { return Ok(()) };
         self.booking.room.came(&portion);
-        self.booking.walked.retain(|(_, search), _| search.kind != portion.kind());
+        self.booking.walked.retain(|(_, search, _), _| search.kind != portion.kind());
         sql::add(self.booking.tx, self.gruppe, &portion)
     }
 

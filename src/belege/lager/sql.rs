@@ -105,9 +105,18 @@ impl OpenGoods {
     }
 }
 
-pub fn first(tx: &Tx<'_>, gruppe: Gruppe, search: &Search) -> Result<Option<Portion>> {
+/// Of what a search finds only a part.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Part {
+    /// What names a batch, or what does not.
+    pub is_named: Option<bool>,
+    /// Nothing of an older document than this.
+    pub after: Option<Uuid>,
+}
+
+pub fn first(tx: &Tx<'_>, gruppe: Gruppe, search: &Search, part: Part) -> Result<Option<Portion>> {
     let role = art(search.kind).1;
-    asked(gruppe, search, &statement_of(search, 1), |statement, params| {
+    asked(gruppe, search, part.after, &statement_of(search, part, 1), |statement, params| {
         tx.optional(statement, params, |row| match is_open(search.kind) {
             true => Ok(OpenGoods::read(row)?.portion(role)),
             false => Portion::read(row),
@@ -119,6 +128,7 @@ pub fn first(tx: &Tx<'_>, gruppe: Gruppe, search: &Search) -> Result<Option<Port
 fn asked<T: Default>(
     gruppe: Gruppe,
     search: &Search,
+    after: Option<Uuid>,
     statement: &str,
     run: impl FnOnce(&str, &[(&str, &dyn ToSql)]) -> Result<T>,
 ) -> Result<T> {
@@ -136,7 +146,7 @@ fn asked<T: Default>(
         ":number": search.named.number,
         ":charge": search.charge.flatten(),
         ":bezug": search.bezug.map(|(_, beleg)| beleg),
-        ":after": search.after,
+        ":after": after,
         ":from": from,
         ":to": to,
     };
@@ -160,10 +170,10 @@ fn columns_of(kind: PortionKind) -> (&'static str, &'static str, String, String,
 
 /// The statement that finds the first portions. Those that name no batch and those that do stand apart in the indexes:
 /// the first of each is found at once, whatever others name.
-fn statement_of(search: &Search, most: i64) -> String {
+fn statement_of(search: &Search, part: Part, most: i64) -> String {
     let is_open = is_open(search.kind);
     let (table, columns, beleg, position, is_named) = columns_of(search.kind);
-    let conditions = conditions_of(search, &beleg);
+    let conditions = conditions_of(search, part.after, &beleg);
     // Pairs of one invoice, and what of one position waits, come in the order in which they were made.
     let last = if is_open { "nr" } else { "id" };
     let direction = if search.newest_first { "desc" } else { "asc" };
@@ -181,6 +191,11 @@ fn statement_of(search: &Search, most: i64) -> String {
     if names.len() == 1 {
         names.push(format!("{is_named} = 1"));
     }
+    match part.is_named {
+        Some(true) => drop(names.remove(0)),
+        Some(false) => names.truncate(1),
+        None => {}
+    }
     if search.charge.flatten().is_none() && (is_open || search.kind == PortionKind::Pair) {
         let firsts: Vec<_> =
             names.iter().map(|names| format!("select * from ({})", first_with(names))).collect();
@@ -190,7 +205,7 @@ fn statement_of(search: &Search, most: i64) -> String {
 }
 
 /// What a portion must be like, but for the batch that it names; `beleg` is the column of its document.
-fn conditions_of(search: &Search, beleg: &str) -> String {
+fn conditions_of(search: &Search, after: Option<Uuid>, beleg: &str) -> String {
     let mut conditions = match is_open(search.kind) {
         true => "beleg_typ = :typ".to_owned(),
         false => format!("einkauf = :einkauf and art = '{}'", art(search.kind).0),
@@ -208,7 +223,7 @@ fn conditions_of(search: &Search, beleg: &str) -> String {
     if search.bezug.is_some() {
         conditions.push_str(&format!(" and {beleg} = :bezug"));
     }
-    if search.after.is_some() {
+    if after.is_some() {
         conditions.push_str(&format!(" and {beleg} >= :after"));
     }
     conditions + &in_reach(search.reach, beleg)
@@ -485,7 +500,7 @@ pub fn in_other_batches(tx: &Tx<'_>, gruppe: Gruppe, entry: &SentPosition) -> Re
         let bezug = bezug.map(|bezug| (role, bezug.beleg));
         let search = Search { bezug, reach: entry.reach, ..Search::oldest(kind, entry.named) };
         let (table, _, beleg, _, is_named) = columns_of(kind);
-        let conditions = conditions_of(&Search { reach: Reach::Any, ..search }, &beleg);
+        let conditions = conditions_of(&Search { reach: Reach::Any, ..search }, None, &beleg);
         let statement = format!(
             "select o.beleg from (select {beleg} as beleg from {table}
                where tenant_id = :tenant and kunde_id = :kunde and artikel_id = :artikel and {conditions}
@@ -493,7 +508,7 @@ pub fn in_other_batches(tx: &Tx<'_>, gruppe: Gruppe, entry: &SentPosition) -> Re
                order by {beleg} limit {LOOKED_AT_MAX}) o where true{}",
             in_reach(search.reach, "o.beleg")
         );
-        found.extend(asked(gruppe, &search, &statement, |statement, params| {
+        found.extend(asked(gruppe, &search, None, &statement, |statement, params| {
             tx.all(statement, params, |row| row.get::<_, Uuid>(0))
         })?);
     }
@@ -506,7 +521,7 @@ pub fn passed_over(tx: &Tx<'_>, gruppe: Gruppe, entry: &SentPosition) -> Result<
     let Reach::Dated { .. } = entry.reach else { return Ok([None, None]) };
     let delivers = entry.role == Role::Delivery;
     let kind = if delivers { PortionKind::OpenInvoice } else { PortionKind::OpenDelivery };
-    let goods = statement_of(&Search::oldest(kind, entry.named), LOOKED_AT_MAX);
+    let goods = statement_of(&Search::oldest(kind, entry.named), Part::default(), LOOKED_AT_MAX);
     let statement = format!(
         "select b.ohne_gegenbeleg, b.beleg_nummer from ({goods}) o
            join beleg b on b.tenant_id = :tenant and b.id = o.beleg_id
@@ -514,7 +529,7 @@ pub fn passed_over(tx: &Tx<'_>, gruppe: Gruppe, entry: &SentPosition) -> Result<
     );
     let search = Search { reach: entry.reach, ..Search::oldest(kind, entry.named) };
     let mut found = [None, None];
-    asked(gruppe, &search, &statement, |statement, params| {
+    asked(gruppe, &search, None, &statement, |statement, params| {
         tx.each(statement, params, |row| {
             let is_closed: bool = row.get(0)?;
             found[usize::from(!is_closed)] = Some(row.get(1)?);

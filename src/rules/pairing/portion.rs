@@ -195,14 +195,12 @@ pub struct Search {
     pub bezug: Option<(Role, Uuid)>,
     pub reach: Reach,
     pub newest_first: bool,
-    /// None of an older document, because it was looked for already.
-    pub after: Option<Uuid>,
 }
 
 impl Search {
     pub fn oldest(kind: PortionKind, named: Named) -> Search {
         let reach = Reach::Any;
-        let (charge, has_moved, bezug, newest_first, after) = (None, None, None, false, None);
-        Search { kind, named, charge, has_moved, bezug, reach, newest_first, after }
+        let (charge, has_moved, bezug, newest_first) = (None, None, None, false);
+        Search { kind, named, charge, has_moved, bezug, reach, newest_first }
     }
 }
