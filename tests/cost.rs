@@ -177,7 +177,10 @@ fn what_is_out_of_reach_is_walked_over_once_in_a_request() {
     let operations = [
         Operation { name: "RE of one item", request: |_, _| invoice((0..1).map(plain)) },
         Operation { name: "RE of fifty items", request: |_, _| invoice((0..50).map(plain)) },
-        Operation { name: "RE of fifty items in as many batches", request: |_, _| invoice((0..50).map(named)) },
+        Operation {
+            name: "RE of fifty items in as many batches",
+            request: |_, _| invoice((0..50).map(named)),
+        },
     ];
     let [few, many] = [200, 5_000].map(|lines| {
         let company = Company::with(History { lines, batches: 0 });

@@ -97,11 +97,18 @@ pub fn hint_outdated(
     precedes: impl Fn(&Gebucht, &Inventur) -> Result<bool>,
     hints: &mut Hints,
 ) -> Result<()> {
-    let counted = booked.iter().filter_map(|booked| Some((booked, booked.inventur_id?)));
+    if booked.is_empty() || !sql::has_inventuren(tx)? {
+        return Ok(());
+    }
     let key = |booked: &Gebucht| (booked.bewegung.artikel_id, booked.bewegung.charge_id);
-    let sums = sums(counted.clone().map(|(booked, _)| (key(booked), booked.bewegung.menge)))?;
-    for (booked, inventur) in counted.filter(|(booked, _)| !sums[&key(booked)].is_zero()) {
-        let inventur = sql::find_inventur(tx, inventur)?;
+    let sums = sums(booked.iter().map(|booked| (key(booked), booked.bewegung.menge)))?;
+    for booked in booked.iter().filter(|booked| !sums[&key(booked)].is_zero()) {
+        let last = match &booked.charge {
+            Some(charge) => charge.inventur_id,
+            None => sql::article_stock(tx, booked.bewegung.artikel_id)?.1,
+        };
+        let Some(last) = last else { continue };
+        let inventur = sql::find_inventur(tx, last)?;
         if !precedes(booked, &inventur)? {
             continue;
         }

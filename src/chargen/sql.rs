@@ -278,6 +278,11 @@ pub fn find_inventur_by_ref(tx: &Tx<'_>, external_ref: &str) -> Result<Option<In
     tx.find_by(&INVENTUR, "i.external_ref", &external_ref)
 }
 
+/// Whether anything was counted at all.
+pub fn has_inventuren(tx: &Tx<'_>) -> Result<bool> {
+    tx.exists("select 1 from inventur where tenant_id = :tenant", &[])
+}
+
 /// The stock of an article, and its last stocktaking.
 pub fn article_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<(Quantity, Option<Uuid>)> {
     let statement = "select bestand, inventur_id from artikel_bestand

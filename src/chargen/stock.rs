@@ -1,7 +1,5 @@
 //! Creating batches and booking movements.
 
-use std::collections::BTreeMap;
-
 use rusqlite::named_params;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -147,8 +145,6 @@ pub struct Gebucht {
     pub bewegung: Bewegung,
     pub ist_eingang: bool,
     pub charge: Option<Charge>,
-    /// The last stocktaking of the batch, or of the article without batches.
-    pub inventur_id: Option<Uuid>,
 }
 
 pub fn book(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<Vec<Gebucht>> {
@@ -165,13 +161,12 @@ pub fn book(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<Vec<Gebucht>> {
             ":am": tx.now(),
         })
     })?;
-    let counted = keep_article_stock(tx, buchungen)?;
-    buchungen.iter().map(|buchung| booked(tx, buchung, counted.get(&buchung.artikel_id).copied())).collect()
+    keep_article_stock(tx, buchungen)?;
+    buchungen.iter().map(|buchung| booked(tx, buchung)).collect()
 }
 
-fn booked(tx: &WriteTx<'_>, buchung: &Buchung, counted: Option<Uuid>) -> Result<Gebucht> {
+fn booked(tx: &WriteTx<'_>, buchung: &Buchung) -> Result<Gebucht> {
     let charge = book_batch(tx, buchung)?;
-    let inventur_id = charge.as_ref().map_or(counted, |charge| charge.inventur_id);
     let bewegung = Bewegung {
         beleg_id: buchung.ursache.ids()[0],
         beleg_nummer: None,
@@ -181,30 +176,24 @@ fn booked(tx: &WriteTx<'_>, buchung: &Buchung, counted: Option<Uuid>) -> Result<
         menge: buchung.menge,
         einheit: artikel::must_have(tx, buchung.artikel_id)?.einheit.clone(),
     };
-    Ok(Gebucht { bewegung, ist_eingang: buchung.ist_eingang, charge, inventur_id })
+    Ok(Gebucht { bewegung, ist_eingang: buchung.ist_eingang, charge })
 }
 
-/// Adds movements to the stock of their articles; the last stocktakings of those that were counted as a whole. Not in one
-/// statement with a returning clause, for which SQLite makes a table: that is a tenth of a document more.
-fn keep_article_stock(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<BTreeMap<Uuid, Uuid>> {
+/// Adds movements to the stock of their articles.
+fn keep_article_stock(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<()> {
     let add = "update artikel_bestand set bestand = bestand + :menge
         where tenant_id = :tenant and artikel_id = :artikel and abs(bestand + :menge) < :grenze";
     let begin =
         "insert into artikel_bestand (tenant_id, artikel_id, bestand) values (:tenant, :artikel, :menge)
         on conflict do nothing";
-    let inventur = "select inventur_id from artikel_bestand
-        where tenant_id = :tenant and artikel_id = :artikel and inventur_id is not null";
-    let mut counted = BTreeMap::new();
     for (artikel, menge) in sums(buchungen.iter().map(|buchung| (buchung.artikel_id, buchung.menge)))? {
         let new = named_params! {":artikel": artikel, ":menge": menge};
         let params = [new, named_params! {":grenze": LIMIT * Quantity::UNIT}].concat();
         if tx.execute(add, &params)? == 0 && tx.execute(begin, new)? == 0 {
             return Err(Box::<Refusal>::from(TooLarge).into());
         }
-        let inventur_id = tx.optional(inventur, named_params! {":artikel": artikel}, |row| row.get(0))?;
-        counted.extend(inventur_id.map(|id| (artikel, id)));
     }
-    Ok(counted)
+    Ok(())
 }
 
 /// Books a movement in the stock of its batch.

@@ -153,7 +153,10 @@ impl Booking<'_> {
         self.keep_followers()?;
         let received = self.note_batches()?;
         std::mem::take(&mut self.unmet).store(self.tx)?;
-        super::sql::note_receipts(self.tx, self.followed.keys().chain([&self.change.beleg.id]))?;
+        // Goods-receipt notes are about deliveries of suppliers alone.
+        let is_purchase = self.change.beleg.beleg_typ.seite() == Seite::Einkauf;
+        let belege = self.followed.keys().chain([&self.change.beleg.id]);
+        super::sql::note_receipts(self.tx, belege.filter(|_| is_purchase))?;
         self.hint_rebatched()?;
         let booked = self.book_movements()?;
         for received in received {
