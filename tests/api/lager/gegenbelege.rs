@@ -97,3 +97,28 @@ fn a_document_that_follows_has_a_new_version() {
     assert_eq!(mill.charge_id(&invoice), b);
     assert!(server.cli(&["check"]).status.success());
 }
+
+#[test]
+fn the_history_of_who_follows_has_the_positions_that_follow() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let sacks = |menge| json!({"artikelnr": "S", "menge": menge});
+    let a = mill.receive("A", 100);
+    let delivery = mill.post("LS", json!([sell(10, &a), sacks(5)])).id();
+    let first = mill.post("RE", sacks(2)).id();
+    mill.post("RE", sacks(3)).is(201);
+    mill.storno(&first).is(200);
+    let steps = history(&mill, &delivery);
+    let positions = |step: &Value| step["beleg"]["positionen"].as_array().unwrap().clone();
+    for (step, before) in
+        steps.iter().zip([["RE-2026-00001", "0.000"], ["RE-2026-00002", "0.000"], ["RE-2026-00001", "2.000"]])
+    {
+        let positions = positions(step);
+        assert_eq!(positions.len(), 1, "{step}");
+        assert_eq!((&positions[0]["position"], met(&step["beleg"])), (&json!(2), vec![before]));
+    }
+    assert_eq!(steps.len(), 3);
+    mill.client.put(&format!("/api/v1/belege/{delivery}"), json!({"notizen": "x"})).is(200);
+    let whole = history(&mill, &delivery).pop().unwrap();
+    assert_eq!(positions(&whole).len(), 2, "its own change keeps all of it");
+}
