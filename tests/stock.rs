@@ -1,6 +1,8 @@
 //! Deliveries, invoices, returns and credits (D8), told twice: by the server over HTTP, and by a model of a few plain
 //! maps that shares nothing with it. What D8 lists as tests, then stories that chance writes.
 
+#[path = "torture/dice.rs"]
+mod dice;
 mod process;
 
 mod stock {

@@ -1,30 +1,8 @@
 //! Stories that chance writes, and the shortest of them that still shows a difference.
 
+use crate::dice::Dice;
 use crate::stock::model::{Model, OPENING};
 use crate::stock::notation::{self, Batch, Item, Named, Op, Typ};
-
-/// A linear congruential generator (Knuth's constants).
-pub struct Dice(u64);
-
-impl Dice {
-    pub fn new(seed: u64) -> Dice {
-        Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x2545_f491_4f6c_dd1d)
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % limit
-    }
-
-    /// True once in so many times.
-    fn once_in(&mut self, times: usize) -> bool {
-        self.below(times) == 0
-    }
-
-    fn pick<T: Clone>(&mut self, from: &[T]) -> Option<T> {
-        if from.is_empty() { None } else { Some(from[self.below(from.len())].clone()) }
-    }
-}
 
 /// Documents that live at a time: enough to meet, few enough to be met.
 const CROWD: usize = 24;

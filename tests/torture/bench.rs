@@ -1,0 +1,119 @@
+//! `cargo bench --bench torture -- [P1 P2 …] [--seeds N] [--minutes M] [--seed S]`: what would refute our promises
+//! (docs/promises.md), tried on the real executable.
+//!
+//! An experiment consists of cases, each of which follows from its seed alone. It ends after N seeds, or at the first that
+//! begins after M minutes; without either it has the small size that `.ci/run` has time for. Then it is done once more
+//! with a fault built in, its control, which must be found within a stated number of seeds. A violation, or a control that
+//! is not found, ends the run with an error that says the seed and the shortest sequence that shows it.
+
+mod dice;
+mod experiment;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use experiment::{Case, Experiment};
+
+const EXPERIMENTS: &[Experiment] = &[];
+
+/// What was asked for on the command line.
+struct Asked {
+    promises: Vec<String>,
+    seeds: Option<u64>,
+    minutes: Option<u64>,
+    first: u64,
+}
+
+impl Asked {
+    fn of(arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
+        let mut asked = Asked { promises: Vec::new(), seeds: None, minutes: None, first: 0 };
+        let mut arguments = arguments.filter(|argument| argument != "--bench");
+        while let Some(argument) = arguments.next() {
+            if !argument.starts_with("--") {
+                asked.promises.push(argument);
+                continue;
+            }
+            let number = arguments.next().and_then(|number| number.parse().ok());
+            let number = number.ok_or_else(|| format!("{argument} needs a number behind it"))?;
+            match argument.as_str() {
+                "--seeds" => asked.seeds = Some(number),
+                "--minutes" => asked.minutes = Some(number),
+                "--seed" => asked.first = number,
+                _ => return Err(format!("there is no {argument}: --seeds, --minutes and --seed there are")),
+            }
+        }
+        let known = |promise: &String| EXPERIMENTS.iter().any(|experiment| experiment.promise == promise);
+        match asked.promises.iter().find(|promise| !known(promise)) {
+            Some(unknown) => Err(format!("there is no experiment for {unknown}")),
+            None => Ok(asked),
+        }
+    }
+
+    fn wants(&self, experiment: &Experiment) -> bool {
+        self.promises.is_empty() || self.promises.iter().any(|promise| promise == experiment.promise)
+    }
+
+    /// Whether one more case is wanted after so many seeds.
+    fn goes_on(&self, experiment: &Experiment, seeds: u64, begun: Instant) -> bool {
+        let most = match (self.seeds, self.minutes) {
+            (Some(most), _) => most,
+            (None, Some(_)) => u64::MAX,
+            (None, None) => experiment.seeds,
+        };
+        let is_over =
+            self.minutes.is_some_and(|minutes| begun.elapsed() >= Duration::from_secs(60 * minutes));
+        seeds < most && !is_over
+    }
+}
+
+/// Tries an experiment, then its control; its row of the table, and whether the promise held.
+fn tried(asked: &Asked, experiment: &Experiment) -> (String, Result<(), String>) {
+    let (begun, mut seeds, mut trials) = (Instant::now(), 0, 0);
+    let mut outcome = Ok(());
+    while outcome.is_ok() && asked.goes_on(experiment, seeds, begun) {
+        let seed = asked.first + seeds;
+        match (experiment.case)(&mut Case::new(seed, false)) {
+            Ok(more) => trials += more,
+            Err(found) => outcome = Err(format!("{}, seed {seed}: {found}", experiment.promise)),
+        }
+        seeds += 1;
+    }
+    let control =
+        (0..experiment.control_seeds).find(|seed| (experiment.case)(&mut Case::new(*seed, true)).is_err());
+    let found = match control {
+        Some(seed) => format!("after {}", seed + 1),
+        None => "not found".to_owned(),
+    };
+    let Experiment { promise, what, fault, .. } = experiment;
+    let violations = u8::from(outcome.is_err());
+    let row = format!("| {promise} | {what} | {seeds} | {trials} | {violations} | {fault}: {found} |");
+    let outcome = outcome.and_then(|()| match control {
+        Some(_) => Ok(()),
+        None => Err(format!(
+            "{promise}: {} seeds with the fault \"{fault}\" found nothing",
+            experiment.control_seeds
+        )),
+    });
+    (row, outcome)
+}
+
+fn main() -> ExitCode {
+    let asked = match Asked::of(std::env::args().skip(1)) {
+        Ok(asked) => asked,
+        Err(why) => {
+            eprintln!("{why}");
+            return ExitCode::from(2);
+        }
+    };
+    println!(
+        "| promise | what is tried | seeds | trials | violations | control: found |\n|---|---|---|---|---|---|"
+    );
+    let mut refuted = Vec::new();
+    for experiment in EXPERIMENTS.iter().filter(|experiment| asked.wants(experiment)) {
+        let (row, outcome) = tried(&asked, experiment);
+        println!("{row}");
+        refuted.extend(outcome.err());
+    }
+    refuted.iter().for_each(|found| eprintln!("\n{found}"));
+    if refuted.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
