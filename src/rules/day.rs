@@ -12,6 +12,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// Europe/Berlin, compiled in: the machine needs no time-zone database.
 static BERLIN: TimeZone = jiff::tz::get!("Europe/Berlin");
 
+/// The numbers of 0001-01-01 and 9999-12-31: a day is written with four digits for its year.
+const FIRST_NUMBER: i64 = -719_162;
+const LAST_NUMBER: i64 = 2_932_896;
+
 /// A calendar day; on the wire `YYYY-MM-DD`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Day(Date);
@@ -64,16 +68,16 @@ impl Day {
         Day(TimeZone::UTC.to_datetime(instant.timestamp()).date())
     }
 
-    /// The day with this number, counted from 1970-01-01.
+    /// The day with this number, counted from 1970-01-01; the first or the last there is where it has none.
     pub fn of_number(number: i64) -> Day {
-        let days = i32::try_from(number).unwrap_or(i32::MAX);
-        Day(jiff::civil::date(1970, 1, 1).saturating_add(Span::new().days(days.clamp(-700_000, 2_900_000))))
+        let days = number.clamp(FIRST_NUMBER, LAST_NUMBER);
+        Day(jiff::civil::date(1970, 1, 1).saturating_add(Span::new().days(days)))
     }
 
     /// Days since 1970-01-01.
     pub fn number(self) -> i64 {
-        let midnight = self.0.to_datetime(Time::midnight());
-        TimeZone::UTC.to_timestamp(midnight).map_or(0, |midnight| midnight.as_second().div_euclid(86_400))
+        // Days, not instants: the last day there is has none.
+        self.0.duration_since(jiff::civil::date(1970, 1, 1)).as_secs() / 86_400
     }
 
     /// The instant at which this day begins in Berlin.
@@ -103,8 +107,8 @@ impl Day {
         if !matches!(text.as_bytes().get(10), Some(b'T' | b't' | b' ')) {
             return None;
         }
-        if let Ok(instant) = text.parse::<Timestamp>() {
-            return Some(Day::in_berlin(instant.into()));
+        if let Ok(timestamp) = text.parse::<Timestamp>() {
+            return Instant::of_timestamp(timestamp).map(Day::in_berlin);
         }
         if text.contains('[') {
             return None;
@@ -186,7 +190,7 @@ impl Instant {
             Day::parse_plain(text.get(..10)?)?;
             let has_time = text.len() > 10 && !text.contains('[');
             let datetime = text.parse::<DateTime>().ok().filter(|_| has_time)?;
-            BERLIN.to_timestamp(datetime).ok().map(Instant::from)
+            BERLIN.to_timestamp(datetime).ok().and_then(Instant::of_timestamp)
         })
     }
 
@@ -196,7 +200,13 @@ impl Instant {
         if text.contains('[') {
             return None;
         }
-        text.parse::<Timestamp>().ok().map(Instant::from)
+        text.parse::<Timestamp>().ok().and_then(Instant::of_timestamp)
+    }
+
+    /// None in the year before the first, where an offset leads from 0001-01-01: it could be written, but not read.
+    fn of_timestamp(timestamp: Timestamp) -> Option<Instant> {
+        let instant = Instant::from(timestamp);
+        (instant.utc_day() >= FIRST_NUMBER).then_some(instant)
     }
 }
 
@@ -275,6 +285,8 @@ mod tests {
             ("-002026-07-10", None),
             ("2026-07-10T23:30:00[Europe/Berlin]", None),
             ("2026-07-10x", None),
+            ("0001-01-01T00:00:00Z", Some("0001-01-01")),
+            ("0001-01-01T00:00:00+00:01", None),
             ("", None),
         ];
         for (text, day) in table {
@@ -293,12 +305,23 @@ mod tests {
         assert_eq!(local("2026-10-25T02:30:00").as_deref(), Some("2026-10-25T00:30:00.000Z"));
         assert_eq!(local("2026-03-29T02:30:00").as_deref(), Some("2026-03-29T01:30:00.000Z"));
         assert_eq!((local("2026-07-10"), local("heute")), (None, None));
+        assert_eq!(local("0001-01-01T01:00:00").as_deref(), Some("0001-01-01T00:06:32.000Z"));
+        assert_eq!((local("0001-01-01T00:00:00"), local("0001-01-01T00:00:00+00:01")), (None, None));
         assert_eq!(Day::parse_german("1.7.2026"), Some(Day::new(2026, 7, 1)));
         assert_eq!(Day::parse_german("31.02.2026"), None);
-        for (day, number) in [("1970-01-01", 0), ("1969-12-31", -1), ("2026-07-10", 20_644)] {
+        let days = [
+            ("1970-01-01", 0),
+            ("1969-12-31", -1),
+            ("2026-07-10", 20_644),
+            ("0001-01-01", FIRST_NUMBER),
+            ("9999-12-31", LAST_NUMBER),
+        ];
+        for (day, number) in days {
             assert_eq!(Day::parse(day).map(Day::number), Some(number), "{day}");
             assert_eq!(Day::of_number(number).to_string(), day);
         }
+        assert_eq!(Day::of_number(i64::MIN).to_string(), "0001-01-01");
+        assert_eq!(Day::of_number(i64::MAX).to_string(), "9999-12-31");
     }
 
     #[test]
