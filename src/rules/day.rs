@@ -133,8 +133,9 @@ impl Day {
 
     /// Reads `DD.MM.YYYY`, as German spreadsheets write it.
     pub fn parse_german(text: &str) -> Option<Day> {
-        let [day, month, year]: [&str; 3] = text.split('.').collect::<Vec<_>>().try_into().ok()?;
-        if year.len() != 4 || day.len() > 2 || month.len() > 2 {
+        let mut parts = text.split('.');
+        let (day, month, year) = (parts.next()?, parts.next()?, parts.next()?);
+        if parts.next().is_some() || year.len() != 4 || day.len() > 2 || month.len() > 2 {
             return None;
         }
         Day::parse_plain(&format!("{year}-{month:0>2}-{day:0>2}"))
@@ -308,7 +309,9 @@ mod tests {
         assert_eq!(local("0001-01-01T01:00:00").as_deref(), Some("0001-01-01T00:06:32.000Z"));
         assert_eq!((local("0001-01-01T00:00:00"), local("0001-01-01T00:00:00+00:01")), (None, None));
         assert_eq!(Day::parse_german("1.7.2026"), Some(Day::new(2026, 7, 1)));
-        assert_eq!(Day::parse_german("31.02.2026"), None);
+        for none in ["31.02.2026", "1.7.2026.", "1.7", "...", "1.7.26"] {
+            assert_eq!(Day::parse_german(none), None, "{none}");
+        }
         let days = [
             ("1970-01-01", 0),
             ("1969-12-31", -1),
