@@ -3,7 +3,7 @@
 //! What is written stands in [`crate::db::followed`]; here are the route, the cursor that clients hand back, and the proof.
 
 mod checks;
-mod cursor;
+pub mod cursor;
 
 pub use checks::CHECKS;
 

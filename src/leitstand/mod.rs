@@ -55,7 +55,7 @@ mod suchfelder;
 mod taten;
 mod uebersicht;
 pub mod upkeep;
-mod upload;
+pub mod upload;
 mod uploads;
 mod vergessen;
 mod verlauf;

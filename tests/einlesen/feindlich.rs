@@ -5,7 +5,7 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
-use crate::sample;
+use super::sample;
 
 /// How the refusal begins, and what it says.
 type Expected = (&'static str, &'static str);

@@ -1,6 +1,6 @@
 //! The files: what each is, and what must become of it.
 
-use crate::sheets::{ods, ods_of, sheet_data, table, xlsx, xlsx_of, zipped};
+use super::sheets::{ods, ods_of, sheet_data, table, xlsx, xlsx_of, zipped};
 
 /// What must become of a file.
 pub enum Expected {

@@ -7,14 +7,17 @@
 //! is not found, ends the run with an error that says the seed and the shortest sequence that shows it.
 
 mod dice;
+mod exact;
+mod exactly;
 mod experiment;
+mod fuzz;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use experiment::{Case, Experiment};
 
-const EXPERIMENTS: &[Experiment] = &[];
+const EXPERIMENTS: &[Experiment] = &[exact::EXPERIMENT, fuzz::EXPERIMENT];
 
 /// What was asked for on the command line.
 struct Asked {

@@ -19,6 +19,7 @@ pub struct Experiment {
 
 /// A case: all that chance decides in it comes from its dice.
 pub struct Case {
+    pub seed: u64,
     pub dice: Dice,
     /// Whether the fault is built in.
     pub has_fault: bool,
@@ -26,6 +27,6 @@ pub struct Case {
 
 impl Case {
     pub fn new(seed: u64, has_fault: bool) -> Case {
-        Case { dice: Dice::new(seed), has_fault }
+        Case { seed, dice: Dice::new(seed), has_fault }
     }
 }

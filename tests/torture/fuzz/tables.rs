@@ -1,0 +1,77 @@
+//! Files of data: CSV, JSON, spreadsheets, the export of a cash register.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use partnerd::app::imports;
+use partnerd::http::json::Json;
+use partnerd::import::check::{Mistakes, check, decide_decimal, unused};
+use partnerd::import::file::Rows;
+use partnerd::import::table::Scanner;
+use partnerd::kasse::dsfinvk;
+
+use super::values::same;
+
+/// What a table may take when it is written out: less than the page allows, so that a case is soon over.
+pub const TABLE_BYTES_MAX: usize = 4 << 20;
+
+/// Larger tables are not looked at cell by cell.
+const ROWS_MAX: usize = 300;
+
+/// The cells of a text, where it is a table, are those that another reader finds.
+fn cells(bytes: &[u8]) -> Result<(), String> {
+    let Ok(text) = std::str::from_utf8(bytes) else { return Ok(()) };
+    let text = text.trim_start_matches('\u{feff}');
+    let mut theirs = csv::ReaderBuilder::new();
+    let mut theirs = theirs.delimiter(b';').has_headers(false).flexible(true).from_reader(text.as_bytes());
+    // Blank lines are no records to the other.
+    let mut theirs = theirs.records().map(Result::unwrap).filter(|record| record.iter().ne([""]));
+    let (mut scanner, mut cells) = (Scanner::new(text, b';'), Vec::new());
+    while let Ok(Some(_)) = scanner.next(&mut cells) {
+        if cells != [""] {
+            let record = theirs.next().unwrap_or_default();
+            same("cells", cells.iter().map(AsRef::as_ref).collect::<Vec<&str>>(), record.iter().collect())?;
+        }
+    }
+    Ok(())
+}
+
+/// A file of some kind of import, looked at as far as that goes without a database.
+pub fn import(bytes: &[u8]) -> Result<(), String> {
+    cells(bytes)?;
+    let Ok(mut rows) = Rows::of_bytes(bytes.to_vec(), None, TABLE_BYTES_MAX) else { return Ok(()) };
+    if rows.len() > ROWS_MAX {
+        return Ok(());
+    }
+    let all_objects = (0..rows.len()).all(|at| matches!(rows.row(at), Json::Object(_)));
+    same("rows are read again", all_objects, true)?;
+    let kinds: Vec<_> = imports().collect();
+    let kind = kinds[bytes.len() % kinds.len()];
+    unused(kind, &mut rows);
+    if decide_decimal(kind, &mut rows, None).is_err() {
+        return Ok(());
+    }
+    let mut mistakes = Mistakes::default();
+    check(kind, &rows, &mut mistakes);
+    let said = mistakes.text().unwrap_or_default();
+    same("steers the terminal", said.chars().any(|letter| letter.is_control() && letter != '\n'), false)?;
+    if let Ok(groups) = kind.groups(&rows) {
+        let grouped: usize = (0..groups.count()).map(|group| groups.rows(group).len()).sum();
+        same("rows in groups", grouped, rows.len())?;
+    }
+    Ok(())
+}
+
+/// The export of a cash register, which is read from a file.
+pub fn export(bytes: &[u8]) -> Result<(), String> {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    let path = PATH.get_or_init(|| {
+        let name = format!("export-{}.zip", std::process::id());
+        PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)
+    });
+    std::fs::write(path, bytes).unwrap();
+    let read = dsfinvk::read(path);
+    std::fs::remove_file(path).unwrap();
+    let Ok(read) = read else { return Ok(()) };
+    same("a receipt without lines", read.receipts.iter().any(|receipt| receipt.lines() == 0), false)
+}
