@@ -11,6 +11,8 @@ mod exact;
 mod exactly;
 mod experiment;
 mod fuzz;
+#[path = "../programs/mod.rs"]
+mod programs;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -113,6 +115,9 @@ fn main() -> ExitCode {
     );
     let mut refuted = Vec::new();
     for experiment in EXPERIMENTS.iter().filter(|experiment| asked.wants(experiment)) {
+        if programs::are_missing(experiment.needs) {
+            continue;
+        }
         let (row, outcome) = tried(&asked, experiment);
         println!("{row}");
         refuted.extend(outcome.err());

@@ -19,6 +19,7 @@ const NUMBERS: u64 = 10_000;
 pub const EXPERIMENT: Experiment = Experiment {
     promise: "P19",
     what: "random decimals from JSON to the database to JSON",
+    needs: &[],
     seeds: 10,
     case: numbers,
     fault: "one value in a thousand loses its last digit in the database",

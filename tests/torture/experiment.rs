@@ -7,6 +7,8 @@ pub struct Experiment {
     pub promise: &'static str,
     /// What a trial is.
     pub what: &'static str,
+    /// Programs without which it is passed over.
+    pub needs: &'static [&'static str],
     /// How many cases there are where nobody asks for more.
     pub seeds: u64,
     /// Tries a case: how many trials it had, or what was violated, with the shortest sequence that shows it.

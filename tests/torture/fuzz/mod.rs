@@ -40,6 +40,7 @@ pub struct Parser {
 pub const EXPERIMENT: Experiment = Experiment {
     promise: "P23",
     what: "inputs for each parser: no panic, no loop, memory within a bound, values as they were written",
+    needs: &[],
     seeds: 15,
     case: batch,
     fault: "parsers that panic on a rare word, take 64 MiB for one, lose the last digit of a number in a hundred",
