@@ -11,6 +11,9 @@ mod exact;
 mod exactly;
 mod experiment;
 mod fuzz;
+mod power;
+#[path = "../process/mod.rs"]
+mod process;
 #[path = "../programs/mod.rs"]
 mod programs;
 
@@ -19,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use experiment::{Case, Experiment};
 
-const EXPERIMENTS: &[Experiment] = &[exact::EXPERIMENT, fuzz::EXPERIMENT];
+const EXPERIMENTS: &[Experiment] = &[power::EXPERIMENT, exact::EXPERIMENT, fuzz::EXPERIMENT];
 
 /// What was asked for on the command line.
 struct Asked {

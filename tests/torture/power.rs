@@ -1,0 +1,194 @@
+//! P1: a power cut loses no answered write and leaves nothing in halves.
+//!
+//! A real server works for 16 writers while a library that is preloaded into it notes each write, truncate, sync and name
+//! (`power/recorder.c`), and each client how long those notes were when it had its answer. Out of them states of the disk
+//! are made as a power cut would leave them (`power/disk.rs`), and each must have all that was answered before it
+//! (`power/oracle.rs`): looked at in this process with SQLite; in a share of them with `partnerd check` and `partnerd
+//! audit verify`, which take as long as ten such looks, and in a smaller share by a server that is started on it and sent
+//! every document again.
+//!
+//! A case has two lives: the second server begins on what a power cut left of the first, so recovery is cut off as well.
+//! In each the write-ahead log is moved into the database and emptied under way; in some it grows so long that it is begun
+//! anew over its old content. The first server drops the audit rows of long ago. Between both lives an import, a backup and
+//! two restores begin on what the first cut left, and are cut off in the same way (`power/commands.rs`).
+//!
+//! Threads make the server do something else each time: a seed gives the plan of a case, and a violation keeps the state
+//! that shows it.
+
+mod commands;
+mod disk;
+mod oracle;
+mod recording;
+mod writers;
+
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use crate::dice::Dice;
+use crate::experiment::{Case, Experiment};
+use crate::process::{Folder, Running};
+use disk::{Image, Stored};
+use recording::{Log, Recording, is_seldom};
+use writers::Answered;
+
+pub const EXPERIMENT: Experiment = Experiment {
+    promise: "P1",
+    what: "states of the disk after a power cut",
+    needs: &["cc"],
+    seeds: 2,
+    case,
+    fault: "the write-ahead log is synced as with synchronous=NORMAL",
+    control_seeds: 2,
+};
+
+/// States of one life of a server.
+const STATES: usize = 50;
+
+/// Each so many states the executable's own proofs are run, and a server is started.
+const PROVED_EACH: usize = 10;
+const REPEATED_EACH: usize = 25;
+
+/// How long a server may take to empty its write-ahead log when nothing comes in.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn case(case: &mut Case) -> Result<u64, String> {
+    let (base, key) = beginning();
+    let mut left = Left { image: base.clone(), answered: Vec::new() };
+    let mut states = 0;
+    let dice = &mut case.dice;
+    let first = Plan { name: "first", is_stopped: dice.once_in(2), is_long: false };
+    let second = Plan { name: "second", is_long: dice.once_in(3), is_stopped: dice.once_in(2) };
+    for plan in [first, second] {
+        let (name, life) = (plan.name, Life::new(&left, key, &plan)?);
+        let (more, next) = life.cut_off(case, key).map_err(|found| format!("{name} life, {found}"))?;
+        (states, left) = (states + more, next);
+        // The fault is one of the server's syncs.
+        if name == "first" && !case.has_fault {
+            states += commands::cut_off(case, &left)?;
+        }
+    }
+    Ok(states)
+}
+
+/// A company that was served long ago, and its key.
+fn beginning() -> &'static (Image, String) {
+    static BEGINNING: OnceLock<(Image, String)> = OnceLock::new();
+    BEGINNING.get_or_init(|| {
+        let folder = Folder::new();
+        let key = writers::mill(&folder);
+        (Stored::of(folder.path()).image(), key)
+    })
+}
+
+/// What a power cut left, and what had been answered.
+struct Left {
+    image: Image,
+    answered: Vec<Answered>,
+}
+
+/// Chosen before anything is done: how much chance is drawn later depends on what the server did.
+struct Plan {
+    name: &'static str,
+    /// Its write-ahead log becomes so long that it is begun anew under way.
+    is_long: bool,
+    /// It is told to stop and not killed.
+    is_stopped: bool,
+}
+
+/// What a server asked of the disk, and what it answered.
+struct Life {
+    recording: Recording,
+    answered: Vec<Answered>,
+}
+
+impl Life {
+    fn new(left: &Left, key: &str, plan: &Plan) -> Result<Life, String> {
+        let (folder, logs) = (laid_out(&left.image), Folder::new());
+        let base = Stored::of(folder.path());
+        let mut command = folder.command(&["serve", "--listen", "127.0.0.1:0"]);
+        let log = Log::of(&mut command, &folder, &logs);
+        let mut server = Running::start(command);
+        let client = server.client(key);
+        let mut answered = left.answered.clone();
+        answered.extend(writers::work(&client, &log, &format!("{}-1", plan.name), plan.is_long)?);
+        until_empty(&folder.file("partnerd.db-wal"))?;
+        answered.extend(writers::work(&client, &log, &format!("{}-2", plan.name), false)?);
+        if oracle::has_old_rows(&folder) {
+            return Err("audit rows of long ago were not dropped".to_owned());
+        }
+        if plan.is_stopped {
+            server.signal("TERM");
+            server.end();
+        } else {
+            server.kill();
+        }
+        Ok(Life { recording: Recording { base, log: log.read() }, answered })
+    }
+
+    /// Cuts it off at some instants and looks at each state; how many there were, and the last of them.
+    fn cut_off(&self, case: &mut Case, key: &str) -> Result<(u64, Left), String> {
+        let mut left = Left { image: Image::new(), answered: Vec::new() };
+        let (instants, mut nr) = (self.instants(&mut case.dice), 0);
+        self.recording.cut_off(case, &instants, |image, end| {
+            let answered = self.answered.partition_point(|answered| answered.at <= end);
+            let answered = &self.answered[..answered];
+            look_at(nr, &image, key, answered).map_err(|found| (found, image.clone()))?;
+            nr += 1;
+            let before = answered.iter().map(|answered| Answered { at: 0, ..answered.clone() });
+            left = Left { answered: before.collect(), image };
+            Ok(())
+        })?;
+        Ok((instants.len() as u64, left))
+    }
+
+    /// Behind how many records it is cut off, in order: anywhere, or when an answer has just come in, or beside a call
+    /// that is seldom.
+    fn instants(&self, dice: &mut Dice) -> Vec<usize> {
+        let records = self.recording.records();
+        let seldom: Vec<usize> = (1..=records.len()).filter(|at| is_seldom(&records[at - 1])).collect();
+        let instant = |dice: &mut Dice| match dice.below(4) {
+            0 => 1 + dice.below(records.len()),
+            1 => dice.pick(&seldom).unwrap_or(1) + dice.below(3) - 1,
+            _ => {
+                let at = dice.pick(&self.answered).map_or(0, |answered| answered.at);
+                records.partition_point(|record| record.end < at) + 1
+            }
+        };
+        let mut instants: Vec<usize> = (0..STATES).map(|_| instant(dice).clamp(1, records.len())).collect();
+        instants.sort_unstable();
+        instants
+    }
+}
+
+/// Waits until the server has emptied its write-ahead log because nothing comes in.
+fn until_empty(log: &Path) -> Result<(), String> {
+    let begun = Instant::now();
+    while std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
+        if begun.elapsed() > PATIENCE {
+            return Err("the write-ahead log was not emptied".to_owned());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+/// Looks at a state; each look at a copy of its own, for it changes what it looks at.
+fn look_at(nr: usize, image: &Image, key: &str, answered: &[Answered]) -> Result<(), String> {
+    oracle::look(&laid_out(image).file("partnerd.db"), answered)?;
+    if nr.is_multiple_of(PROVED_EACH) {
+        oracle::prove(&laid_out(image))?;
+    }
+    if nr.is_multiple_of(REPEATED_EACH) {
+        let folder = laid_out(image);
+        oracle::repeat(&folder, key, answered)?;
+        oracle::prove(&folder)?;
+    }
+    Ok(())
+}
+
+fn laid_out(image: &Image) -> Folder {
+    let folder = Folder::new();
+    oracle::lay_out(image, folder.path());
+    folder
+}

@@ -1,0 +1,187 @@
+//! What a server asked of the disk, in order: a library that is preloaded into it notes each call (`recorder.c`).
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
+
+use super::disk::{Disk, Image, Stored};
+use super::oracle::lay_out;
+use crate::experiment::Case;
+use crate::process::Folder;
+
+/// What the process asked for. A file is called by its inode, a name is one below the folder.
+pub enum Call<'l> {
+    Write {
+        file: u64,
+        offset: usize,
+        bytes: &'l [u8],
+    },
+    Truncate {
+        file: u64,
+        length: usize,
+    },
+    /// A sync that is done; it covers what stands in the log before `begun`.
+    Sync {
+        file: u64,
+        begun: usize,
+    },
+    Create {
+        file: u64,
+        name: &'l str,
+    },
+    Link {
+        from: &'l str,
+        to: &'l str,
+    },
+    Rename {
+        from: &'l str,
+        to: &'l str,
+    },
+    Unlink {
+        name: &'l str,
+    },
+}
+
+/// A call, and where its record ends in the log: the instant at which it was done.
+pub struct Record<'l> {
+    pub call: Call<'l>,
+    pub end: usize,
+}
+
+/// Where the log of a folder is written: outside of it.
+pub struct Log {
+    path: PathBuf,
+}
+
+impl Log {
+    /// Has the calls of a command noted that works in this folder.
+    pub fn of(command: &mut Command, folder: &Folder, logs: &Folder) -> Log {
+        let path = logs.file("calls.log");
+        let watched = fs::canonicalize(folder.path()).unwrap();
+        command.env("LD_PRELOAD", library()).env("TORTURE_FOLDER", watched).env("TORTURE_LOG", &path);
+        Log { path }
+    }
+
+    /// How long it is: whatever was noted up to now is before this.
+    pub fn length(&self) -> usize {
+        fs::metadata(&self.path).map_or(0, |log| log.len() as usize)
+    }
+
+    pub fn read(&self) -> Vec<u8> {
+        fs::read(&self.path).expect("the library was not loaded: is the executable a static one?")
+    }
+}
+
+/// What was on the disk before a process began, and what it asked of it.
+pub struct Recording {
+    pub base: Stored,
+    pub log: Vec<u8>,
+}
+
+impl Recording {
+    pub fn records(&self) -> Vec<Record<'_>> {
+        records(&self.log)
+    }
+
+    /// Cuts it off behind so many records each, and looks at what is left. `look` is told where in the log that is; what
+    /// it finds, and in which state, is the violation.
+    pub fn cut_off(
+        &self,
+        case: &mut Case,
+        instants: &[usize],
+        mut look: impl FnMut(Image, usize) -> Result<(), (String, Image)>,
+    ) -> Result<(), String> {
+        let records = self.records();
+        let mut disk = Disk::of(&self.base);
+        if case.has_fault {
+            disk = disk.without_syncs_of_log();
+        }
+        let mut done = 0;
+        for (nr, instant) in instants.iter().enumerate() {
+            records[done..*instant].iter().for_each(|record| disk.proceed(record));
+            done = *instant;
+            let Record { call, end } = &records[done - 1];
+            look(disk.cut(&mut case.dice), *end).map_err(|(found, state)| {
+                let (kept, all) = (keep(&state), records.len());
+                format!(
+                    "state {nr} (kept in {kept}), behind call {done} of {all} ({call}, up to {end}): {found}"
+                )
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Keeps a state that refutes the promise; where.
+fn keep(image: &Image) -> String {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("P1-state");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    lay_out(image, &folder);
+    folder.display().to_string()
+}
+
+/// Whether a call is neither a write nor a sync.
+pub fn is_seldom(record: &Record<'_>) -> bool {
+    !matches!(record.call, Call::Write { .. } | Call::Sync { .. })
+}
+
+/// The library, built once a run.
+fn library() -> &'static PathBuf {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let library = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("recorder.so");
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/torture/power/recorder.c");
+        let mut cc = Command::new("cc");
+        let built = cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).args([source, "-ldl"]).status();
+        assert!(built.unwrap().success(), "{source} cannot be built");
+        library
+    })
+}
+
+/// The records of a log; the last one may have been cut off when the process was killed.
+fn records(log: &[u8]) -> Vec<Record<'_>> {
+    let (mut records, mut at) = (Vec::new(), 0);
+    while let Some((head, rest)) = log[at..].split_at_checked(32) {
+        let [kind, file, number, length] =
+            [0, 8, 16, 24].map(|from| u64::from_le_bytes(head[from..from + 8].try_into().unwrap()));
+        let (number, length) = (number as usize, length as usize);
+        let Some(bytes) = rest.get(..length) else { break };
+        at += 32 + length;
+        records.push(Record { call: call(kind as u8, file, number, bytes), end: at });
+    }
+    records
+}
+
+fn call(kind: u8, file: u64, number: usize, bytes: &[u8]) -> Call<'_> {
+    let name = || std::str::from_utf8(bytes).unwrap();
+    let both = || name().split_once('\0').unwrap();
+    match kind {
+        b'w' => Call::Write { file, offset: number, bytes },
+        b't' => Call::Truncate { file, length: number },
+        b's' => Call::Sync { file, begun: number },
+        b'c' => Call::Create { file, name: name() },
+        b'l' => Call::Link { from: both().0, to: both().1 },
+        b'r' => Call::Rename { from: both().0, to: both().1 },
+        b'u' => Call::Unlink { name: name() },
+        _ => panic!("the log has a record of kind {kind}"),
+    }
+}
+
+/// For messages.
+impl std::fmt::Display for Call<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Call::Write { file, offset, bytes } => {
+                write!(f, "write of {} bytes at {offset} to inode {file}", bytes.len())
+            }
+            Call::Truncate { file, length } => write!(f, "truncate of inode {file} to {length}"),
+            Call::Sync { file, .. } => write!(f, "sync of inode {file}"),
+            Call::Create { file, name } => write!(f, "creation of {name}, inode {file}"),
+            Call::Link { from, to } => write!(f, "link of {from} as {to}"),
+            Call::Rename { from, to } => write!(f, "rename of {from} to {to}"),
+            Call::Unlink { name } => write!(f, "unlink of {name}"),
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Sixteen clients that write at once, and what they were answered.
+
+use serde_json::{Value, json};
+
+use super::oracle;
+use super::recording::Log;
+use crate::process::{Answer, Client, Folder, Running};
+
+pub const WRITERS: usize = 16;
+
+/// Documents of a client; each of them is five requests at least.
+const DOCUMENTS: usize = 4;
+
+/// Attachments that a client sends where the log of the database is to become so long that it is begun anew under way:
+/// 48 MiB in all (`src/db/checkpoint.rs`).
+const ATTACHMENTS: usize = 6;
+const ATTACHMENT_BYTES: usize = 512 * 1024;
+
+/// Requests of long ago: some pages of the audit log.
+const OLD_REQUESTS: usize = 100;
+
+/// What an answer promises.
+#[derive(Clone, Debug)]
+pub enum Promise {
+    Beleg {
+        id: String,
+        nummer: String,
+        sent: Value,
+    },
+    Kunde {
+        id: String,
+        kundennr: String,
+    },
+    /// The counter document of a storno.
+    Storno {
+        id: String,
+        counter: String,
+        nummer: String,
+    },
+    /// That the notes say this number or a later one: they are only changed by who made the record.
+    Notiz {
+        table: &'static str,
+        id: String,
+        at_least: i64,
+    },
+    Anhang {
+        id: String,
+        bytes: i64,
+    },
+}
+
+/// An answer, and how long the log of calls was when it had come in.
+#[derive(Clone)]
+pub struct Answered {
+    pub at: usize,
+    pub request_id: String,
+    pub promise: Promise,
+}
+
+/// A company with a partner, wheat, and a batch of it; its key. It was made so long ago that the rows of its audit log
+/// from then are dropped when a server starts, because a command of today tells that the clock is right.
+pub fn mill(folder: &Folder) -> String {
+    let logs = Folder::new();
+    let long_ago = |arguments: &[&str]| {
+        let mut command = folder.command(arguments);
+        Log::of(&mut command, folder, &logs);
+        command.env("TORTURE_DAYS", "-100");
+        command
+    };
+    let result = |arguments: &[&str]| {
+        let output = long_ago(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    result(&["tenant", "create", "Mühle"]);
+    let key = result(&["key", "create", "--tenant", "Mühle", "--label", "test", "--all-scopes"]);
+    let mut server = Running::start(long_ago(&["serve", "--listen", "127.0.0.1:0"]));
+    let client = server.client(&key);
+    (0..OLD_REQUESTS).for_each(|_| assert_eq!(client.get("/api/v1/laender").status, 200));
+    server.signal("TERM");
+    assert!(server.end().0.success());
+    stock(folder);
+    assert!(oracle::has_old_rows(folder), "the scene needs rows that are to be dropped");
+    key
+}
+
+/// Wheat, a batch of it and a partner, imported today.
+fn stock(folder: &Folder) {
+    let article = json!([{"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg", "preis": "0.30",
+        "ep_netto": "0.20", "chargenpflichtig": true}]);
+    folder.import("Mühle", "artikel", &article);
+    let partner = json!([{"kundennr": "K-1", "nachname_firma": "Bäcker", "kunden_id": 2, "strasse": "Am Markt 1",
+        "plz": "36037", "ort": "Fulda"}]);
+    folder.import("Mühle", "kunden", &partner);
+    let batch = json!([{"artikelnummer": "W", "charge_nr": "A1", "bestand": 1_000_000}]);
+    folder.import("Mühle", "chargen", &batch);
+}
+
+/// A client that notes when its answers come in.
+struct Writer<'a> {
+    client: Client,
+    log: &'a Log,
+    /// Chosen by the case, so that no two cases have the same references.
+    name: String,
+    batch: Value,
+    answered: Vec<Answered>,
+}
+
+impl Writer<'_> {
+    fn send(&self, method: &str, path: &str, body: &Value) -> Result<(Answer, usize), String> {
+        let answer =
+            self.client.send(method, path, Some(body)).map_err(|error| format!("{path}: {error}"))?;
+        let at = self.log.length();
+        match answer.status {
+            200 | 201 => Ok((answer, at)),
+            status => Err(format!("{method} {path} {body}: {status} {}", answer.body)),
+        }
+    }
+
+    /// Sends a request whose answer promises something.
+    fn write(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: &Value,
+        promise: impl FnOnce(&Value) -> Promise,
+    ) -> Result<String, String> {
+        let (answer, at) = self.send(method, path, body)?;
+        let promise = promise(&answer.body);
+        self.answered.push(Answered { at, request_id: answer.request_id, promise });
+        Ok(text(&answer.body, "id"))
+    }
+
+    fn beleg(&mut self, nr: usize) -> Result<(), String> {
+        let reference = format!("{}-{nr}", self.name);
+        let item = json!({"artikelnr": "W", "menge": nr + 1, "charge_id": self.batch});
+        let freight = json!({"bezeichnung": "Fracht", "menge": 1, "ep_netto": "12.50", "mwst_satz": 19});
+        let sent =
+            json!({"beleg_typ": "RE", "kunden_id": 2, "external_ref": reference, "items": [item, freight]});
+        let promise = |body: &Value| Promise::Beleg {
+            id: text(body, "id"),
+            nummer: text(body, "beleg_nummer"),
+            sent: sent.clone(),
+        };
+        let id = self.write("POST", "/api/v1/belege", &sent, promise)?;
+        let path = format!("/api/v1/belege/{id}");
+        self.note("beleg", &path, &id, nr)?;
+        if nr.is_multiple_of(2) {
+            self.send("POST", &format!("{path}/abschliessen"), &json!({}))?;
+            let storno = |body: &Value| Promise::Storno {
+                id: text(body, "id"),
+                counter: text(body, "storno_beleg_id"),
+                nummer: text(body, "storno_beleg_nummer"),
+            };
+            self.write("POST", &format!("{path}/storno"), &json!({"grund": "Irrtum"}), storno)?;
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, table: &'static str, path: &str, id: &str, nr: usize) -> Result<(), String> {
+        let promise = Promise::Notiz { table, id: id.to_owned(), at_least: nr as i64 };
+        self.write("PUT", path, &json!({"notizen": nr.to_string()}), |_| promise).map(drop)
+    }
+
+    fn kunde(&mut self) -> Result<String, String> {
+        let kunde = json!({"nachname_firma": format!("Kunde {}", self.name), "ort": "Fulda"});
+        let promise =
+            |body: &Value| Promise::Kunde { id: text(body, "id"), kundennr: text(body, "kundennr") };
+        self.write("POST", "/api/v1/kunden", &kunde, promise)
+    }
+
+    /// A read and a refusal, whose rows go through the journal.
+    fn in_journal(&self) -> Result<(), String> {
+        for path in ["/api/v1/kunden?limit=1", "/api/v1/nichts"] {
+            self.client.send("GET", path, None).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    fn work(&mut self, with_attachments: bool) -> Result<(), String> {
+        let kunde = self.kunde()?;
+        let path = format!("/api/v1/kunden/{kunde}");
+        for nr in 0..DOCUMENTS {
+            self.beleg(nr)?;
+            self.note("kunde", &path, &kunde, nr)?;
+            self.in_journal()?;
+        }
+        let content = "QUJD".repeat(ATTACHMENT_BYTES / 3);
+        for nr in 0..if with_attachments { ATTACHMENTS } else { 0 } {
+            let body = json!({"dateiname": format!("{nr}.txt"), "inhalt_base64": content});
+            let promise = |body: &Value| Promise::Anhang {
+                id: text(body, "id"),
+                bytes: ATTACHMENT_BYTES as i64 / 3 * 3,
+            };
+            self.write("POST", &format!("{path}/dokumente"), &body, promise)?;
+            self.note("kunde", &path, &kunde, DOCUMENTS + nr)?;
+        }
+        Ok(())
+    }
+}
+
+/// Lets all of them work until they are done; what they were answered, the earliest first.
+pub fn work(client: &Client, log: &Log, name: &str, with_attachments: bool) -> Result<Vec<Answered>, String> {
+    let batches = client.get("/api/v1/chargen").body;
+    let batch = &batches.as_array().ok_or("no batches")?[0]["id"];
+    let results: Vec<Result<Vec<Answered>, String>> = std::thread::scope(|scope| {
+        let work = |at: usize| {
+            let name = format!("{name}-{at}");
+            let (client, batch, answered) = (client.clone(), batch.clone(), Vec::new());
+            let mut writer = Writer { client, log, name, batch, answered };
+            writer.work(with_attachments).map(|()| writer.answered)
+        };
+        let workers: Vec<_> = (0..WRITERS).map(|at| scope.spawn(move || work(at))).collect();
+        workers.into_iter().map(|worker| worker.join().unwrap()).collect()
+    });
+    let mut all: Vec<Answered> =
+        results.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+    all.sort_by_key(|answered| answered.at);
+    Ok(all)
+}
+
+fn text(body: &Value, field: &str) -> String {
+    body[field].as_str().unwrap_or_default().to_owned()
+}
