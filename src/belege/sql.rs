@@ -154,6 +154,11 @@ pub fn position(tx: &Tx<'_>, beleg: Uuid, position: i64) -> Result<BelegPosition
     tx.one(&statement, named_params! {":beleg": beleg, ":position": position}, BelegPosition::read)
 }
 
+/// Notes a new version of a document of which its own row says nothing else.
+pub fn note_version(tx: &WriteTx<'_>, beleg: Uuid, version: i64) -> Result<()> {
+    tx.update("beleg", beleg, named_params! {":version": version, ":geaendert_am": tx.now()})
+}
+
 pub fn with_positions(tx: &Tx<'_>, beleg: Beleg) -> Result<Beleg> {
     let mut positionen = positions(tx, beleg.id)?;
     add_gegenbelege(tx, &beleg, &mut positionen)?;

@@ -16,6 +16,7 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("belege/lager/open.rs", TABLE),
     ("belege/lager/portions.rs", ALONE),
     ("belege/lager/receipt.rs", ALONE),
+    ("belege/lager/search.rs", "it asks for goods in the order of an index, and holds all that is asked so"),
     ("belege/lieferanten_nr.rs", "it is about two tables, and holds all that is said of them"),
     ("belege/nachweis.rs", TABLE),
     ("belege/pdf.rs", TABLE),

@@ -80,9 +80,21 @@ impl<'r> Booking<'r> {
         Ok(())
     }
 
-    pub fn hint_chosen(&mut self, entry: &SentPosition) {
-        let message = "Die Charge wurde nach Mindesthaltbarkeit gewählt.";
-        self.hint(entry, HintCode::ChargeAutomatisch, "charge_id", message);
+    /// The parts of a quantity, by the batches that are chosen for it; none where the company does not want that, or
+    /// nothing can be chosen.
+    pub fn choose(
+        &mut self,
+        entry: &SentPosition,
+        artikel: Uuid,
+        menge: Quantity,
+    ) -> Result<Vec<(Option<Uuid>, Quantity)>> {
+        let chosen = self.fefo.choose(artikel, menge)?;
+        if !chosen.is_empty() {
+            self.room.check_parts(chosen.len())?;
+            let message = "Die Charge wurde nach Mindesthaltbarkeit gewählt.";
+            self.hint(entry, HintCode::ChargeAutomatisch, "charge_id", message);
+        }
+        Ok(chosen)
     }
 
     pub fn hint_moved_back(&mut self, entry: &SentPosition) {

@@ -3,7 +3,7 @@
 
 use super::booking::Booking;
 use super::change::Gruppe;
-use super::sql;
+use super::{search, sql};
 use crate::belege;
 use crate::failure::Result;
 use crate::rules::error::{Code, HintCode, Refusal};
@@ -17,7 +17,7 @@ impl Booking<'_> {
             return Ok(());
         }
         let others = if self.is_left(gruppe, entry)? {
-            sql::in_other_batches(self.tx, gruppe, entry)?
+            search::in_other_batches(self.tx, gruppe, entry)?
         } else {
             Vec::new()
         };
@@ -51,7 +51,7 @@ impl Booking<'_> {
         if self.unmet.meets_nothing || entry.role.takes_back() || !self.is_left(gruppe, entry)? {
             return Ok(());
         }
-        let [closed, old] = sql::passed_over(self.tx, gruppe, entry)?;
+        let [closed, old] = search::passed_over(self.tx, gruppe, entry)?;
         let passed_over = [
             (closed, HintCode::GegenbelegGeschlossen, "ist ohne Gegenbeleg erledigt"),
             (old, HintCode::GegenbelegZuAlt, "liegt zu weit zurück oder voraus (paarung_monate)"),

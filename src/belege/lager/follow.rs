@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::booking::Booking;
@@ -43,8 +42,7 @@ impl Booking<'_> {
             positionen.sort_unstable_by_key(|position| position.position);
             let old = Beleg { positionen: Some(positionen), ..beleg.clone() };
             belege::verlauf::write_version(self.tx, &old, BelegAktion::Folgen)?;
-            let new = named_params! {":version": beleg.version + 1, ":geaendert_am": self.tx.now()};
-            self.tx.update("beleg", *id, new)?;
+            belege::sql::note_version(self.tx, *id, beleg.version + 1)?;
         }
         Ok(())
     }

@@ -16,6 +16,7 @@ mod open;
 mod portions;
 mod receipt;
 mod room;
+mod search;
 mod sql;
 
 pub use batch::{batch_missing, charge_for, complete_charge};
@@ -56,7 +57,7 @@ pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Res
         tx,
         change,
         fefo: Fefo::new(tx, change),
-        room: Room::default(),
+        room: Room::new(change.beleg.id),
         movements: Movements::new(),
         touched: BTreeSet::new(),
         unmet: open::Unmet::default(),
@@ -149,7 +150,7 @@ impl Booking<'_> {
     /// Stores what is open, notes the batches, books the movements.
     fn book(mut self) -> Result<Rebooked> {
         std::mem::take(&mut self.errors).into_result()?;
-        self.hint_left_open()?;
+        self.room.hint_left_open(self.tx, self.hints)?;
         self.keep_followers()?;
         let received = self.note_batches()?;
         std::mem::take(&mut self.unmet).store(self.tx)?;

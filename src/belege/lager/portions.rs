@@ -6,7 +6,8 @@ use uuid::Uuid;
 use super::batch::{self, batch_locked, batch_missing};
 use super::booking::{Booking, place};
 use super::change::{Gruppe, roles};
-use super::sql::{self, Part};
+use super::search::{self, Part};
+use super::sql;
 use crate::artikel;
 use crate::belege::model::BelegPosition;
 use crate::belege::sql::directions;
@@ -138,7 +139,7 @@ impl Portions<'_, '_> {
             return Ok(None);
         }
         let part = Part { is_named: Some(is_named), after: walked.flatten() };
-        let found = sql::first(self.booking.tx, self.gruppe, search, part)?;
+        let found = search::first(self.booking.tx, self.gruppe, search, part)?;
         self.booking.walked.insert(key, found.as_ref().map(|found| found.leading().1.beleg));
         Ok(found)
     }
@@ -182,7 +183,7 @@ impl Store for Portions<'_, '_> {
             return Ok(None);
         }
         if search.bezug.is_some() || !matches!(search.reach, Reach::Dated { .. }) {
-            return sql::first(self.booking.tx, self.gruppe, search, Part::default());
+            return search::first(self.booking.tx, self.gruppe, search, Part::default());
         }
         // What names no batch is the same, whatever batch is looked for.
         let unnamed = self.walk(&Search { named: Named::default(), ..*search }, false)?;
@@ -191,7 +192,7 @@ impl Store for Portions<'_, '_> {
     }
 
     fn has_room(&mut self, own: &Portion, found: &Portion) -> Result<bool> {
-        self.booking.has_room(own, found)
+        self.booking.room.has_room(self.booking.tx, own, found)
     }
 
     fn take(&mut self, portion: &Portion, menge: Quantity) -> Result<()> {
@@ -262,10 +263,8 @@ impl Store for Portions<'_, '_> {
             return Ok(vec![(None, menge)]);
         }
         if self.gruppe.seite == Seite::Verkauf && !entry.role.takes_back() {
-            let chosen = self.booking.fefo.choose(artikel.id, menge)?;
+            let chosen = self.booking.choose(entry, artikel.id, menge)?;
             if !chosen.is_empty() {
-                self.booking.check_parts(chosen.len())?;
-                self.booking.hint_chosen(entry);
                 return Ok(chosen);
             }
         }

@@ -6,21 +6,22 @@ use std::collections::hash_map::Entry;
 
 use uuid::Uuid;
 
-use super::booking::Booking;
 use super::sql;
-use crate::belege;
+use crate::belege::sql::number_and_type;
+use crate::db::tx::Tx;
 use crate::failure::Result;
-use crate::rules::error::{Code, HintCode, Refusal};
+use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::pairing::Portion;
 
 /// Goods (`lager_paar`) that a document shares with others at most, and goods that one request meets.
-pub const SHARED_MAX: usize = 2_000;
+pub const SHARED_MAX: usize = 1_000;
 
 /// What takes goods back divides them: there is room for that where a document is full.
 const TAKEN_BACK_MAX: usize = 2 * SHARED_MAX;
 
-#[derive(Default)]
 pub struct Room {
+    /// The document that is written.
+    own: Uuid,
     /// How many goods each document that the request looked at shares now.
     shared: HashMap<Uuid, usize>,
     /// How many goods those that were set free have met, then how many the positions that are entered have met.
@@ -31,6 +32,10 @@ pub struct Room {
 }
 
 impl Room {
+    pub fn new(own: Uuid) -> Room {
+        Room { own, shared: HashMap::new(), met: 0, is_entering: false, left_open: None }
+    }
+
     /// What was withdrawn is done with: from now on what has no room is refused.
     pub fn begin_to_enter(&mut self) {
         (self.is_entering, self.met) = (true, 0);
@@ -51,32 +56,30 @@ impl Room {
             self.shared.entry(place.beleg).and_modify(&change);
         }
     }
-}
 
-impl Booking<'_> {
     /// Whether goods of a position may meet these. What was set free stays open where there is no room; what is entered
     /// is refused then. Goods that are shared already, and are met as a whole, need no more room.
-    pub fn has_room(&mut self, own: &Portion, found: &Portion) -> Result<bool> {
+    pub fn has_room(&mut self, tx: &Tx<'_>, own: &Portion, found: &Portion) -> Result<bool> {
         let becomes_more = sql::is_open(found.kind()) || own.menge < found.menge;
         let most = if own.leading().0.takes_back() { TAKEN_BACK_MAX } else { SHARED_MAX };
         let mut full = None;
         for (_, place) in own.positions().chain(found.positions().filter(|_| becomes_more)) {
-            if self.shared(place.beleg)? >= most {
+            if self.shared(tx, place.beleg)? >= most {
                 full = Some(place.beleg);
             }
         }
-        if full.is_none() && self.room.met < SHARED_MAX {
-            self.room.met += 1;
+        if full.is_none() && self.met < SHARED_MAX {
+            self.met += 1;
             return Ok(true);
         }
-        if !self.room.is_entering {
-            self.room.left_open.get_or_insert(own.leading().1.beleg);
+        if !self.is_entering {
+            self.left_open.get_or_insert(own.leading().1.beleg);
             return Ok(false);
         }
-        match full.filter(|full| *full != self.change.beleg.id) {
+        match full.filter(|full| *full != self.own) {
             None => Err(too_many().into()),
             Some(full) => {
-                let (nummer, _) = belege::sql::number_and_type(self.tx, full)?;
+                let (nummer, _) = number_and_type(tx, full)?;
                 let message = format!(
                     "{nummer} hat schon {SHARED_MAX} Gegenbelege. Bitte mit bezug_beleg_id einen anderen Beleg nennen."
                 );
@@ -87,26 +90,26 @@ impl Booking<'_> {
 
     /// The batches out of which a position takes its goods count as what it meets.
     pub fn check_parts(&mut self, parts: usize) -> Result<()> {
-        self.room.met += parts;
-        if self.room.met > SHARED_MAX { Err(too_many().into()) } else { Ok(()) }
+        self.met += parts;
+        if self.met > SHARED_MAX { Err(too_many().into()) } else { Ok(()) }
     }
 
     /// Says that something was set free which could have met more than a request may do.
-    pub fn hint_left_open(&mut self) -> Result<()> {
-        let Some(beleg) = self.room.left_open else { return Ok(()) };
-        let (nummer, _) = belege::sql::number_and_type(self.tx, beleg)?;
+    pub fn hint_left_open(&self, tx: &Tx<'_>, hints: &mut Hints) -> Result<()> {
+        let Some(beleg) = self.left_open else { return Ok(()) };
+        let (nummer, _) = number_and_type(tx, beleg)?;
         let message = format!(
             "Was frei wurde, trifft in einer Anfrage höchstens {SHARED_MAX} andere Mengen; der Rest bleibt offen, zuerst \
              der von {nummer}. Bitte prüfen, ob dort Ware doppelt gebucht ist."
         );
-        self.hints.add(HintCode::ZuVieleGegenbelege, message);
+        hints.add(HintCode::ZuVieleGegenbelege, message);
         Ok(())
     }
 
-    fn shared(&mut self, beleg: Uuid) -> Result<usize> {
-        Ok(match self.room.shared.entry(beleg) {
+    fn shared(&mut self, tx: &Tx<'_>, beleg: Uuid) -> Result<usize> {
+        Ok(match self.shared.entry(beleg) {
             Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(unknown) => *unknown.insert(sql::shared(self.tx, beleg, TAKEN_BACK_MAX)?),
+            Entry::Vacant(unknown) => *unknown.insert(sql::shared(tx, beleg, TAKEN_BACK_MAX)?),
         })
     }
 }
