@@ -6,6 +6,7 @@
 //! with a fault built in, its control, which must be found within a stated number of seeds. A violation, or a control that
 //! is not found, ends the run with an error that says the seed and the shortest sequence that shows it.
 
+mod calls;
 mod dice;
 mod exact;
 mod exactly;
@@ -22,7 +23,8 @@ use std::time::{Duration, Instant};
 
 use experiment::{Case, Experiment};
 
-const EXPERIMENTS: &[Experiment] = &[power::EXPERIMENT, exact::EXPERIMENT, fuzz::EXPERIMENT];
+const EXPERIMENTS: &[Experiment] =
+    &[power::EXPERIMENT, calls::EXPERIMENT, exact::EXPERIMENT, fuzz::EXPERIMENT];
 
 /// What was asked for on the command line.
 struct Asked {

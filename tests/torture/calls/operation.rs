@@ -1,0 +1,181 @@
+//! What is written while calls of the system fail, and how one sees that it was.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use serde_json::{Value, json};
+
+use crate::process::{Answer, Client, Folder};
+
+/// A company as every trial finds it, and the ids of its records.
+pub struct Scene {
+    folder: Folder,
+    pub key: String,
+    partner: String,
+    delivery: String,
+    invoice: String,
+    weighing: String,
+}
+
+/// By this an operation is known again.
+const MARK: &str = "unter Folter";
+
+impl Scene {
+    pub fn get() -> &'static Scene {
+        static SCENE: OnceLock<Scene> = OnceLock::new();
+        SCENE.get_or_init(Scene::new)
+    }
+
+    fn new() -> Scene {
+        let folder = Folder::new();
+        let key = folder.company("Mühle");
+        let article = json!([{"artikelnummer": "S", "bezeichnung": "Sack", "einheit": "Stk", "preis": 2, "mwst_satz": 7}]);
+        folder.import("Mühle", "artikel", &article);
+        let mut server = folder.serve(&[]);
+        let client = server.client(&key);
+        let made = |path: &str, body: Value| {
+            let answer = client.post(path, &body);
+            assert!(answer.status == 201, "{path}: {}", answer.body);
+            answer.body["id"].as_str().unwrap().to_owned()
+        };
+        let partner = made(
+            "/api/v1/kunden",
+            json!({"name": "Kd", "kundennr": "Kd", "partner_typen": ["kunde", "lieferant"]}),
+        );
+        let delivery = made("/api/v1/belege", document("LS", 10));
+        let mut invoice = document("RE", 4);
+        invoice["abschliessen"] = json!(true);
+        let invoice = made("/api/v1/belege", invoice);
+        let weighing = json!({"waage_id": 1, "gewicht_erst_kg": 20_000, "partner_id": partner});
+        let weighing = made("/api/v1/wiegungen", weighing);
+        server.signal("TERM");
+        assert!(server.end().0.success());
+        Scene { folder, key, partner, delivery, invoice, weighing }
+    }
+
+    pub fn copy(&self) -> Folder {
+        let folder = Folder::new();
+        self.lay_out(&folder);
+        folder
+    }
+
+    /// Puts the files of this company in the place of what is in a folder.
+    pub fn lay_out(&self, folder: &Folder) {
+        let files = |of: &Path| -> Vec<_> {
+            std::fs::read_dir(of)
+                .unwrap()
+                .map(|entry| entry.unwrap())
+                .filter(|entry| entry.path().is_file())
+                .collect()
+        };
+        files(folder.path()).iter().for_each(|file| std::fs::remove_file(file.path()).unwrap());
+        for file in files(self.folder.path()) {
+            std::fs::copy(file.path(), folder.path().join(file.file_name())).unwrap();
+        }
+    }
+}
+
+fn document(typ: &str, menge: i64) -> Value {
+    json!({"beleg_typ": typ, "kundennummer": "Kd", "items": [{"artikelnr": "S", "menge": menge}]})
+}
+
+pub struct Operation {
+    pub name: &'static str,
+    /// Method, path and body.
+    request: fn(&Scene) -> (&'static str, String, Value),
+    /// How often it was done.
+    count: fn(&Scene, &Client) -> usize,
+}
+
+impl Operation {
+    pub fn send(&self, scene: &Scene, client: &Client) -> Result<Answer, String> {
+        let (method, path, body) = (self.request)(scene);
+        client.send(method, &path, Some(&body)).map_err(|error| error.to_string())
+    }
+
+    pub fn count(&self, scene: &Scene, client: &Client) -> usize {
+        (self.count)(scene, client)
+    }
+}
+
+fn record(client: &Client, path: &str) -> Value {
+    let answer = client.get(path);
+    assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+    answer.body
+}
+
+/// How many records of a list have a field that says so.
+fn listed(client: &Client, path: &str, field: &str, value: &str) -> usize {
+    let list = record(client, path);
+    let rows = list["data"].as_array().or(list.as_array()).unwrap();
+    rows.iter().filter(|row| row[field] == value).count()
+}
+
+pub const OPERATIONS: &[Operation] = &[
+    Operation {
+        name: "POST of a document",
+        request: |_| {
+            let mut body = document("RE", 3);
+            body["external_ref"] = json!(MARK);
+            ("POST", "/api/v1/belege".to_owned(), body)
+        },
+        count: |_, client| listed(client, "/api/v1/belege?typ=RE", "external_ref", MARK),
+    },
+    Operation {
+        name: "PUT of a document",
+        request: |scene| {
+            let items = json!([{"artikelnr": "S", "menge": 7}]);
+            ("PUT", format!("/api/v1/belege/{}", scene.delivery), json!({"items": items, "notizen": MARK}))
+        },
+        count: |scene, client| {
+            let record = record(client, &format!("/api/v1/belege/{}", scene.delivery));
+            let half = [record["notizen"] == MARK, record["positionen"][0]["menge"] == "7.000"];
+            if half[0] == half[1] { usize::from(half[0]) } else { usize::MAX }
+        },
+    },
+    Operation {
+        name: "storno of a final invoice",
+        request: |scene| ("POST", format!("/api/v1/belege/{}/storno", scene.invoice), json!({"grund": MARK})),
+        count: |scene, client| listed(client, "/api/v1/belege?typ=RE", "storno_von_beleg_id", &scene.invoice),
+    },
+    Operation {
+        name: "second weighing",
+        request: |scene| {
+            let path = format!("/api/v1/wiegungen/{}/zweitwiegung", scene.weighing);
+            ("PUT", path, json!({"gewicht_zweit_kg": 8_000}))
+        },
+        count: |scene, client| {
+            let record = record(client, &format!("/api/v1/wiegungen/{}", scene.weighing));
+            usize::from(record["status"] == "fertig" && record["gewicht_netto_kg"] == "12000.000")
+        },
+    },
+    Operation {
+        name: "bulk of documents",
+        request: |_| {
+            let item = |nr: usize| {
+                let mut body = document("LS", 1);
+                body["external_ref"] = json!(format!("{MARK} {nr}"));
+                body
+            };
+            ("POST", "/api/v1/belege/stapel".to_owned(), json!({"items": [item(1), item(2)]}))
+        },
+        count: |_, client| listed(client, "/api/v1/belege?typ=LS", "external_ref", &format!("{MARK} 2")),
+    },
+    Operation {
+        name: "POST of a partner",
+        request: |_| ("POST", "/api/v1/kunden".to_owned(), json!({"name": MARK, "kundennr": "F"})),
+        count: |_, client| listed(client, "/api/v1/kunden", "kundennr", "F"),
+    },
+    Operation {
+        name: "attachment of 100 KB",
+        request: |scene| {
+            let body = json!({"dateiname": "folter.bin", "inhalt_base64": "QUJD".repeat(33_000), "external_ref": MARK});
+            ("POST", format!("/api/v1/kunden/{}/dokumente", scene.partner), body)
+        },
+        count: |scene, client| {
+            let list = record(client, &format!("/api/v1/kunden/{}/dokumente", scene.partner));
+            let rows = list["data"].as_array().or(list.as_array()).unwrap().clone();
+            rows.iter().filter(|row| row["dateiname"] == "folter.bin").count()
+        },
+    },
+];
