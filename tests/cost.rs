@@ -161,6 +161,35 @@ fn each_item_of_an_invoice_costs_the_same_however_long_the_delivery_is_that_all_
 }
 
 #[test]
+fn each_batch_of_a_purchase_costs_the_same_however_many_come_with_it() {
+    fn purchase(history: History, typ: &str, says: impl Fn(u64) -> String) -> (&'static str, String, String) {
+        let items =
+            (0..history.lines).map(|lot| format!(r#"{{"artikelnr": "L1", "menge": 1{}}}"#, says(lot)));
+        let items = items.collect::<Vec<_>>().join(",");
+        let body = format!(r#"{{"beleg_typ": "{typ}", "kundennummer": "L-1", "items": [{items}]}}"#);
+        ("POST", "belege".to_owned(), body)
+    }
+    let delivery = Operation {
+        name: "EL of new batches",
+        request: |history, at| {
+            purchase(history, "EL", |lot| format!(r#", "ep_netto": 2, "fremde_charge_nr": "{at}-{lot}""#))
+        },
+    };
+    let invoice = Operation {
+        name: "ER that meets them",
+        request: |history, _| purchase(history, "ER", |_| r#", "ep_netto": 2"#.to_owned()),
+    };
+    let steps = [50, 400].map(|lines| {
+        let company = Company::with(History { lines, batches: 0 });
+        [&delivery, &invoice].map(|operation| company.steps(operation))
+    });
+    for (at, operation) in [delivery, invoice].iter().enumerate() {
+        let [few, many] = [steps[0][at], steps[1][at]];
+        assert!(many < 16 * few, "{} with 50 and 400 items: {few} and {many} steps", operation.name);
+    }
+}
+
+#[test]
 fn what_is_out_of_reach_is_walked_over_once_in_a_request() {
     fn invoice(items: impl Iterator<Item = String>) -> (&'static str, String, String) {
         let items = items.collect::<Vec<_>>().join(",");

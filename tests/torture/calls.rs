@@ -79,7 +79,7 @@ impl Trial<'_> {
         let answer = self.operation.send(self.scene, &client);
         let was_met = strace.ends(&folder, self.end == KILL && answer.is_err());
         server.kill();
-        let was_answered = answer.as_ref().is_ok_and(|answer| answer.status < 300);
+        let was_answered = answer.as_ref().is_ok_and(|answer| self.operation.is_done(answer));
         if is_taken_back {
             self.scene.lay_out(&folder);
         }

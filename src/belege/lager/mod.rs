@@ -160,10 +160,7 @@ impl Booking<'_> {
         super::sql::note_receipts(self.tx, belege.filter(|_| is_purchase))?;
         self.hint_rebatched()?;
         let booked = self.book_movements()?;
-        for received in received {
-            let moved = self.movements.keys().filter(|(_, _, charge)| *charge == Some(received));
-            receipt::update(self.tx, received, moved.map(|(beleg, ..)| *beleg))?;
-        }
+        self.update_receipts(received)?;
         check_stock(&booked, self.change, self.hints)?;
         self.check_locked(&booked)?;
         self.hint_counted(&booked)?;

@@ -1,6 +1,6 @@
 //! What a request notes about batches: on positions, and in batches that a purchase tells more of.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::named_params;
 use uuid::Uuid;
@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::batch;
 use super::booking::Booking;
 use super::change::Gruppe;
+use super::receipt::Brought;
 use super::sql;
 use crate::belege;
 use crate::failure::Result;
@@ -24,24 +25,50 @@ struct Touched {
 
 impl Booking<'_> {
     /// Notes on each open position that was touched the one batch that covers it (D8); a named one stays, and a
-    /// finalised position never changes. The batches of purchases that were touched.
-    pub fn note_batches(&mut self) -> Result<BTreeSet<Uuid>> {
+    /// finalised position never changes. The batches of purchases that were touched, each with the position of the document
+    /// that has brought it in, if one has.
+    pub fn note_batches(&mut self) -> Result<BTreeMap<Uuid, Option<Brought>>> {
         let own = self.change.beleg;
         let moved = self.movements.iter().filter(|(_, menge)| !menge.is_zero());
-        let mut seen: BTreeSet<Uuid> = moved.filter_map(|((_, _, charge), _)| *charge).collect();
+        let mut seen: BTreeMap<Uuid, Option<Brought>> =
+            moved.filter_map(|((_, _, charge), _)| Some(((*charge)?, None))).collect();
         for (role, place) in std::mem::take(&mut self.touched) {
             let Some(position) = self.touched(place)? else { continue };
             let batches = self.batches(position.gruppe, role, place)?;
-            seen.extend(batches.iter().flatten());
+            for charge in batches.iter().flatten() {
+                seen.entry(*charge).or_default();
+            }
             let charge = only(&batches);
             if position.can_be_noted && position.charge_id != charge {
                 belege::sql::set_position_charge(self.tx, place.beleg, place.position, charge)?;
             }
             if place.beleg == own.id {
                 self.complete(place, &batches)?;
+                let noted = if position.can_be_noted { charge } else { position.charge_id };
+                for charge in self.brought(role, place, batches)?.into_iter().flatten() {
+                    let brought = Brought { is_noted: noted == Some(charge), position: place.position };
+                    let first = seen.entry(charge).or_default();
+                    *first = Some(first.map_or(brought, |first| first.or(brought)));
+                }
             }
         }
-        Ok(if own.beleg_typ.seite() == Seite::Einkauf { seen } else { BTreeSet::new() })
+        Ok(if own.beleg_typ.seite() == Seite::Einkauf { seen } else { BTreeMap::new() })
+    }
+
+    /// The batches into which a position of a purchase brought goods; `batches` are all of what it speaks of.
+    fn brought(
+        &self,
+        role: Role,
+        place: PositionKey,
+        batches: Vec<Option<Uuid>>,
+    ) -> Result<Vec<Option<Uuid>>> {
+        match role {
+            Role::Delivery => Ok(batches),
+            Role::Invoice => {
+                Ok([self.unmet.batches_of(place), sql::moved_by_invoice(self.tx, place)?].concat())
+            }
+            Role::Return | Role::Credit => Ok(Vec::new()),
+        }
     }
 
     fn touched(&self, place: PositionKey) -> Result<Option<Touched>> {

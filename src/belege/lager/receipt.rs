@@ -1,44 +1,118 @@
 //! What a batch remembers of its oldest receipt: which document it was, and at what price (D8).
 
-use rusqlite::{Row, named_params};
+use std::collections::{BTreeMap, HashMap};
+
+use rusqlite::named_params;
 use uuid::Uuid;
 
+use super::booking::Booking;
 use crate::artikel;
-use crate::chargen;
+use crate::chargen::{self, Charge};
 use crate::db::record::record;
-use crate::db::tx::{Tx, WriteTx};
+use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::rules::fixed::{Percent, Price};
 use crate::rules::price::discounted;
 use crate::rules::stammdaten::EingangQuelle;
 use crate::rules::unit::Conversion;
 
-/// Brings a batch to its oldest receipt that stands; these documents moved goods of it just now.
-pub fn update(tx: &WriteTx<'_>, charge: Uuid, moved: impl Iterator<Item = Uuid>) -> Result<()> {
-    let Some(charge) = chargen::find(tx, charge)? else { return Ok(()) };
-    if charge.eingang_quelle != EingangQuelle::Beleg {
-        return Ok(());
+/// A position of the document that is written which brought goods into a batch.
+#[derive(Debug, Clone, Copy)]
+pub struct Brought {
+    /// The batch is noted on it.
+    pub is_noted: bool,
+    pub position: i64,
+}
+
+impl Brought {
+    /// Which of two says the price: one on which the batch is noted, else the first.
+    pub fn or(self, other: Brought) -> Brought {
+        let order = |brought: &Brought| (!brought.is_noted, brought.position);
+        if order(&other) < order(&self) { other } else { self }
     }
+}
+
+impl Booking<'_> {
+    /// Brings batches to their oldest receipts that stand, at the price of the position that brought them.
+    pub fn update_receipts(&self, received: BTreeMap<Uuid, Option<Brought>>) -> Result<()> {
+        let mut moved: HashMap<Uuid, Vec<Uuid>> = HashMap::new();
+        for ((beleg, _, charge), _) in self.movements.iter().filter(|(_, menge)| !menge.is_zero()) {
+            charge.iter().for_each(|charge| moved.entry(*charge).or_default().push(*beleg));
+        }
+        let mut gifts = HashMap::new();
+        for (charge, brought) in received {
+            let moved = moved.get(&charge).map_or(&[][..], Vec::as_slice);
+            self.update_receipt(charge, moved, brought, &mut gifts)?;
+        }
+        Ok(())
+    }
+
+    /// `moved`: documents that moved goods of the batch just now; `gifts`: whether documents have positions without a price
+    /// of an article, as far as that was asked.
+    fn update_receipt(
+        &self,
+        charge: Uuid,
+        moved: &[Uuid],
+        brought: Option<Brought>,
+        gifts: &mut HashMap<(Uuid, Uuid), bool>,
+    ) -> Result<()> {
+        let (tx, own) = (self.tx, self.change.beleg.id);
+        let Some(charge) = chargen::find(tx, charge)? else { return Ok(()) };
+        if charge.eingang_quelle != EingangQuelle::Beleg {
+            return Ok(());
+        }
+        let receipt = oldest(tx, &charge, moved)?;
+        if let Some(receipt) = receipt
+            && (moved.is_empty() && receipt != own && charge.eingang_beleg_id == Some(receipt))
+            && !has_gifts(tx, receipt, charge.artikel_id, gifts)?
+        {
+            // Nothing of it went elsewhere, and an invoice says a price only where the delivery has none.
+            return Ok(());
+        }
+        let price_of = |beleg| match brought.filter(|_| beleg == own) {
+            Some(brought) => price_at(tx, beleg, brought.position, charge.artikel_id),
+            None => price(tx, beleg, charge.id, charge.artikel_id),
+        };
+        let price = receipt.map(price_of).transpose()?.flatten();
+        if (receipt, price) == (charge.eingang_beleg_id, charge.eingang_ep) {
+            return Ok(());
+        }
+        chargen::set_receipt(tx, charge.id, receipt, price)
+    }
+}
+
+/// The oldest receipt of a batch that stands; these documents moved goods of it just now.
+fn oldest(tx: &Tx<'_>, charge: &Charge, moved: &[Uuid]) -> Result<Option<Uuid>> {
     let first = |statement: &str| {
         tx.optional(statement, named_params! {":charge": charge.id}, |row| row.get::<_, Uuid>(0))
     };
     let known = [charge.eingang_beleg_id, first(OLDEST)?];
     let mut receipt = None;
-    for beleg in moved.chain(known.into_iter().flatten()) {
+    for beleg in moved.iter().copied().chain(known.into_iter().flatten()) {
         if receipt.is_none_or(|receipt| beleg < receipt) && has_received(tx, beleg, charge.id)? {
             receipt = Some(beleg);
         }
     }
-    let receipt = match receipt {
-        Some(receipt) => Some(receipt),
-        None => first(OLDEST_BY_MOVEMENTS)?,
-    };
-    let price_of = |beleg| price(tx, beleg, charge.id, charge.artikel_id);
-    let price = receipt.map(price_of).transpose()?.flatten();
-    if (receipt, price) == (charge.eingang_beleg_id, charge.eingang_ep) {
-        return Ok(());
+    match receipt {
+        Some(receipt) => Ok(Some(receipt)),
+        None => first(OLDEST_BY_MOVEMENTS),
     }
-    chargen::set_receipt(tx, charge.id, receipt, price)
+}
+
+fn has_gifts(
+    tx: &Tx<'_>,
+    beleg: Uuid,
+    artikel: Uuid,
+    known: &mut HashMap<(Uuid, Uuid), bool>,
+) -> Result<bool> {
+    if let Some(known) = known.get(&(beleg, artikel)) {
+        return Ok(*known);
+    }
+    let statement = "select 1 from beleg_position where tenant_id = :tenant and beleg_id = :beleg
+          and artikel_id = :artikel and ep_netto = 0";
+    let has_gifts = tx.exists(statement, named_params! {":beleg": beleg, ":artikel": artikel})?;
+    known.insert((beleg, artikel), has_gifts);
+    Ok(has_gifts)
 }
 
 /// The oldest purchase with a position in this batch that has brought goods in. Sales stand in the same index: they come
@@ -84,21 +158,29 @@ const IS_IN: &str =
     or exists (select 1 from lager_paar l where l.tenant_id = p.tenant_id and l.rechnung_id = p.beleg_id
       and l.rechnung_position = p.position and l.charge_id is :charge and l.bewegt_von = 'rechnung')";
 
-/// Net price per unit of the article of what a receipt brought into a batch; that of the invoice which met it where it
-/// had none.
+/// The position of a receipt that brought goods into a batch says their price.
 fn price(tx: &Tx<'_>, beleg: Uuid, charge: Uuid, artikel: Uuid) -> Result<Option<Price>> {
     let own = format!(
-        "select {}, p.position from beleg_position p join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
+        "select p.position from beleg_position p join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
          where p.tenant_id = :tenant and p.beleg_id = :beleg and p.artikel_id = :artikel and p.lager_buchen = 1
            and p.lager_menge > 0
-         order by ({IS_IN}) desc, p.charge_id is :charge desc, p.position limit 1",
-        PriceOfPosition::COLUMNS
+         order by ({IS_IN}) desc, p.charge_id is :charge desc, p.position limit 1"
     );
     let params = named_params! {":beleg": beleg, ":artikel": artikel, ":charge": charge};
-    let with_position = |row: &Row<'_>| Ok((row.get::<_, i64>("position")?, PriceOfPosition::read(row)?));
-    let Some((position, line)) = tx.optional(&own, params, with_position)? else {
-        return Ok(None);
-    };
+    match tx.optional(&own, params, |row| row.get(0))? {
+        Some(position) => price_at(tx, beleg, position, artikel),
+        None => Ok(None),
+    }
+}
+
+/// Net price per unit of the article of what a position of a receipt brought; that of the invoice which met it where it
+/// had none.
+fn price_at(tx: &Tx<'_>, beleg: Uuid, position: i64, artikel: Uuid) -> Result<Option<Price>> {
+    let own = format!(
+        "select {} from beleg_position p
+         where p.tenant_id = :tenant and p.beleg_id = :beleg and p.position = :position",
+        PriceOfPosition::COLUMNS
+    );
     let met = format!(
         "select {} from lager_paar l
           join beleg_position p
@@ -109,6 +191,7 @@ fn price(tx: &Tx<'_>, beleg: Uuid, charge: Uuid, artikel: Uuid) -> Result<Option
         PriceOfPosition::COLUMNS
     );
     let params = named_params! {":beleg": beleg, ":position": position};
+    let line = tx.one(&own, params, PriceOfPosition::read)?;
     let line = match line.ep_netto.is_zero() {
         true => tx.optional(&met, params, PriceOfPosition::read)?.unwrap_or(line),
         false => line,

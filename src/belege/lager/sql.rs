@@ -185,6 +185,19 @@ pub fn batches_of(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -
     of_position(tx, gruppe, role, place, "charge_id")
 }
 
+/// The batches of goods that an invoice brought in itself, though a delivery has met them, and of what it has open.
+pub fn moved_by_invoice(tx: &Tx<'_>, place: PositionKey) -> Result<Vec<Option<Uuid>>> {
+    let statement = "select charge_id from lager_paar where tenant_id = :tenant and rechnung_id = :beleg
+          and rechnung_position = :position and bewegt_von = 'rechnung'
+        union all
+        select o.charge_id from beleg b join beleg_position p on p.tenant_id = b.tenant_id and p.beleg_id = b.id
+          join lager_offen o on o.tenant_id = b.tenant_id and o.kunde_id = b.kunde_id and o.beleg_typ = b.beleg_typ
+            and o.artikel_id = p.artikel_id and o.ist_genannt in (0, 1) and o.beleg_id = b.id and o.position = p.position
+        where b.tenant_id = :tenant and b.id = :beleg and p.position = :position";
+    let params = named_params! {":beleg": place.beleg, ":position": place.position};
+    tx.all(statement, params, |row| row.get(0))
+}
+
 /// How much of a position has met each document.
 pub fn met(tx: &Tx<'_>, role: Role, place: PositionKey) -> Result<BTreeMap<Uuid, Quantity>> {
     let own = column(role);

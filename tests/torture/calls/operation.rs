@@ -93,6 +93,11 @@ impl Operation {
         client.send(method, &path, Some(&body)).map_err(|error| error.to_string())
     }
 
+    /// Whether an answer says that it was done; a bulk request is answered 200 whatever became of its items.
+    pub fn is_done(&self, answer: &Answer) -> bool {
+        answer.status < 300 && answer.body["abgelehnt"].as_i64().unwrap_or(0) == 0
+    }
+
     pub fn count(&self, scene: &Scene, client: &Client) -> usize {
         (self.count)(scene, client)
     }
