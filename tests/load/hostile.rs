@@ -142,8 +142,8 @@ fn attacks(bench: &Bench) -> Vec<(&'static str, Vec<Client>)> {
         format!(r#"{{"beleg_typ": "{typ}", "kunden_id": "{}", "items": [{items}]}}"#, bench.customer)
     };
     let (delivery, invoice) =
-        (document("LS", &line), document("RE", r#"{"artikelnr": "S1", "menge": 2000}"#));
-    let pile = format!(r#"{{"items": [{delivery}, {delivery}, {invoice}]}}"#);
+        (document("LS", &line), document("RE", r#"{"artikelnr": "S1", "menge": 1000}"#));
+    let pile = format!(r#"{{"items": [{delivery}, {invoice}]}}"#);
     let piles = client(4, post("belege/stapel", &pile), Then::Again);
     let loops =
         |loops| vec![Client { connections: loops, sends: Arc::new([]), per_address: 1, then: Then::Loops }];
