@@ -88,9 +88,9 @@ impl Room {
         }
     }
 
-    /// The batches out of which a position takes its goods count as what it meets.
+    /// Each part of a position's goods beyond the first, in another batch, counts as one that it meets.
     pub fn check_parts(&mut self, parts: usize) -> Result<()> {
-        self.met += parts;
+        self.met += parts.saturating_sub(1);
         if self.met > SHARED_MAX { Err(too_many().into()) } else { Ok(()) }
     }
 

@@ -259,6 +259,9 @@ impl WriterThread<'_> {
     /// Runs the jobs, in one transaction where they change few rows, and tells each how it ended; how the last one ended.
     fn batch(&mut self, mut jobs: Vec<Box<dyn Job>>) -> Ended {
         self.watch.queued.dec_by(jobs.len() as i64);
+        if !jobs.is_empty() {
+            self.watch.batches.observe(jobs.len() as f64);
+        }
         loop {
             let (ended, rest) = self.transaction(jobs);
             if rest.is_empty() || ended == Ended::Unknown {
@@ -293,9 +296,6 @@ impl WriterThread<'_> {
         }
         self.housekeeping.after(ended == Ended::Committed);
         let rest = jobs.split_off(taken);
-        if !jobs.is_empty() {
-            self.watch.batches.observe(jobs.len() as f64);
-        }
         for job in jobs {
             job.finish(ended);
         }
