@@ -1,7 +1,8 @@
 //! The history of a document: the version before each change, append-only, never pruned (D4).
 //!
 //! A note or a change of status leaves the positions as they are. They are kept once for all versions that have the
-//! same ones, and put back into each version when it is read.
+//! same ones, and put back into each version when it is read. A version that another request made (`folgen`) has only
+//! those that followed (D4); the next one keeps all of them again, for it has others.
 
 use rusqlite::named_params;
 use rusqlite::types::Value;

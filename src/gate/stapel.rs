@@ -1,5 +1,5 @@
 //! Many requests in one (D28): each item of a bulk request is a request of its own, to the route for one, with its
-//! request of the day, its audit row and its answer. They come in their order, some in a batch of the writer at a time,
+//! request of the day, its audit row and its answer. They come in their order, and some wait for the writer at a time,
 //! so that nobody else waits long.
 
 use std::ops::Range;
@@ -41,7 +41,7 @@ struct Item {
 }
 
 impl Gate {
-    /// Answers a request whose items go to the route with the path `single`, some in a batch of the writer at a time. A
+    /// Answers a request whose items go to the route with the path `single`, some of them at the writer at a time. A
     /// client that hangs up stops none of them: it looks like one that only closed its half.
     pub(super) async fn answer_each(
         self: &Arc<Gate>,

@@ -1,10 +1,10 @@
 //! P3 and P9: whatever call of the system fails while something is written, or is the last before a kill, nothing that was
 //! answered is lost, nothing is half-written, and what was sent can be sent again.
 //!
-//! A case is an operation (`calls/operation.rs`), a kind of call, and what becomes of it: it fails with EIO, ENOSPC or EINTR, or the
-//! process is killed at it. It is tried at the first such call of the operation, at the second, and so on, until the
-//! operation ends without having met it. strace counts the calls of each thread by itself, and is attached to the server
-//! once that has verified the key, so that no call of the start is counted.
+//! A case is an operation (`calls/operation.rs`), a kind of call, and what becomes of it: it fails with EIO, ENOSPC or
+//! EINTR, or the process is killed at it. It is tried at the first such call of the operation, at the second, and so on,
+//! until the operation ends without having met it. strace counts the calls of each thread by itself, and is attached to
+//! the server once that has verified the key, so that no call of the start is counted.
 //!
 //! Writes that end short are not among them: strace can only say that a call did what it did not do.
 
