@@ -172,3 +172,17 @@ fn of_two_batches_with_one_number_each_can_be_corrected() {
         mill.client.put(&path, json!({"fremde_charge_nr": "C1"})).is(200);
     }
 }
+
+#[test]
+fn of_two_items_of_a_receipt_in_one_batch_the_first_says_its_price() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let priced = |price: i64| and(buy(5, "A"), json!({"ep_netto": price}));
+    for typ in ["EL", "ER"] {
+        let receipt = mill.post(typ, json!([priced(2), priced(3)])).id();
+        assert_eq!(mill.batch("A")["eingang_ep"], "2.0000", "{typ}");
+        mill.put(&receipt, json!([priced(4), priced(3)])).is(200);
+        assert_eq!(mill.batch("A")["eingang_ep"], "4.0000", "{typ}");
+        mill.storno(&receipt).is(200);
+    }
+}
