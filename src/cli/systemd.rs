@@ -87,6 +87,7 @@ fn send(news: &NotifyState<'_>, complained: &mut bool) -> bool {
 mod tests {
     use super::*;
     use crate::db::system_clock;
+    use crate::db::waiting::Account;
     use crate::gate::Policy;
     use crate::service::Service;
 
@@ -105,7 +106,7 @@ mod tests {
         assert!(works(runtime.handle(), &gate, patience));
         // The writer.
         let (go_on, hangs) = channel::<()>();
-        app.gate.writer.submit(0, move |_| hangs.recv(), |_, _| ());
+        app.gate.writer.submit(Account::house(), 0, move |_| hangs.recv(), |_, _| ());
         std::thread::sleep(Duration::from_millis(1_500));
         assert!(!app.gate.works(Duration::from_millis(1_000)));
         assert!(app.gate.works(HANGS_AFTER), "it may well be at work for a while");

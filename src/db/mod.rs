@@ -30,6 +30,7 @@ mod statistics;
 pub mod steps;
 pub mod tx;
 pub mod vital;
+pub mod waiting;
 mod watch;
 pub mod writer;
 

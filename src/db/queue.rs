@@ -1,12 +1,17 @@
 //! What waits for the writer, and how much of it goes into one transaction.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::sync::mpsc::SyncSender;
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use rusqlite::Connection;
 
 use super::batch::Job;
-use crate::failure::Result;
+use super::waiting::{Account, Places, Waiting};
+use crate::failure::{Result, locked};
+
+/// Requests that wait for the writer at most; further ones are answered 503.
+const JOBS_WAITING: Places = Places::of(4_096);
 
 /// Requests in one transaction at most: bounds how long the first of them waits.
 const BATCH_JOBS_MAX: usize = 256;
@@ -18,12 +23,6 @@ const BATCH_BYTES_MAX: usize = 1 << 20;
 
 /// What counts for so many has a transaction to itself.
 pub const ALONE_BYTES: usize = BATCH_BYTES_MAX + 1;
-
-pub enum Message {
-    Work(Box<dyn Job>),
-    Copy(CopyRequest),
-    Stop,
-}
 
 /// Somebody wants a copy of the database, and waits for it.
 pub struct CopyRequest {
@@ -40,69 +39,109 @@ pub enum Next {
     Stop,
 }
 
-/// The end of the queue at which the writer takes from it.
+struct State {
+    jobs: Waiting<Box<dyn Job>>,
+    /// What was taken and did not fit: it is the next.
+    held: Option<Box<dyn Job>>,
+    copy: Option<CopyRequest>,
+    /// What waits is still done, and nothing more is taken.
+    is_closed: bool,
+}
+
+/// Accounts have their turn one after the other; of an account it is in the order in which it came.
 pub struct Queue {
-    receiver: Receiver<Message>,
-    /// What was taken from it and did not fit.
-    held: Option<Message>,
+    state: Mutex<State>,
+    comes: Condvar,
+}
+
+impl Default for Queue {
+    fn default() -> Queue {
+        let state = State { jobs: Waiting::new(JOBS_WAITING), held: None, copy: None, is_closed: false };
+        Queue { state: Mutex::new(state), comes: Condvar::new() }
+    }
 }
 
 impl Queue {
-    pub fn new(receiver: Receiver<Message>) -> Queue {
-        Queue { receiver, held: None }
+    /// Has a request wait; gives it back where there is no place for it.
+    pub fn add(&self, account: Account, job: Box<dyn Job>) -> std::result::Result<(), Box<dyn Job>> {
+        let mut state = locked(&self.state);
+        let added = if state.is_closed { Err(job) } else { state.jobs.add(account, job) };
+        self.comes.notify_one();
+        added
     }
 
-    pub fn next(&mut self, patience: Duration) -> Next {
-        let first = match self.held.take() {
-            Some(held) => Ok(held),
-            None => self.receiver.recv_timeout(patience),
-        };
-        match first {
-            Ok(Message::Work(job)) => Next::Batch(self.batch(job)),
-            Ok(Message::Copy(request)) => Next::Copy(request),
-            Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => Next::Stop,
-            Err(RecvTimeoutError::Timeout) => Next::Nothing,
+    /// Asks for a copy, which goes before what waits; false where another is asked for already, or none is made any more.
+    pub fn add_copy(&self, request: CopyRequest) -> bool {
+        let mut state = locked(&self.state);
+        let has_place = !state.is_closed && state.copy.is_none();
+        if has_place {
+            state.copy = Some(request);
+            self.comes.notify_one();
+        }
+        has_place
+    }
+
+    /// Further requests are refused from now on.
+    pub fn close(&self) {
+        locked(&self.state).is_closed = true;
+        self.comes.notify_one();
+    }
+
+    /// What the writer does next. It waits so long for anything to come.
+    pub fn next(&self, patience: Duration) -> Next {
+        let waited = self.comes.wait_timeout_while(locked(&self.state), patience, |state| !state.has_any());
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        if let Some(copy) = state.copy.take() {
+            return Next::Copy(copy);
+        }
+        match state.batch() {
+            jobs if !jobs.is_empty() => Next::Batch(jobs),
+            _ if state.is_closed => Next::Stop,
+            _ => Next::Nothing,
         }
     }
+}
 
-    /// What waits behind this request and goes into one transaction with it.
-    fn batch(&mut self, first: Box<dyn Job>) -> Vec<Box<dyn Job>> {
-        let mut bytes = first.bytes();
-        let mut jobs = vec![first];
+impl State {
+    fn has_any(&self) -> bool {
+        self.is_closed || self.copy.is_some() || self.held.is_some() || !self.jobs.is_empty()
+    }
+
+    /// What goes into one transaction.
+    fn batch(&mut self) -> Vec<Box<dyn Job>> {
+        let (mut bytes, mut jobs) = (0, Vec::new());
         while jobs.len() < BATCH_JOBS_MAX
-            && let Ok(message) = self.receiver.try_recv()
+            && let Some(job) = self.held.take().or_else(|| Some(self.jobs.take(|_, _| true)?.1))
         {
-            match message {
-                Message::Work(job) if bytes + job.bytes() <= BATCH_BYTES_MAX => {
-                    bytes += job.bytes();
-                    jobs.push(job);
-                }
-                other => {
-                    self.held = Some(other);
-                    break;
-                }
+            if !jobs.is_empty() && bytes + job.bytes() > BATCH_BYTES_MAX {
+                self.held = Some(job);
+                break;
             }
+            bytes += job.bytes();
+            jobs.push(job);
         }
         jobs
-    }
-
-    /// All requests that wait; further ones are refused from now on.
-    pub fn close(self) -> impl Iterator<Item = Box<dyn Job>> {
-        let Queue { receiver, held } = self;
-        let rest: Vec<Message> = held.into_iter().chain(receiver.try_iter()).collect();
-        rest.into_iter().filter_map(|message| match message {
-            Message::Work(job) => Some(job),
-            Message::Copy(_) | Message::Stop => None,
-        })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::sync_channel;
-
     use super::*;
     use crate::db::batch::{Batch, ClosureJob, Ended};
+
+    fn job(bytes: usize) -> Box<dyn Job> {
+        let (run, finish) = (|_: &Batch<'_>| (), |_, _: Ended| ());
+        Box::new(ClosureJob { bytes, run, done: None, finish })
+    }
+
+    /// The bytes of the requests of each transaction.
+    fn batches(queue: &Queue) -> Vec<Vec<usize>> {
+        let next = || match queue.next(Duration::ZERO) {
+            Next::Batch(jobs) => Some(jobs.iter().map(|job| job.bytes()).collect()),
+            _ => None,
+        };
+        std::iter::from_fn(next).collect()
+    }
 
     #[test]
     fn a_transaction_has_no_more_than_it_may_have() {
@@ -117,19 +156,25 @@ mod tests {
             (&[0, 0, ALONE_BYTES, 0], &[2, 1, 1]),
         ];
         for (brought, expected) in cases {
-            let (sender, receiver) = sync_channel(brought.len() + 1);
-            for bytes in brought.iter().copied() {
-                let (run, finish) = (|_: &Batch<'_>| (), |_, _: Ended| ());
-                let work = ClosureJob { bytes, run, done: None, finish };
-                sender.send(Message::Work(Box::new(work))).ok().unwrap();
-            }
-            sender.send(Message::Stop).ok().unwrap();
-            let mut queue = Queue::new(receiver);
-            let mut sizes = Vec::new();
-            while let Next::Batch(jobs) = queue.next(Duration::ZERO) {
-                sizes.push(jobs.len());
-            }
+            let queue = Queue::default();
+            brought.iter().for_each(|bytes| queue.add(Account::house(), job(*bytes)).ok().unwrap());
+            let sizes: Vec<usize> = batches(&queue).iter().map(Vec::len).collect();
             assert_eq!(sizes, expected, "{} requests", brought.len());
         }
+    }
+
+    #[test]
+    fn a_key_that_sends_much_leaves_places_to_others_and_waits_behind_its_own() {
+        let queue = Queue::default();
+        let of = |name: &str| Account { firma: 1, name: name.to_owned() };
+        let sent = std::iter::from_fn(|| queue.add(of("much"), job(BATCH_BYTES_MAX)).ok()).count();
+        assert_eq!(sent, JOBS_WAITING.account);
+        queue.add(of("little"), job(1)).ok().unwrap();
+        let batches = batches(&queue);
+        assert_eq!(batches[..3], [vec![BATCH_BYTES_MAX], vec![1], vec![BATCH_BYTES_MAX]]);
+        assert_eq!(batches.len(), sent + 1);
+        queue.close();
+        assert!(queue.add(of("little"), job(1)).is_err());
+        assert!(matches!(queue.next(Duration::ZERO), Next::Stop));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::batch::{Batch, Ended};
 use super::log;
+use super::waiting::Account;
 use super::writer::WriterQueue;
 use crate::failure::Result;
 
@@ -15,6 +16,7 @@ pub fn begin<P: Copy + Send + 'static>(
 ) {
     let (again, next_step) = (writer.clone(), step.clone());
     writer.submit(
+        Account::house(),
         0,
         move |batch| step(batch, place),
         move |next, ended| match (next, ended) {

@@ -10,10 +10,10 @@ use tokio::time::sleep;
 use super::admission::{Admitted, AfterChecks, Head, Prepared, PreparedWrite, Thread};
 use super::completion::{Trail, Written};
 use super::key::PresentedKey;
-use super::turns::Account;
 use super::{Gate, address};
 use crate::db::batch::Batch;
 use crate::db::error::exceeded_budget;
+use crate::db::waiting::Account;
 use crate::failure::{Failure, Result};
 use crate::http::answering::Answering;
 use crate::http::client::Client;
@@ -146,10 +146,10 @@ impl Gate {
         trail: &mut Trail,
         write: PreparedWrite,
     ) -> Result<Reply> {
-        let (gate, tenant) = (Arc::clone(self), write.caller.tenant);
+        let (gate, account) = (Arc::clone(self), write.caller.account());
         let (sent, so_far) = (Arc::clone(request), trail.clone());
         let run = move |batch: &Batch<'_>| gate.run_write(batch, &sent, &so_far, &write);
-        let reply = self.write(Some(tenant), request.body.byte_count(), run).await?;
+        let reply = self.write(account, request.body.byte_count(), run).await?;
         trail.written = Written::WithItsRow;
         Ok(reply)
     }

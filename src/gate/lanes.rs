@@ -6,9 +6,8 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use super::Gate;
-use super::turns::Account;
-use crate::db::TenantId;
 use crate::db::batch::{Batch, Ended};
+use crate::db::waiting::Account;
 use crate::failure::{Failure, Result, unpanicked};
 
 impl Gate {
@@ -30,11 +29,11 @@ impl Gate {
         told.await.unwrap_or_else(|_| Err(stops()))
     }
 
-    /// Hands `run` to the writer at once; its outcome is there once its batch is on the disk. Then the requests that wait for
-    /// a change of `tenant` are woken. `bytes` counts towards the size of the batch.
+    /// Hands `run` to the writer on an account; its outcome is there once its batch is on the disk. Then the requests that
+    /// wait for a change of the company are woken. `bytes` counts towards the size of the batch.
     pub fn write<T, R>(
         self: &Arc<Gate>,
-        tenant: Option<TenantId>,
+        account: Account,
         bytes: usize,
         run: R,
     ) -> impl Future<Output = Result<T>> + use<T, R>
@@ -43,11 +42,11 @@ impl Gate {
         R: FnMut(&Batch<'_>) -> Result<T> + Send + 'static,
     {
         let (tell, told) = oneshot::channel();
-        let gate = Arc::clone(self);
-        self.writer.submit(bytes, run, move |done, ended| {
+        let (gate, firma) = (Arc::clone(self), account.firma);
+        self.writer.submit(account, bytes, run, move |done, ended| {
             let result = match (done, ended) {
                 (Some(Ok(done)), Ended::Committed) => {
-                    tenant.iter().for_each(|tenant| gate.waiters.ring(*tenant));
+                    gate.waiters.ring(firma);
                     Ok(done)
                 }
                 (Some(Ok(_)), Ended::Unknown) => Err(Failure::OutcomeUnknown),

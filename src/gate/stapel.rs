@@ -16,7 +16,7 @@ use super::admission::{Admitted, Prepared, PreparedWrite};
 use super::answer::LARGE_BODY_BYTES;
 use super::completion::{Trail, Written};
 use super::idempotency::{KEY_CHARS_MAX, sent_key};
-use crate::db::TenantId;
+use crate::db::waiting::Account;
 use crate::failure::{Failure, Result, unpanicked};
 use crate::http::off_sockets::off_sockets;
 use crate::http::reply::Reply;
@@ -114,7 +114,7 @@ impl Gate {
             };
             outcomes.push((item, outcome));
         }
-        let mut written = self.write_items(admitted.caller.tenant, writes).await.into_iter();
+        let mut written = self.write_items(&admitted.caller.account(), writes).await.into_iter();
         let mut answers = Vec::with_capacity(outcomes.len());
         for (Item { request, mut trail }, outcome) in outcomes {
             let is_written = outcome.is_none();
@@ -150,12 +150,12 @@ impl Gate {
     /// The writer gets the items one behind the other, each as a request of its own.
     async fn write_items(
         self: &Arc<Gate>,
-        tenant: TenantId,
+        account: &Account,
         writes: Vec<(Arc<Request>, Trail, PreparedWrite)>,
     ) -> Vec<Result<Reply>> {
         let submit = |(request, trail, write): (Arc<Request>, Trail, PreparedWrite)| {
             let (gate, bytes) = (Arc::clone(self), request.body.byte_count());
-            self.write(Some(tenant), bytes, move |batch| gate.run_write(batch, &request, &trail, &write))
+            self.write(account.clone(), bytes, move |batch| gate.run_write(batch, &request, &trail, &write))
         };
         let submitted: Vec<_> = writes.into_iter().map(submit).collect();
         let mut written = Vec::with_capacity(submitted.len());

@@ -1,57 +1,41 @@
-//! Whose turn it is on the slow lane. Requests wait in a queue of their key, or of their person; companies have their turn
-//! one after the other, and so have the keys of each. Whoever sends many waits for those of their own.
+//! Whose turn it is on the slow lane. Requests wait in a queue of their key, or of their person.
 //!
 //! A read that runs is not interrupted, and may take long. So a key has one thread at most and a company all but one: of
 //! whatever one of them began, another key, and another company, finds a thread that is free or soon will be.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::oneshot;
 
-use crate::db::TenantId;
 use crate::db::readers::SLOW_THREADS;
+use crate::db::waiting::{Account, Places, Waiting};
 use crate::failure::locked;
 
 /// Requests that wait for the slow lane at most; further ones are answered 503.
-const REQUESTS_WAITING_MAX: usize = 1_024;
-
-/// The share of a company: three quarters.
-const COMPANY_REQUESTS_MAX: usize = REQUESTS_WAITING_MAX / 4 * 3;
-
-/// The share of a key: half of all.
-const KEY_REQUESTS_MAX: usize = REQUESTS_WAITING_MAX / 2;
+const REQUESTS_WAITING: Places = Places::of(1_024);
 
 /// Threads that the requests of a company have at once at most.
 const COMPANY_THREADS_MAX: usize = SLOW_THREADS as usize - 1;
 
-/// Who waits: a company, and of it a key or a person.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Account {
-    pub firma: TenantId,
-    pub name: String,
-}
-
-/// Queues, by whose they are, in the order in which they have their turn.
-type Ring<K, Q> = VecDeque<(K, Q)>;
-
-type Requests = VecDeque<oneshot::Sender<Turn>>;
-
-/// Accounts whose reads run, and the requests that wait, by company and account.
-#[derive(Default)]
+/// Accounts whose reads run, and the requests that wait.
 struct State {
     running: Vec<Account>,
-    waiting: Ring<TenantId, Ring<String, Requests>>,
+    waiting: Waiting<oneshot::Sender<Turn>>,
 }
 
-#[derive(Default)]
 pub struct Turns(Mutex<State>);
+
+impl Default for Turns {
+    fn default() -> Turns {
+        Turns(Mutex::new(State { running: Vec::new(), waiting: Waiting::new(REQUESTS_WAITING) }))
+    }
+}
 
 impl Turns {
     /// Tells a request when it has its turn; none where too many wait already.
     pub fn wait(self: &Arc<Turns>, account: Account) -> Option<oneshot::Receiver<Turn>> {
         let (tell, told) = oneshot::channel();
-        let is_taken = locked(&self.0).add(account, tell);
+        let is_taken = locked(&self.0).waiting.add(account, tell).is_ok();
         self.go_on();
         is_taken.then_some(told)
     }
@@ -68,52 +52,18 @@ impl Turns {
 }
 
 impl State {
-    /// Has a request wait; false where there is no room for it.
-    fn add(&mut self, account: Account, request: oneshot::Sender<Turn>) -> bool {
-        let has_room = self.count(|_| true) < REQUESTS_WAITING_MAX
-            && self.count(|(firma, _)| firma == account.firma) < COMPANY_REQUESTS_MAX
-            && self.count(|whose| whose == (account.firma, &account.name)) < KEY_REQUESTS_MAX;
-        if has_room {
-            queue_of(queue_of(&mut self.waiting, account.firma), account.name).push_back(request);
-        }
-        has_room
-    }
-
-    /// How many requests of these wait.
-    fn count(&self, is_meant: impl Fn((TenantId, &str)) -> bool) -> usize {
-        let of_company = |(firma, keys): &(TenantId, Ring<String, Requests>)| -> usize {
-            let meant = keys.iter().filter(|(name, _)| is_meant((*firma, name)));
-            meant.map(|(_, requests)| requests.len()).sum()
-        };
-        self.waiting.iter().map(of_company).sum()
-    }
-
-    /// Takes the request whose turn it is. Its account is last in both rings afterwards.
+    /// Takes the request whose turn it is.
     fn next(&mut self) -> Option<(Account, oneshot::Sender<Turn>)> {
-        if self.running.len() >= SLOW_THREADS as usize {
+        let State { running, waiting } = self;
+        if running.len() >= SLOW_THREADS as usize {
             return None;
         }
-        let running = &self.running;
-        let may_run = |(firma, keys): &(TenantId, Ring<String, Requests>)| {
-            let of_company = running.iter().filter(|account| account.firma == *firma);
-            let is_idle =
-                |(name, _): &(String, Requests)| !of_company.clone().any(|account| account.name == *name);
-            let at = keys.iter().position(is_idle)?;
-            (of_company.clone().count() < COMPANY_THREADS_MAX).then_some(at)
-        };
-        let (at, of_key) =
-            self.waiting.iter().enumerate().find_map(|(at, company)| Some((at, may_run(company)?)))?;
-        let (firma, mut keys) = self.waiting.remove(at)?;
-        let (name, mut requests) = keys.remove(of_key)?;
-        let request = requests.pop_front()?;
-        let account = Account { firma, name: name.clone() };
-        if !requests.is_empty() {
-            keys.push_back((name, requests));
-        }
-        if !keys.is_empty() {
-            self.waiting.push_back((firma, keys));
-        }
-        self.running.push(account.clone());
+        let (account, request) = waiting.take(|firma, name| {
+            let of_company = running.iter().filter(|account| account.firma == firma);
+            !of_company.clone().any(|account| account.name == name)
+                && of_company.count() < COMPANY_THREADS_MAX
+        })?;
+        running.push(account.clone());
         Some((account, request))
     }
 
@@ -122,16 +72,6 @@ impl State {
             self.running.swap_remove(at);
         }
     }
-}
-
-/// The queue of an account; a new one has its turn last.
-fn queue_of<K: PartialEq, Q: Default>(ring: &mut Ring<K, Q>, whose: K) -> &mut Q {
-    let known = ring.iter().position(|(known, _)| *known == whose);
-    let at = known.unwrap_or(ring.len());
-    if known.is_none() {
-        ring.push_back((whose, Q::default()));
-    }
-    &mut ring[at].1
 }
 
 /// A thread of the slow lane, until this is dropped.
@@ -149,7 +89,10 @@ impl Drop for Turn {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+
     use super::*;
+    use crate::db::TenantId;
 
     fn account(firma: TenantId, name: &str) -> Account {
         Account { firma, name: name.to_owned() }
@@ -199,6 +142,7 @@ mod tests {
 
     #[test]
     fn a_key_and_a_company_have_their_share_of_the_places_and_others_find_one() {
+        let Places { all, company, account: own } = REQUESTS_WAITING;
         let turns = Arc::<Turns>::default();
         let mut waiting = Vec::new();
         let mut fill = |firma: TenantId, name: &str| {
@@ -207,10 +151,10 @@ mod tests {
             waiting.len() - before
         };
         // One of each key, two of each company and three of all have a thread and no place.
-        assert_eq!(fill(1, "a"), KEY_REQUESTS_MAX + 1);
-        assert_eq!(fill(1, "b"), COMPANY_REQUESTS_MAX - KEY_REQUESTS_MAX + 1);
+        assert_eq!(fill(1, "a"), own + 1);
+        assert_eq!(fill(1, "b"), company - own + 1);
         assert_eq!(fill(1, "c"), 0);
-        assert_eq!(fill(2, "a"), REQUESTS_WAITING_MAX - COMPANY_REQUESTS_MAX + 1);
+        assert_eq!(fill(2, "a"), all - company + 1);
         assert_eq!(fill(3, "a"), 0);
         // Who is no longer there makes way, and nothing is left of them.
         drop(waiting);

@@ -11,6 +11,7 @@ use super::query::Query;
 use super::request::{Request, listed, weight};
 use super::wire::{At, FromJson};
 use crate::db::TenantId;
+use crate::db::waiting::Account;
 use crate::failure::{Failure, Result};
 use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::scope::ScopeSet;
@@ -33,6 +34,13 @@ pub struct Caller {
     pub daily_limit: u32,
     pub strictness: Strictness,
     pub test: bool,
+}
+
+impl Caller {
+    /// Whose turn it is where requests wait.
+    pub fn account(&self) -> Account {
+        Account { firma: self.tenant, name: self.key_id.clone() }
+    }
 }
 
 pub struct Call<'r> {

@@ -14,6 +14,7 @@ use super::uploads::{Upload, named};
 use crate::app::description::vorlagen::columns;
 use crate::db::batch::{Batch, Ended};
 use crate::db::tx::Tx;
+use crate::db::waiting::Account;
 use crate::failure::{Failure, Result};
 use crate::gate::administration::{self, Akteur};
 use crate::http::json::Json;
@@ -237,8 +238,9 @@ pub fn store(upload: &Upload, house: &House, job: &Job) -> std::result::Result<O
             return Err(Stop::GivenUp);
         }
         let (part_of, so_far, now) = (Arc::clone(&import), hints.clone(), (gate.clock)());
+        let account = Account { firma: upload.firma, name: "import".to_owned() };
         let carried =
-            gate.writer.run_alone(move |batch| part_of.store_part(batch, next, now, so_far.clone()));
+            gate.writer.run_alone(account, move |batch| part_of.store_part(batch, next, now, so_far.clone()));
         let (part, said) = match carried {
             (Some(done), Ended::Committed) => done?,
             _ => return Err(Stop::Failed(Failure::Busy("the disk did not take this part".to_owned()))),

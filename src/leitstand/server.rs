@@ -222,10 +222,10 @@ impl Leitstand {
             Prepared::Change(change) => change,
             Prepared::Hashed(hashed) => FormChange::Haus(self.hashing.run(&visit.account(), hashed).await?),
         };
-        let (firma, bytes) = (visit.ask.tenant_id(), visit.request.body.byte_count());
+        let (account, bytes) = (visit.in_turn(), visit.request.body.byte_count());
         let sent = visit.clone();
         let run = move |batch: &Batch<'_>| change.run(batch, &sent);
-        let done = self.house.gate.write(firma, bytes, run).await?;
+        let done = self.house.gate.write(account, bytes, run).await?;
         visit.needs_row = false;
         Ok(done)
     }

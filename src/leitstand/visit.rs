@@ -10,12 +10,12 @@ use super::page::{Ask, Done, FirmaChange, HouseChange};
 use crate::db::TenantId;
 use crate::db::batch::Batch;
 use crate::db::tx::WriteTx;
+use crate::db::waiting::Account;
 use crate::failure::{Failure, Result};
 use crate::gate::address::neighbourhood;
 use crate::gate::administration::{self, Akteur};
 use crate::gate::audit::Row;
 use crate::gate::completion::shortened;
-use crate::gate::turns::Account;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 
@@ -73,7 +73,7 @@ impl Visit {
         }
     }
 
-    /// Whose turn it is when it reads on the slow lane.
+    /// Whose turn it is on the slow lane and at the writer.
     pub fn in_turn(&self) -> Account {
         Account { firma: self.ask.firma_id(), name: self.account() }
     }

@@ -9,7 +9,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -19,14 +19,12 @@ use super::batch::{Batch, ClosureJob, Ended, Job, commit, execute};
 use super::cache::Cache;
 use super::checkpoint::Checkpoints;
 use super::copy::{Pages, open_target};
-use super::queue::{ALONE_BYTES, CopyRequest, Message, Next, Queue};
+use super::queue::{ALONE_BYTES, CopyRequest, Next, Queue};
 use super::vital::{OUTCOME_UNKNOWN, end_process, vital};
+use super::waiting::Account;
 pub use super::watch::Watch;
 use super::{Clock, log};
 use crate::failure::{Failure, Result};
-
-/// Requests that wait for the writer at most; further ones are answered 503.
-const JOBS_QUEUED_MAX: usize = 4_096;
 
 /// Batches that run with savepoints from the start after one that had to be run again: where clients send many
 /// requests that fail late, hardly any is run twice.
@@ -61,12 +59,12 @@ pub trait Housekeeping: Send {
 /// Where requests are handed to the writer.
 pub struct Writer {
     queue: WriterQueue,
-    thread: JoinHandle<()>,
+    thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Clone)]
 pub struct WriterQueue {
-    sender: SyncSender<Message>,
+    waiting: Arc<Queue>,
     pub watch: Arc<Watch>,
 }
 
@@ -79,21 +77,20 @@ impl Writer {
         clock: Clock,
         housekeeping: Box<dyn Housekeeping>,
     ) -> std::io::Result<Writer> {
-        let (sender, receiver) = sync_channel(JOBS_QUEUED_MAX);
-        let watch = Arc::<Watch>::default();
+        let queue = WriterQueue { waiting: Arc::default(), watch: Arc::default() };
         if let Some(checkpoints) = &checkpoints {
             checkpoints.take_over(&connection);
         }
         let cache = Cache::new(&connection).map_err(std::io::Error::other)?;
-        let of_thread = Arc::clone(&watch);
+        let of_thread = queue.clone();
         let work = move || {
             let connection = &connection;
-            let (watch, with_savepoints) = (of_thread, 0);
-            WriterThread { connection, checkpoints, clock, cache, housekeeping, watch, with_savepoints }
-                .run(Queue::new(receiver));
+            let WriterQueue { waiting, watch } = of_thread;
+            WriterThread { connection, checkpoints, clock, cache, housekeeping, watch, with_savepoints: 0 }
+                .run(&waiting);
         };
         let thread = vital("writer", work)?;
-        Ok(Writer { queue: WriterQueue { sender, watch }, thread })
+        Ok(Writer { queue, thread: Some(thread) })
     }
 
     pub fn queue(&self) -> WriterQueue {
@@ -101,43 +98,46 @@ impl Writer {
     }
 
     /// Finishes what was queued before, takes in the journal, cuts back the write-ahead log.
-    pub fn stop(self) {
-        // Blocks while the queue is full; fails only when the thread is gone already.
-        let _ = self.queue.sender.send(Message::Stop);
-        let _ = self.thread.join();
+    pub fn stop(mut self) {
+        self.queue.waiting.close();
+        drop(self.thread.take().map(JoinHandle::join));
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.queue.waiting.close();
     }
 }
 
 impl WriterQueue {
-    /// Hands over work that brings along so many `bytes` to be stored. `run` does it within a batch; again, if the batch
+    /// Hands over work of an account that brings along so many `bytes` to be stored. `run` does it within a batch; again, if the batch
     /// was rolled back because other work failed. `finish` is told what came of it and how the batch ended: at once, and
-    /// that nothing was done, when the queue is full or the writer is gone.
+    /// that nothing was done, where too much of the account, or of all, waits or the writer stops.
     pub fn submit<T: Send + 'static>(
         &self,
+        account: Account,
         bytes: usize,
         run: impl FnMut(&Batch<'_>) -> T + Send + 'static,
         finish: impl FnOnce(Option<T>, Ended) + Send + 'static,
     ) {
         self.watch.queued.inc();
         let job = Box::new(ClosureJob { bytes, run, done: None, finish });
-        let refused = match self.sender.try_send(Message::Work(job)) {
-            Err(TrySendError::Full(refused) | TrySendError::Disconnected(refused)) => refused,
-            Ok(()) => return,
-        };
-        self.watch.queued.dec();
-        if let Message::Work(job) = refused {
-            job.finish(Ended::Undone);
+        if let Err(refused) = self.waiting.add(account, job) {
+            self.watch.queued.dec();
+            refused.finish(Ended::Undone);
         }
     }
 
-    /// Runs work in a batch of its own, so that what came before it is committed and answered first, and waits for its end:
-    /// what the work came to, and how the batch ended. Not on a thread of the sockets.
+    /// Runs work of an account in a batch of its own, so that nobody else's answer waits for it, and waits for its end: what
+    /// the work came to, and how the batch ended. Not on a thread of the sockets.
     pub fn run_alone<T: Send + 'static>(
         &self,
+        account: Account,
         work: impl FnMut(&Batch<'_>) -> T + Send + 'static,
     ) -> (Option<T>, Ended) {
         let (told, answer) = sync_channel(1);
-        self.submit(ALONE_BYTES, work, move |done, ended| drop(told.send((done, ended))));
+        self.submit(account, ALONE_BYTES, work, move |done, ended| drop(told.send((done, ended))));
         answer.recv().unwrap_or((None, Ended::Undone))
     }
 
@@ -146,12 +146,10 @@ impl WriterQueue {
     pub fn copy(&self, to: &Path) -> Result<()> {
         let (told, answer) = sync_channel(1);
         let request = CopyRequest { target: open_target(to)?, told };
+        if !self.waiting.add_copy(request) {
+            return Err(Failure::Busy("another copy is to be made already, or the service stops".to_owned()));
+        }
         let gone = "the service was stopped before the copy was made";
-        let refused = |refused| match refused {
-            TrySendError::Full(_) => Failure::Busy("the writer has too much to do to make a copy".to_owned()),
-            TrySendError::Disconnected(_) => Failure::Busy(gone.to_owned()),
-        };
-        self.sender.try_send(Message::Copy(request)).map_err(refused)?;
         answer.recv().map_err(|_| Failure::Busy(gone.to_owned()))?.map(drop)
     }
 }
@@ -168,14 +166,14 @@ struct WriterThread<'c> {
 }
 
 impl WriterThread<'_> {
-    fn run(mut self, mut queue: Queue) {
+    fn run(mut self, queue: &Queue) {
         loop {
             self.watch.seen();
             let has_more = self.housekeeping.has_more() && !self.watch.has_failed();
             let ended = match queue.next(if has_more { Duration::ZERO } else { IDLE_INTERVAL }) {
                 Next::Nothing => self.idle(false),
                 Next::Batch(jobs) => self.batch(jobs),
-                Next::Copy(request) => match self.copy(request, &mut queue) {
+                Next::Copy(request) => match self.copy(request, queue) {
                     Some(ended) => ended,
                     None => break,
                 },
@@ -183,7 +181,10 @@ impl WriterThread<'_> {
             };
             if ended == Ended::Unknown {
                 // What waits was never begun.
-                queue.close().for_each(|job| job.finish(Ended::Undone));
+                queue.close();
+                while let Next::Batch(jobs) = queue.next(Duration::ZERO) {
+                    jobs.into_iter().for_each(|job| job.finish(Ended::Undone));
+                }
                 let why = "the disk failed at a commit: partnerd ends, because only a database that is opened anew \
                            shows what was kept; it must be started again";
                 end_process(OUTCOME_UNKNOWN, why);
@@ -228,7 +229,7 @@ impl WriterThread<'_> {
 
     /// Makes a copy, a step at a time, and between the steps what comes in; how the last batch ended, or nothing
     /// where it is to stop.
-    fn copy(&mut self, request: CopyRequest, queue: &mut Queue) -> Option<Ended> {
+    fn copy(&mut self, request: CopyRequest, queue: &Queue) -> Option<Ended> {
         let CopyRequest { mut target, told } = request;
         let mut ended = Some(Ended::Undone);
         let copied = Pages::new(self.connection, &mut target).and_then(|mut pages| {
