@@ -1,4 +1,4 @@
-//! Articles, groups and tiers as an import brings them (D22). Articles have no route that writes.
+//! Articles, groups and tiers as an import brings them (D22).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -98,7 +98,7 @@ fn other_id(name: &str, id: i64) -> Failure {
 }
 
 /// The group that a row names; an unknown one is created, and that is said (D22).
-fn resolve_gruppe(tx: &WriteTx<'_>, name: String, at: &mut At<'_>) -> Result<Artikelgruppe> {
+pub fn resolve_gruppe(tx: &WriteTx<'_>, name: String, hints: &mut Hints) -> Result<Artikelgruppe> {
     let (kuerzel, nummer, folded) = (case_key(&name), name.parse::<i64>().ok(), folded_key(&name));
     let keys: [(&str, &dyn ToSql); 3] =
         [("kuerzel_key", &kuerzel), ("nummer", &nummer), ("name_key", &folded)];
@@ -107,9 +107,8 @@ fn resolve_gruppe(tx: &WriteTx<'_>, name: String, at: &mut At<'_>) -> Result<Art
             return Ok(found);
         }
     }
-    at.field("gruppe", |at| {
-        at.hint(HintCode::ArtikelgruppeAngelegt, format!("Die Artikelgruppe {name} wurde neu angelegt."));
-    });
+    let message = format!("Die Artikelgruppe {name} wurde neu angelegt.");
+    hints.add_field(HintCode::ArtikelgruppeAngelegt, "gruppe", message);
     let id = sql::next_gruppe_id(tx)?;
     let new = Artikelgruppe { id, name, kuerzel: None, nummer: None, mwst_satz: None };
     sql::upsert_gruppe(tx, &new)?;
@@ -123,7 +122,7 @@ pub fn artikel(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upse
     let found = sql::find_by_artikelnummer(tx, &artikelnummer)?.map(Arc::unwrap_or_clone);
     let blank = Artikel { id: tx.new_id(), artikelnummer, ..Artikel::default() };
     let old = found.clone().unwrap_or(blank);
-    let gruppe = zeile.gruppe.map(|gruppe| resolve_gruppe(tx, gruppe, at)).transpose()?;
+    let gruppe = zeile.gruppe.map(|gruppe| resolve_gruppe(tx, gruppe, at.hints())).transpose()?;
     let bezeichnung = zeile.bezeichnung.or(Some(old.bezeichnung.clone()).filter(|text| !text.is_empty()));
     let mut new = Artikel {
         bezeichnung: required(bezeichnung, "bezeichnung")?,
@@ -147,7 +146,7 @@ pub fn artikel(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upse
 }
 
 /// The unit of an article, and whether it is kept in batches, stay once it has moved: its stock is counted by them (D8).
-fn check_movements(tx: &WriteTx<'_>, old: &Artikel, new: &Artikel) -> Result<()> {
+pub fn check_movements(tx: &WriteTx<'_>, old: &Artikel, new: &Artikel) -> Result<()> {
     let kept = [
         ("einheit", old.einheit != new.einheit),
         ("chargenpflichtig", old.chargenpflichtig != new.chargenpflichtig),

@@ -1,6 +1,7 @@
-//! Articles, article groups and tiered prices: read by clients, written by import.
+//! Articles, article groups and tiered prices.
 
 mod bezug;
+mod change;
 mod import;
 mod model;
 mod sql;
@@ -9,7 +10,10 @@ mod verlauf;
 pub use bezug::{by_id, must_have, named};
 pub use import::by_artikelnummer;
 pub use model::{Artikel, ArtikelZeile, Artikelgruppe, Staffel};
-use model::{ArtikelBestand, ArtikelMitStaffeln, ArtikelVerlaufseintrag};
+use model::{
+    ArtikelAngelegt, ArtikelBestand, ArtikelChange, ArtikelGeaendert, ArtikelMitStaffeln,
+    ArtikelVerlaufseintrag,
+};
 pub use sql::{
     Auswahl, find, find_by_artikelnummer, find_by_ean, find_by_number, gruppen_satz, list, list_gruppen,
     list_in_stock, stock, tiers,
@@ -23,13 +27,14 @@ use uuid::Uuid;
 use crate::anhaenge::{self, Anhang, AnhangAngelegt, Besitzer, NewAnhang, Owner};
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
-use crate::http::call::Call;
+use crate::http::call::{Call, IfMatch};
 use crate::http::param::Param;
 use crate::http::query::Query;
 use crate::http::reply::Reply;
-use crate::http::route::{Access, Route};
+use crate::http::route::{Access, Route, Write};
 use crate::http::shape::Answer;
 use crate::import::Import;
+use crate::rules::error::Code;
 use crate::rules::scope::Scope;
 
 const READ: Access = Access::Scope(Scope::ArtikelRead);
@@ -58,8 +63,17 @@ pub const ROUTES: &[Route] = &[
             Param::OFFSET,
         ])
         .gives(&[Answer::list::<ArtikelZeile>()]),
+    Route::post("/api/v1/artikel", Scope::ArtikelWrite, "Artikel anlegen", post)
+        .takes::<ArtikelChange>("ArtikelNeu", &["artikelnummer", "bezeichnung"])
+        .gives(&[Answer::created::<ArtikelAngelegt>()])
+        .refuses(&[&[Code::FeldWiderspruch]]),
     Route::get("/api/v1/artikel/{id}", READ, "Einen Artikel mit seinen Staffelpreisen lesen", get)
         .gives(&[Answer::resource::<ArtikelMitStaffeln>()]),
+    Route::put("/api/v1/artikel/{id}", Scope::ArtikelWrite, "Artikel und Staffelpreise ändern", put)
+        .takes::<ArtikelChange>("ArtikelAenderung", &[])
+        .with_if_match()
+        .gives(&[Answer::ok::<ArtikelGeaendert>()])
+        .refuses(&[&[Code::FeldWiderspruch]]),
     Route::get("/api/v1/artikel/{id}/bestand", READ, "Bestand eines Artikels über alle Chargen", get_stock)
         .gives(&[Answer::resource::<ArtikelBestand>()]),
     Route::get(
@@ -117,10 +131,39 @@ pub fn auswahl(query: &Query) -> Result<Auswahl<'_>> {
 
 fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let artikel = found(tx, call.id(WHAT)?)?;
+    Reply::resource(call, version(tx, artikel.id)?, artikel.id, &with_tiers(tx, artikel.as_ref().clone())?)
+}
+
+fn with_tiers(tx: &Tx<'_>, artikel: Artikel) -> Result<ArtikelMitStaffeln> {
     let staffelpreise = tiers(tx, artikel.id)?.as_ref().clone();
-    let artikel = artikel.as_ref().clone();
-    let id = artikel.id;
-    Ok(Reply::ok(&ArtikelMitStaffeln { artikel, staffelpreise })?.with_weak_etag(call).about(id))
+    Ok(ArtikelMitStaffeln { artikel, staffelpreise })
+}
+
+/// Goes up with each change of an article and of its tiers.
+pub fn version(tx: &Tx<'_>, artikel: Uuid) -> Result<i64> {
+    Ok(verlauf::last(tx, artikel)? + 1)
+}
+
+fn post(call: &Call<'_>) -> Result<Write> {
+    let (change, hinweise) = call.body::<ArtikelChange>()?;
+    Ok(Box::new(move |tx| {
+        let mut hinweise = hinweise.clone();
+        let Artikel { id, artikelnummer, .. } = change::create(tx, change.clone(), &mut hinweise)?;
+        Ok(Reply::created(&ArtikelAngelegt { id, artikelnummer, hinweise })?.about(id))
+    }))
+}
+
+fn put(call: &Call<'_>) -> Result<Write> {
+    let (change, hinweise) = call.body::<ArtikelChange>()?;
+    let (id, if_match) = (call.id(WHAT)?, call.if_match());
+    Ok(Box::new(move |tx| {
+        let old = found(tx, id)?;
+        IfMatch::check(if_match.as_ref(), version(tx, id)?)?;
+        let mut hinweise = hinweise.clone();
+        let artikel = change::change(tx, &old, change.clone(), &mut hinweise)?;
+        let artikel = with_tiers(tx, artikel)?;
+        Ok(Reply::ok(&ArtikelGeaendert { artikel, hinweise })?.about(id))
+    }))
 }
 
 fn get_stock(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

@@ -6,8 +6,10 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use crate::db::record::record;
+use crate::eingabe;
+use crate::http::wire::{Int, Liste, LongText, OneOf, Text};
 use crate::rules::day::Instant;
-use crate::rules::error::Checked;
+use crate::rules::error::{Checked, Hints};
 use crate::rules::felder::GeaendertesFeld;
 use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::price::Tier;
@@ -44,6 +46,56 @@ impl Artikel {
         let (Some(einheit), Some(own)) = (einheit, &self.einheit) else { return Ok(Conversion::NONE) };
         Conversion::between(einheit, own).ok_or_else(|| Conversion::missing(einheit, own))
     }
+}
+
+/// Tiers of an article at most.
+const TIERS_MAX: usize = 100;
+
+eingabe! {
+    /// A tier in the body of an article; `aktiv` is true where nobody said.
+    pub struct StaffelEingabe as "StaffelpreisNeu" {
+        ab_menge: Quantity,
+        preis: Price,
+        aktiv: bool,
+    }
+    nur_lesen: []
+}
+
+eingabe! {
+    /// Body of POST and PUT /artikel (D22). `gruppe` names a group by kuerzel, nummer or name; `staffelpreise` are all that
+    /// the article is to have.
+    pub change ArtikelChange {
+        artikelnummer: Text,
+        artikelnr: Text,
+        bezeichnung: Text,
+        bezeichnung2: Text,
+        langtext: LongText,
+        einheit: Text,
+        preis: Price,
+        ep_netto: Price,
+        mwst_satz: Percent,
+        ean: Text,
+        artikelgruppe_id: Int<1, { i32::MAX as i64 }>,
+        gruppe: Text,
+        status: OneOf<ArtikelStatus>,
+        chargenpflichtig: bool,
+        staffelpreise: Liste<StaffelEingabe, TIERS_MAX>,
+    }
+    nur_lesen: [..Artikel, "hinweise"]
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ArtikelAngelegt {
+    pub id: Uuid,
+    pub artikelnummer: String,
+    pub hinweise: Hints,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ArtikelGeaendert {
+    #[serde(flatten)]
+    pub artikel: ArtikelMitStaffeln,
+    pub hinweise: Hints,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

@@ -48,7 +48,7 @@ fn add(tx: &WriteTx<'_>, artikel: Uuid, changed: &[GeaendertesFeld]) -> Result<(
 }
 
 /// The number of the last change of an article, and so how many there are.
-fn last(tx: &Tx<'_>, artikel: Uuid) -> Result<i64> {
+pub fn last(tx: &Tx<'_>, artikel: Uuid) -> Result<i64> {
     let statement = "select coalesce(max(nr), 0) from artikel_verlauf where tenant_id = :tenant and artikel_id = :artikel";
     tx.one(statement, named_params! {":artikel": artikel}, |row| row.get(0))
 }

@@ -45,6 +45,7 @@ pub use ausfertigung::{Papiere, missing_of_partner, papiere};
 pub use checks::CHECKS;
 pub use eingabe::NewItem;
 pub use handlers::{auswahl, found, with_positions};
+pub use lager::open_of;
 pub use model::{Beleg, BelegPosition, Gegenbeleg, Kettenglied};
 pub use nachweis::{altered_pdf, digest, without_evidence};
 pub use nummer::{erechnung_of_number, finalise_number, missing_of_number, pdf_of_number, settle_number};

@@ -1,5 +1,4 @@
-//! Articles: the list with its search, one with prices, stock, attachments and who changed it. They are written by
-//! imports.
+//! Articles: the list with its search, one with prices, stock, attachments and who changed it.
 
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -7,11 +6,11 @@ use serde_json::Value;
 
 use super::lists::{self, List, filter, filter_choice};
 use super::page::{Ask, FirmaChange, Snapshot};
-use super::parts::{amount, facts, joined, optional, or_blank, price, table};
+use super::parts::{amount, facts, joined, optional, or_blank, price, table, yes_or_no};
 use super::verlauf::{self, Lesart};
 use super::{anhaenge, frame};
 use crate::anhaenge::Besitzer;
-use crate::artikel::{self, Artikel, ArtikelZeile, Auswahl, Staffel};
+use crate::artikel::{self, Artikel, ArtikelZeile, Artikelgruppe, Auswahl, Staffel};
 use crate::db::list::{MAX_LIMIT, Page};
 use crate::failure::Result;
 use crate::http::reply::Reply;
@@ -22,12 +21,15 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let auswahl = Auswahl { mit_bestand: true, ..artikel::auswahl(&query)? };
     let found = artikel::list(&db.tx, &auswahl, lists::page_of(ask))?;
     let list = List {
-        empty: "Keine aktiven Artikel gefunden. Artikel kommen mit einem Import herein (Seite Import, Art Artikel); vielleicht ist auch die Suche zu eng.",
+        empty: "Keine aktiven Artikel gefunden. Viele auf einmal kommen mit einem Import herein (Seite Import, Art Artikel); vielleicht ist auch die Suche zu eng.",
         filters: html! {
             (filter(ask, "suche", "Bezeichnung, Nummer oder EAN", "search"))
             (groups(ask, db)?)
         },
         order: "artikelnummer",
+        above: html! {
+            @if ask.may_change() { p.actions { a.button href=(ask.of_firma("artikel/neu")) { "Neuer Artikel" } } }
+        },
         ..List::of("artikel", "Artikel", |row: &ArtikelZeile| row.artikel.id, &found)
     };
     let body = lists::body(ask, db, list, |table| {
@@ -50,10 +52,15 @@ pub fn name_of(artikel: &Artikel) -> String {
 }
 
 fn groups(ask: &Ask, db: &Snapshot<'_>) -> Result<Markup> {
+    let groups = groups_of(db)?;
+    Ok(html! { @if !groups.is_empty() { (filter_choice(ask, "gruppe_id", "Gruppe", groups)) } })
+}
+
+/// The groups, each by its number and its name.
+pub fn groups_of(db: &Snapshot<'_>) -> Result<Vec<(String, String)>> {
     let page = Page { limit: Some(MAX_LIMIT), offset: 0 };
     let Records { rows, .. } = artikel::list_gruppen(&db.tx, page)?;
-    let groups = rows.iter().map(|gruppe| (gruppe.id.to_string(), gruppe.name.clone()));
-    Ok(html! { @if !rows.is_empty() { (filter_choice(ask, "gruppe_id", "Gruppe", groups)) } })
+    Ok(rows.iter().map(|gruppe: &Artikelgruppe| (gruppe.id.to_string(), gruppe.name.clone())).collect())
 }
 
 pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
@@ -61,12 +68,16 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let stock = artikel::stock(&db.tx, artikel.id)?;
     let (id, here) = (artikel.id, ask.page_of("artikel", artikel.id));
     let tiers = artikel::tiers(&db.tx, id)?;
-    let no_tiers = "Keine: Es gilt der Preis. Staffeln kommen mit einem Import herein (Seite Import, Art Staffelpreise).";
+    let no_tiers = "Keine: Es gilt der Preis.";
     let changes = artikel::changes(&db.tx, id, lists::page_of(ask))?;
     let body = html! {
         div.tiles { div.tile { "Bestand" @if let Some(einheit) = &artikel.einheit { " (" (einheit) ")" } strong { (amount(stock)) } } }
         (facts(&FELDER.map(|(_, label, value)| (label, value(&artikel)))))
         p.actions {
+            @if ask.may_change() {
+                a.button href=(format!("{here}/aendern")) { "Ändern" }
+                @if !artikel.chargenpflichtig { a.button href=(format!("{here}/inventur")) { "Bestand zählen" } }
+            }
             a.button href=(ask.of_firma(&format!("chargen?artikel_id={id}"))) { "Chargen" }
             a.button href=(ask.of_firma(&format!("belege?artikel_id={id}"))) { "Belege" }
         }
@@ -98,10 +109,6 @@ const FELDER: [Feld; 12] = [
 
 fn percent(satz: impl std::fmt::Display) -> String {
     format!("{} %", amount(satz))
-}
-
-fn yes_or_no(is_so: bool) -> String {
-    if is_so { "ja" } else { "nein" }.to_owned()
 }
 
 const LESART: Lesart = (label_of, words_of);

@@ -72,6 +72,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             @if papiere.erechnung.is_ok() { a.button href=(format!("{here}/erechnung")) { "E-Rechnung (XML)" } }
             (ask.links([(Some(beleg.kunde_id), "partner", "Partner")]))
             @if ask.may_change() && is_open { a.button href=(format!("{here}/abschliessen")) { "Abschließen" } }
+            @if ask.may_change() && beleg.status == BelegStatus::Abgeschlossen { a.button href=(format!("{here}/erledigen")) { "Erledigt" } }
             @if ask.may_change() && !is_cancelled { a.button.danger href=(format!("{here}/storno")) { "Stornieren" } }
         }
         (missing_of(&beleg, &papiere))

@@ -106,7 +106,10 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         (facts(&facts_of(&charge)))
         p.actions {
             a.button href=(format!("{here}/herkunft")) { "Woher und wohin" }
-            @if ask.may_change() { a.button href=(format!("{here}/berichtigen")) { "Berichtigen" } }
+            @if ask.may_change() {
+                a.button href=(format!("{here}/berichtigen")) { "Berichtigen" }
+                a.button href=(format!("{here}/inventur")) { "Bestand zählen" }
+            }
             (ask.links([(Some(charge.artikel_id), "bestand", "Artikel"), (charge.partner_id, "partner", "Lieferant")]))
         }
         h2 { "Bestand über die Zeit" }

@@ -15,12 +15,14 @@ mod anmelden;
 mod annahme;
 mod arbeit;
 mod artikel;
+mod artikel_formular;
 mod bars;
 mod belege;
 mod bestand;
 mod chargen;
 mod einlesen;
 pub mod entry;
+mod erledigen;
 mod eviction;
 mod firma;
 mod firmen;
@@ -29,6 +31,7 @@ mod frame;
 mod graph;
 mod herkunft;
 mod import;
+mod inventur;
 pub mod jobs;
 mod kasse;
 mod kontrakte;
@@ -60,6 +63,8 @@ mod uploads;
 mod vergessen;
 mod verlauf;
 mod visit;
+mod wahl;
+mod wiegen;
 mod wiegungen;
 mod zugaenge;
 mod zustand;
@@ -97,7 +102,9 @@ pub const PAGES: &[Page] = &[
     firma!("/neues", |_, _| Ok(Reply::default())).waiting(),
     firma!("/suche", suche::show),
     firma!("/wiegungen", wiegungen::list).in_menu("Wiegungen"),
+    firma!("/wiegungen/neu", wiegen::show_new).takes(Take::Firma(wiegen::create)),
     firma!("/wiegungen/{id}", wiegungen::show),
+    firma!("/wiegungen/{id}/zweitwiegung", wiegen::show_second).takes(Take::Firma(wiegen::second)),
     firma!("/wiegungen/{id}/pdf", |ask, db| ask.file_of(db, "wiegungen/{id}/pdf")).heavy(),
     firma!("/wiegungen/{id}/storno", wiegungen::show_cancel).takes(Take::Firma(wiegungen::cancel)),
     firma!("/belege", belege::list).in_menu("Belege"),
@@ -105,6 +112,7 @@ pub const PAGES: &[Page] = &[
     firma!("/belege/{id}/pdf", belege::pdf).heavy(),
     firma!("/belege/{id}/erechnung", |ask, db| ask.file_of(db, "belege/{id}/erechnung")),
     firma!("/belege/{id}/abschliessen", belege::show_finalise).takes(Take::Firma(belege::finalise)),
+    firma!("/belege/{id}/erledigen", erledigen::show).takes(Take::Firma(erledigen::settle)),
     firma!("/belege/{id}/storno", belege::show_cancel).takes(Take::Firma(belege::cancel)),
     firma!("/belege/{id}/anhaenge/{id}", belege::attachment).heavy(),
     firma!("/bestand", bestand::list).in_menu("Bestand"),
@@ -112,6 +120,7 @@ pub const PAGES: &[Page] = &[
     firma!("/chargen", chargen::list).in_menu("Chargen"),
     firma!("/chargen/{id}", chargen::show),
     firma!("/chargen/{id}/berichtigen", chargen::show_correct).takes(Take::Firma(chargen::correct)),
+    firma!("/chargen/{id}/inventur", inventur::show_charge).takes(Take::Firma(inventur::count_charge)),
     firma!("/chargen/{id}/herkunft", herkunft::show),
     firma!("/chargen/{id}/herkunft.csv", herkunft::csv).heavy(),
     firma!("/partner", partner::list).in_menu("Partner"),
@@ -123,7 +132,11 @@ pub const PAGES: &[Page] = &[
     firma!("/partner/{id}/anhaenge", partner::show_attach).takes(Take::Firma(partner::attach)).with_upload(),
     firma!("/partner/{id}/anhaenge/{id}", partner::attachment).heavy(),
     firma!("/artikel", artikel::list).in_menu("Artikel"),
+    firma!("/artikel/neu", artikel_formular::show_new).takes(Take::Firma(artikel_formular::create)),
     firma!("/artikel/{id}", artikel::show),
+    firma!("/artikel/{id}/aendern", artikel_formular::show_change)
+        .takes(Take::Firma(artikel_formular::change)),
+    firma!("/artikel/{id}/inventur", inventur::show_artikel).takes(Take::Firma(inventur::count_artikel)),
     firma!("/artikel/{id}/anhaenge", artikel::show_attach).takes(Take::Firma(artikel::attach)).with_upload(),
     firma!("/artikel/{id}/anhaenge/{id}", artikel::attachment).heavy(),
     firma!("/kontrakte", kontrakte::list).in_menu("Kontrakte"),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::frame;
 use super::page::{Ask, FirmaChange, Snapshot};
 use super::partner_felder::{Art, Feld, GRUPPEN, Wann, felder, wording};
-use super::parts::{choice, field, form, lines, made_from, refusal};
+use super::parts::{choice, field, form, lines, made_from, refusal, typed_number};
 use crate::failure::Result;
 use crate::http::reply::Reply;
 use crate::http::route::Method;
@@ -129,7 +129,7 @@ fn body(ask: &Ask, wann: Wann) -> Value {
                 chosen.map(|rolle| json!(rolle)).collect()
             }
             (_, "") => Value::Null,
-            (Art::Zahl, typed) => json!(typed.replace(',', ".")),
+            (Art::Zahl, typed) => json!(typed_number(typed)),
             (_, typed) => json!(typed),
         };
         body.insert((*name).to_owned(), value);

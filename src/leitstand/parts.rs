@@ -68,6 +68,27 @@ pub fn price(price: impl Display) -> String {
     format!("{whole},{more:0<2}")
 }
 
+/// A number that was typed, as the interface takes it: of `1.234,5` it is `1234.5`. Points group thousands where three digits
+/// stand behind each, as they do on the pages; what is no number stays as it is.
+pub fn typed_number(typed: &str) -> String {
+    let (whole, fraction) = typed.split_once(',').map_or((typed, None), |(whole, rest)| (whole, Some(rest)));
+    let (first, groups) = whole.trim_start_matches('-').split_once('.').unwrap_or((whole, ""));
+    let is_grouped = (1..=3).contains(&first.len())
+        && !first.starts_with('0')
+        && groups
+            .split('.')
+            .all(|group| group.len() == 3 && group.bytes().all(|digit| digit.is_ascii_digit()));
+    match fraction {
+        _ if whole.contains('.') && !is_grouped => typed.to_owned(),
+        None => whole.replace('.', ""),
+        Some(fraction) => format!("{}.{fraction}", whole.replace('.', "")),
+    }
+}
+
+pub fn yes_or_no(is_so: bool) -> String {
+    if is_so { "ja" } else { "nein" }.to_owned()
+}
+
 /// An instant as `10.07.2026, 12:00`, on the clocks of Berlin.
 pub fn moment(instant: Instant) -> String {
     let minute = instant.minute_in_berlin();
@@ -335,6 +356,18 @@ mod tests {
             ("1234567.891", "1.234.567,891"),
         ] {
             assert_eq!(number(written), german);
+        }
+        for (typed, sent) in [
+            ("0,32", "0.32"),
+            ("-1.234,5", "-1234.5"),
+            ("14.560", "14560"),
+            ("1.234.567", "1234567"),
+            ("19.5", "19.5"),
+            ("0.125", "0.125"),
+            ("1.23,4", "1.23,4"),
+            ("zwölf", "zwölf"),
+        ] {
+            assert_eq!(typed_number(typed), sent);
         }
         assert_eq!(moment(Instant::parse("2026-07-10T22:30:00Z").unwrap()), "11.07.2026, 00:30");
     }

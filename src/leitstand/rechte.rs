@@ -25,6 +25,7 @@ fn scope(scope: Scope) -> &'static str {
         Scope::KundenRead => "Partner lesen",
         Scope::KundenWrite => "Partner anlegen und ändern",
         Scope::ArtikelRead => "Artikel und Preise lesen",
+        Scope::ArtikelWrite => "Artikel und Preise anlegen und ändern",
         Scope::ArtikelgruppenRead => "Artikelgruppen lesen",
         Scope::BelegeRead => "Belege lesen",
         Scope::BelegeWrite => "Belege anlegen, ändern, abschließen und stornieren",

@@ -61,7 +61,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let shown = ["status", "von", "bis", "kennzeichen", "wiegeschein_nr", "partner_id", "sortierung"];
     let is_plain = shown.iter().all(|name| ask.param(name).is_empty()) && ask.list_page() == 0;
     let list = List {
-        empty: "Keine Wiegungen gefunden. Wiegungen legt die Waage an (POST /api/v1/wiegungen); vielleicht ist auch die Suche zu eng.",
+        empty: "Keine Wiegungen gefunden. Wiegungen legt das Programm der Waage an, oder man wiegt hier; vielleicht ist auch die Suche zu eng.",
         filters: html! {
             (filter(ask, "kennzeichen", "Kennzeichen", "search"))
             (filter(ask, "wiegeschein_nr", "Wiegeschein", "search"))
@@ -72,6 +72,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         keeps: &[("partner_id", "zu", "partner")],
         order: "-ts_erst",
         above: html! {
+            @if ask.may_change() { p.actions { a.button href=(ask.of_firma("wiegungen/neu")) { "Fahrzeug wiegen" } } }
             @if is_plain { h2 { "Offen" } (open(ask, db)?) h2 { "Alle" } }
         },
         ..List::of("wiegungen", "Wiegungen", |wiegung: &Wiegung| wiegung.id, &found)
@@ -91,6 +92,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         (facts(&facts_of(&wiegung)))
         p.actions {
             @if wiegung.status == WiegungStatus::Fertig { a.button href=(format!("{here}/pdf")) { "Wiegeschein (PDF)" } }
+            @if ask.may_change() && wiegung.status == WiegungStatus::Offen { a.button href=(format!("{here}/zweitwiegung")) { "Zweite Wiegung" } }
             (ask.links(links))
             @if ask.may_change() && wiegung.status != WiegungStatus::Storno { a.button.danger href=(format!("{here}/storno")) { "Stornieren" } }
         }

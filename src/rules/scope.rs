@@ -8,6 +8,7 @@ choice! {
         KundenRead = "kunden:read",
         KundenWrite = "kunden:write",
         ArtikelRead = "artikel:read",
+        ArtikelWrite = "artikel:write",
         ArtikelgruppenRead = "artikelgruppen:read",
         BelegeRead = "belege:read",
         BelegeWrite = "belege:write",

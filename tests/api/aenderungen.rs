@@ -80,6 +80,13 @@ fn walk<'m>(mill: &'m Mill<'m>) -> BTreeMap<&'static str, BTreeSet<String>> {
     let kunde = walk.ask("POST /api/v1/kunden", &[], json!({"name": "Neu"})).id();
     walk.ask("PUT /api/v1/kunden/{id}", &[&kunde], json!({"telefon": "1"}));
     walk.ask("POST /api/v1/kunden/{id}/dokumente", &[&kunde], pdf());
+    let artikel = json!({"artikelnummer": "G", "bezeichnung": "Gerste"});
+    let artikel = walk.ask("POST /api/v1/artikel", &[], artikel).id();
+    walk.ask(
+        "PUT /api/v1/artikel/{id}",
+        &[&artikel],
+        json!({"staffelpreise": [{"ab_menge": 1, "preis": 1}]}),
+    );
     walk.ask("POST /api/v1/artikel/{id}/dokumente", &[&mill.artikel_id("W")], pdf());
     let counted = json!({"bestand": 3, "grund": "x"});
     walk.ask("POST /api/v1/artikel/{id}/inventur", &[&mill.artikel_id("S")], counted.clone());

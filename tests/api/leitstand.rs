@@ -3,8 +3,10 @@
 
 mod angriffe;
 mod anhaenge;
+mod artikel;
 mod chargen;
 mod einrichten;
+mod hand;
 mod importe;
 mod partner;
 mod personen;

@@ -11,6 +11,7 @@ mod again;
 mod anhaenge;
 mod annahmescheine;
 mod artikel;
+mod artikel_aendern;
 mod artikel_verlauf;
 mod attacks;
 mod audit;

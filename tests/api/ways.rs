@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use partnerd::db::connection::open_writer;
 use partnerd::db::system_clock;
+use partnerd::db::waiting::Account;
 use partnerd::gate::Policy;
 use partnerd::gate::key::{self, Grant};
-use partnerd::gate::turns::Account;
 use partnerd::http::answering::Answering;
 use partnerd::http::client::Client;
 use partnerd::http::reply::Reply;

@@ -131,7 +131,8 @@ fn what_runs_alone_finds_committed_what_came_before_it() {
     queue.submit(Account::house(), 0, write(1, Way::Succeeds), |_, _| ());
     let other = Connection::open(&path).unwrap();
     let alone = queue.clone();
-    let found = std::thread::spawn(move || alone.run_alone(Account::house(), move |_| rows(&other, "t")).0.unwrap());
+    let found =
+        std::thread::spawn(move || alone.run_alone(Account::house(), move |_| rows(&other, "t")).0.unwrap());
     until_waiting(2);
     go.send(()).unwrap();
     assert_eq!(found.join().unwrap(), [1]);

@@ -14,6 +14,7 @@ pub const PATHS: &[Row] = &[
         "kunde",
         "NICHT_GEFUNDEN",
     ),
+    ("PUT", "/api/v1/artikel/@", r#"{"preis":1}"#, "artikel", "NICHT_GEFUNDEN"),
     (
         "POST",
         "/api/v1/artikel/@/dokumente",

@@ -1,0 +1,157 @@
+//! How a client writes articles with their tiers (D22).
+
+use std::collections::BTreeSet;
+
+use super::import::{check_movements, resolve_gruppe};
+use super::model::{Artikel, ArtikelChange, Staffel, StaffelEingabe};
+use super::{sql, verlauf};
+use crate::db::tx::WriteTx;
+use crate::failure::Result;
+use crate::rules::change::{Change, apply_each};
+use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
+use crate::rules::fixed::{Percent, Price};
+use crate::rules::plausible::is_gtin;
+use crate::rules::text::case_key;
+use crate::steuersaetze;
+
+pub fn create(tx: &WriteTx<'_>, change: ArtikelChange, hints: &mut Hints) -> Result<Artikel> {
+    let tiers = tiers(&change)?;
+    let blank = Artikel { id: tx.new_id(), ..Artikel::default() };
+    let artikel = apply(tx, &blank, change, hints)?;
+    sql::insert(tx, &artikel)?;
+    tiers.iter().flatten().try_for_each(|tier| sql::upsert_tier(tx, artikel.id, tier))?;
+    Ok(artikel)
+}
+
+/// Changes the fields that were sent; null clears (D18).
+pub fn change(tx: &WriteTx<'_>, old: &Artikel, change: ArtikelChange, hints: &mut Hints) -> Result<Artikel> {
+    let tiers = tiers(&change)?;
+    let artikel = apply(tx, old, change, hints)?;
+    check_movements(tx, old, &artikel)?;
+    if artikel != *old {
+        sql::update(tx, &artikel)?;
+        verlauf::write(tx, old, &artikel)?;
+    }
+    store_tiers(tx, &artikel, tiers)?;
+    Ok(artikel)
+}
+
+fn apply(tx: &WriteTx<'_>, old: &Artikel, change: ArtikelChange, hints: &mut Hints) -> Result<Artikel> {
+    check_price("preis", &change.preis)?;
+    check_price("ep_netto", &change.ep_netto)?;
+    if let Some(satz) = change.mwst_satz.get() {
+        hint_unknown_rate(tx, *satz, hints)?;
+    }
+    if change.ean.get().is_some_and(|ean| !is_gtin(ean)) {
+        let message = "Die Prüfziffer der EAN stimmt nicht, oder es ist keine. Bitte prüfen.";
+        hints.add_field(HintCode::WertFraglich, "ean", message);
+    }
+    let (artikelgruppe_id, gruppe) = gruppe(tx, old, &change, hints)?;
+    let kept = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+    let artikelnummer = required(change.artikelnummer.apply(kept(&old.artikelnummer)), "artikelnummer")?;
+    if case_key(&artikelnummer) != case_key(&old.artikelnummer) {
+        let message =
+            format_args!("Die Artikelnummer {artikelnummer} ist schon vergeben. Bitte eine andere wählen.");
+        let is_taken = sql::find_by_artikelnummer(tx, &artikelnummer)?.is_some();
+        refuse_if(is_taken, Code::FeldWiderspruch, "artikelnummer", message)?;
+    }
+    let mut artikel = Artikel {
+        artikelnummer,
+        bezeichnung: required(change.bezeichnung.apply(kept(&old.bezeichnung)), "bezeichnung")?,
+        artikelgruppe_id,
+        gruppe,
+        status: change.status.apply(Some(old.status)).unwrap_or_default(),
+        chargenpflichtig: change.chargenpflichtig.apply(Some(old.chargenpflichtig)).unwrap_or_default(),
+        ..old.clone()
+    };
+    apply_each! { change => artikel: artikelnr, bezeichnung2, langtext, einheit, preis, ep_netto, mwst_satz, ean }
+    Ok(artikel)
+}
+
+fn check_price(feld: &str, preis: &Change<Price>) -> Result<()> {
+    let is_negative = preis.get().is_some_and(|preis| preis.is_negative());
+    Ok(refuse_if(is_negative, Code::WertUngueltig, feld, "Ein Preis darf nicht negativ sein.")?)
+}
+
+/// The tax table of the company has the rate at no date (D7).
+fn hint_unknown_rate(tx: &WriteTx<'_>, satz: Percent, hints: &mut Hints) -> Result<()> {
+    if !steuersaetze::all(tx)?.iter().any(|known| known.satz == satz) {
+        let message = format!("Den Steuersatz {satz} % gibt es in der Steuertabelle nicht. Bitte prüfen.");
+        hints.add_field(HintCode::MwstSatzUnbekannt, "mwst_satz", message);
+    }
+    Ok(())
+}
+
+/// The group of an article: `artikelgruppe_id`, or `gruppe`, which names it as an import does (D22). One that is sent as it
+/// is changes nothing, so that the other can be changed in what was read.
+fn gruppe(
+    tx: &WriteTx<'_>,
+    old: &Artikel,
+    change: &ArtikelChange,
+    hints: &mut Hints,
+) -> Result<(Option<i64>, Option<String>)> {
+    if let Change::Set(id) = change.artikelgruppe_id
+        && Some(id) != old.artikelgruppe_id
+    {
+        let message = "Diese Artikelgruppe gibt es nicht. Bitte die artikelgruppe_id prüfen.";
+        let found = sql::gruppe_by(tx, "id", &id)?;
+        let found = found.ok_or_else(|| Refusal::field(Code::WertUngueltig, "artikelgruppe_id", message))?;
+        return Ok((Some(found.id), Some(found.name)));
+    }
+    match &change.gruppe {
+        Change::Set(name) if Some(name) != old.gruppe.as_ref() => {
+            let found = resolve_gruppe(tx, name.clone(), hints)?;
+            Ok((Some(found.id), Some(found.name)))
+        }
+        Change::Clear => Ok((None, None)),
+        _ if change.artikelgruppe_id == Change::Clear => Ok((None, None)),
+        _ => Ok((old.artikelgruppe_id, old.gruppe.clone())),
+    }
+}
+
+/// All tiers that an article is to have; none where nothing was said of them.
+fn tiers(change: &ArtikelChange) -> Result<Option<Vec<Staffel>>> {
+    let sent: &[StaffelEingabe] = match &change.staffelpreise {
+        Change::Keep => return Ok(None),
+        Change::Clear => &[],
+        Change::Set(sent) => sent,
+    };
+    let (mut tiers, mut known) = (Vec::new(), BTreeSet::new());
+    for (at, sent) in sent.iter().enumerate() {
+        let feld = |name: &str| format!("staffelpreise[{at}].{name}");
+        let tier = Staffel {
+            ab_menge: required(sent.ab_menge, &feld("ab_menge"))?,
+            preis: required(sent.preis, &feld("preis"))?,
+            aktiv: sent.aktiv.unwrap_or(true),
+        };
+        let message = "ab_menge darf nicht negativ sein.";
+        refuse_if(tier.ab_menge.is_negative(), Code::WertUngueltig, &feld("ab_menge"), message)?;
+        check_price(&feld("preis"), &Change::Set(tier.preis))?;
+        let message = format_args!("Ab {} stehen zwei Preise da. Bitte einen weglassen.", tier.ab_menge);
+        refuse_if(!known.insert(tier.ab_menge), Code::WertUngueltig, &feld("ab_menge"), message)?;
+        tiers.push(tier);
+    }
+    Ok(Some(tiers))
+}
+
+/// Stores the tiers that were sent; those that were not are active no more.
+fn store_tiers(tx: &WriteTx<'_>, artikel: &Artikel, tiers: Option<Vec<Staffel>>) -> Result<()> {
+    let Some(tiers) = tiers else { return Ok(()) };
+    let is_sent = |old: &Staffel| tiers.iter().any(|tier| tier.ab_menge == old.ab_menge);
+    let ended = sql::tiers(tx, artikel.id)?;
+    let ended = ended.iter().map(|tier| Staffel { ab_menge: tier.ab_menge, preis: tier.preis, aktiv: false });
+    let ended: Vec<Staffel> = ended.filter(|old| !is_sent(old)).collect();
+    for tier in tiers.iter().chain(&ended) {
+        store_tier(tx, artikel, tier)?;
+    }
+    Ok(())
+}
+
+fn store_tier(tx: &WriteTx<'_>, artikel: &Artikel, tier: &Staffel) -> Result<()> {
+    let old = sql::find_tier(tx, artikel.id, tier.ab_menge)?;
+    if old.as_ref() == Some(tier) {
+        return Ok(());
+    }
+    sql::upsert_tier(tx, artikel.id, tier)?;
+    verlauf::write_tier(tx, artikel.id, old.as_ref(), tier)
+}

@@ -1,0 +1,154 @@
+//! The form of an article with its tiers: a new one, and the change of one that is there.
+
+use maud::{Markup, html};
+use serde_json::{Map, Value, json};
+
+use super::artikel::groups_of;
+use super::frame;
+use super::page::{Ask, FirmaChange, Snapshot};
+use super::parts::{
+    choice, field, form, lines, made_from, optional, or_blank, price, refusal, typed_number, yes_or_no,
+};
+use crate::artikel::{self, Artikel};
+use crate::failure::Result;
+use crate::http::reply::Reply;
+use crate::http::route::Method;
+use crate::rules::choice::Choice;
+use crate::rules::price::Tier;
+use crate::rules::stammdaten::ArtikelStatus;
+
+/// Rows for further tiers.
+const BLANK_TIERS: usize = 3;
+
+/// Fields that are numbers, and what an article has there.
+const NUMBERS: [(&str, &str, fn(&Artikel) -> String); 3] = [
+    ("preis", "Verkaufspreis netto (EUR)", |artikel| optional(artikel.preis, plain)),
+    ("ep_netto", "Einkaufspreis netto (EUR)", |artikel| optional(artikel.ep_netto, plain)),
+    ("mwst_satz", "Steuersatz (%)", |artikel| optional(artikel.mwst_satz, plain)),
+];
+
+const LINES: [(&str, &str, fn(&Artikel) -> String); 6] = [
+    ("artikelnummer", "Nummer", |artikel| artikel.artikelnummer.clone()),
+    ("bezeichnung", "Bezeichnung", |artikel| artikel.bezeichnung.clone()),
+    ("bezeichnung2", "Zusatz", |artikel| or_blank(&artikel.bezeichnung2)),
+    ("einheit", "Einheit", |artikel| or_blank(&artikel.einheit)),
+    ("artikelnr", "Zweite Nummer", |artikel| or_blank(&artikel.artikelnr)),
+    ("ean", "EAN", |artikel| or_blank(&artikel.ean)),
+];
+
+/// A number as it is typed: `0,32`, without points between thousands.
+fn plain(number: impl std::fmt::Display) -> String {
+    price(number).replace('.', "")
+}
+
+pub fn show_new(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let form = form(ask, fields(ask, db, &Artikel::default(), &[])?, "Anlegen", false);
+    Ok(frame::page(ask, "Neuer Artikel", with_way_back(form, ask.of_firma("artikel"))))
+}
+
+pub fn create(ask: &Ask) -> Result<FirmaChange> {
+    let to = ask.of_firma("artikel/{id}");
+    ask.change(Method::Post, "/api/v1/artikel", &body(ask), to, "Der Artikel ist angelegt.")
+}
+
+pub fn show_change(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let artikel = artikel::found(&db.tx, ask.uuid(0)?)?;
+    let tiers = artikel::tiers(&db.tx, artikel.id)?;
+    let inside = html! {
+        (made_from(ask, "version", artikel::version(&db.tx, artikel.id)?))
+        (fields(ask, db, &artikel, &tiers)?)
+    };
+    let form = form(ask, inside, "Speichern", false);
+    let back = ask.page_of("artikel", artikel.id);
+    Ok(frame::page(ask, &format!("{} ändern", artikel.bezeichnung), with_way_back(form, back)))
+}
+
+pub fn change(ask: &Ask) -> Result<FirmaChange> {
+    let id = ask.id(0)?;
+    let (path, to) = (format!("/api/v1/artikel/{id}"), ask.page_of("artikel", id));
+    ask.change(Method::Put, &path, &body(ask), to, "Der Artikel ist geändert.")
+}
+
+fn with_way_back(form: Markup, back: String) -> Markup {
+    html! { (form) p { a href=(back) { "Zurück, ohne zu speichern" } } }
+}
+
+fn fields(ask: &Ask, db: &Snapshot<'_>, artikel: &Artikel, tiers: &[Tier]) -> Result<Markup> {
+    let none = [(String::new(), "keine".to_owned())];
+    let groups = none.into_iter().chain(groups_of(db)?);
+    let group = optional(artikel.artikelgruppe_id, |id| id.to_string());
+    let states = ArtikelStatus::ALL.iter().map(|status| (status.text(), status.text()));
+    let tiers = tiers_shown(ask, tiers);
+    let names: Vec<String> =
+        names().map(str::to_owned).chain((0..tiers.len()).flat_map(tier_names)).collect();
+    Ok(html! {
+        (refusal(ask, &names.iter().map(String::as_str).collect::<Vec<_>>()))
+        fieldset.fields { legend { "Artikel" }
+            @for (name, label, value) in LINES { (field(ask, name, label, "text", &value(artikel), "off")) }
+            (choice(ask, "artikelgruppe_id", "Gruppe", groups, &group))
+            (choice(ask, "status", "Status", states, artikel.status.text()))
+            (choice(ask, "chargenpflichtig", "Chargenpflichtig", [("nein", "nein"), ("ja", "ja")], &yes_or_no(artikel.chargenpflichtig)))
+        }
+        fieldset.fields { legend { "Preise" }
+            @for (name, label, value) in NUMBERS { (field(ask, name, label, "text", &value(artikel), "off")) }
+        }
+        fieldset.fields { legend { "Staffelpreise" }
+            @for (at, (ab_menge, preis)) in tiers.iter().enumerate() {
+                @let [ab, eur] = tier_names(at);
+                (field(ask, &ab, &format!("Ab Menge ({})", at + 1), "text", ab_menge, "off"))
+                (field(ask, &eur, &format!("Preis netto (EUR, {})", at + 1), "text", preis, "off"))
+            }
+        }
+        (lines(ask, "langtext", "Beschreibung", &or_blank(&artikel.langtext)))
+    })
+}
+
+fn names() -> impl Iterator<Item = &'static str> {
+    let others = ["artikelgruppe_id", "status", "chargenpflichtig", "langtext"];
+    LINES.iter().chain(&NUMBERS).map(|feld| feld.0).chain(others)
+}
+
+/// The fields of a tier, as the interface names them in its refusals.
+fn tier_names(at: usize) -> [String; 2] {
+    ["ab_menge", "preis"].map(|name| format!("staffelpreise[{at}].{name}"))
+}
+
+/// The tiers that the form has, with rows for more.
+fn tiers_shown(ask: &Ask, stored: &[Tier]) -> Vec<(String, String)> {
+    let shown = match ask.is_sent("token") {
+        true => tiers_sent(ask),
+        false => stored.iter().map(|tier| (plain(tier.ab_menge), plain(tier.preis))).collect(),
+    };
+    shown.into_iter().chain(std::iter::repeat_n(Default::default(), BLANK_TIERS)).collect()
+}
+
+/// The rows of tiers in which something was typed.
+fn tiers_sent(ask: &Ask) -> Vec<(String, String)> {
+    let rows = (0..).map(tier_names).take_while(|[ab_menge, _]| ask.is_sent(ab_menge));
+    let typed = rows.map(|row| row.map(|name| ask.field(&name).to_owned()));
+    typed.filter(|row| row.iter().any(|typed| !typed.is_empty())).map(|[ab, preis]| (ab, preis)).collect()
+}
+
+/// What the form says, as the interface takes it.
+fn body(ask: &Ask) -> Value {
+    let number = |typed: &str| match typed {
+        "" => Value::Null,
+        typed => json!(typed_number(typed)),
+    };
+    let mut body = Map::new();
+    for name in names().filter(|name| ask.is_sent(name)) {
+        let value = match (name, ask.field(name)) {
+            ("chargenpflichtig", typed) => json!(typed == "ja"),
+            (_, "") => Value::Null,
+            (name, typed) if NUMBERS.iter().any(|feld| feld.0 == name) => number(typed),
+            (_, typed) => json!(typed),
+        };
+        body.insert(name.to_owned(), value);
+    }
+    if ask.is_sent(&tier_names(0)[0]) {
+        let tiers = tiers_sent(ask).into_iter();
+        let tiers = tiers.map(|(ab, preis)| json!({"ab_menge": number(&ab), "preis": number(&preis)}));
+        body.insert("staffelpreise".to_owned(), tiers.collect());
+    }
+    Value::Object(body)
+}

@@ -1,0 +1,89 @@
+//! Weighing by hand, where no scale program does: the partner is chosen, then a lorry weighed for the first and the second
+//! time.
+
+use maud::html;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::page::{Ask, FirmaChange, Snapshot};
+use super::parts::{amount, field, form, lines, made_from, or_blank, refusal, typed_number};
+use super::{frame, wahl};
+use crate::failure::Result;
+use crate::http::reply::Reply;
+use crate::http::route::Method;
+use crate::rules::verweis::parse_uuid;
+use crate::waage;
+use crate::{artikel, kunden};
+
+const FELDER: [&str; 5] = ["gewicht_erst_kg", "kennzeichen", "fahrer", "waage_id", "bemerkung"];
+
+/// Parameters of the page that are steps before the form.
+const KEEPS: [&str; 3] = ["partner_id", "artikel_id", "waehlen"];
+
+fn chosen(ask: &Ask, name: &str) -> Option<Uuid> {
+    parse_uuid(ask.param(name))
+}
+
+pub fn show_new(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let title = "Fahrzeug wiegen";
+    let partner = chosen(ask, "partner_id").map(|id| kunden::find(&db.tx, id)).transpose()?.flatten();
+    let Some(partner) = partner.filter(|_| ask.param("waehlen") != "partner_id") else {
+        let body = html! { h2 { "Für wen?" } (wahl::partner(ask, db, "partner_id", &KEEPS)?) };
+        return Ok(frame::page(ask, title, body));
+    };
+    if ask.param("waehlen") == "artikel_id" {
+        let body = html! { h2 { "Was?" } (wahl::artikel(ask, db, "artikel_id", &KEEPS)?) };
+        return Ok(frame::page(ask, title, body));
+    }
+    let artikel = chosen(ask, "artikel_id").map(|id| artikel::find(&db.tx, id)).transpose()?.flatten();
+    let query = KEEPS[..2].iter().filter_map(|name| Some(format!("{name}={}", chosen(ask, name)?)));
+    let query = query.collect::<Vec<_>>().join("&");
+    let again = |feld: &str| format!("?{query}&waehlen={feld}");
+    let inside = html! {
+        p { "Partner: " strong { (partner.name) } " (" a href=(again("partner_id")) { "anderen wählen" } ")" br;
+            "Artikel: " @if let Some(artikel) = &artikel { strong { (artikel.bezeichnung) } } @else { "keiner" }
+            " (" a href=(again("artikel_id")) { "wählen" } ")" }
+        (refusal(ask, &FELDER))
+        (field(ask, "gewicht_erst_kg", "Gewicht der ersten Wiegung (kg)", "text", "", "off"))
+        (field(ask, "kennzeichen", "Kennzeichen", "text", "", "off"))
+        (field(ask, "fahrer", "Fahrer", "text", "", "off"))
+        (field(ask, "waage_id", "Nummer der Waage", "text", "1", "off"))
+        (lines(ask, "bemerkung", "Bemerkung", ""))
+    };
+    Ok(frame::page(ask, title, form(ask, inside, "Erste Wiegung speichern", false)))
+}
+
+pub fn create(ask: &Ask) -> Result<FirmaChange> {
+    let mut body = json!({
+        "partner_id": chosen(ask, "partner_id"),
+        "artikel_id": chosen(ask, "artikel_id"),
+        "gewicht_erst_kg": weight(ask, "gewicht_erst_kg"),
+    });
+    for name in &FELDER[1..] {
+        body[*name] = json!(ask.filled(name));
+    }
+    let to = ask.of_firma("wiegungen/{id}");
+    ask.change(Method::Post, "/api/v1/wiegungen", &body, to, "Die erste Wiegung ist gespeichert.")
+}
+
+pub fn show_second(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let wiegung = waage::found(&db.tx, ask.uuid(0)?)?;
+    let inside = html! {
+        (made_from(ask, "version", wiegung.version))
+        p { (wiegung.wiegeschein_nr) ", " (or_blank(&wiegung.kennzeichen)) " " (or_blank(&wiegung.partner_name)) ": zuerst " strong { (amount(wiegung.gewicht_erst_kg)) " kg" }
+            ". Ist das zweite Gewicht kleiner, wurde Ware gebracht, sonst geholt." }
+        (field(ask, "gewicht_zweit_kg", "Gewicht der zweiten Wiegung (kg)", "text", "", "off"))
+    };
+    frame::form_page(ask, "Zweite Wiegung", &["gewicht_zweit_kg"], inside, "Speichern", false)
+}
+
+pub fn second(ask: &Ask) -> Result<FirmaChange> {
+    let id = ask.id(0)?;
+    let (path, to) = (format!("/api/v1/wiegungen/{id}/zweitwiegung"), ask.page_of("wiegungen", id));
+    let body = json!({"gewicht_zweit_kg": weight(ask, "gewicht_zweit_kg")});
+    ask.change(Method::Put, &path, &body, to, "Die Wiegung ist fertig.")
+}
+
+fn weight(ask: &Ask, name: &str) -> Value {
+    ask.filled(name).map_or(Value::Null, |typed| json!(typed_number(typed)))
+}
