@@ -48,6 +48,7 @@ fn apply(tx: &WriteTx<'_>, old: &Artikel, change: ArtikelChange, hints: &mut Hin
     }
     let (artikelgruppe_id, gruppe) = gruppe(tx, old, &change, hints)?;
     let kept = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+    let bezeichnung = required(change.bezeichnung.apply(kept(&old.bezeichnung)), "bezeichnung")?;
     let artikelnummer = required(change.artikelnummer.apply(kept(&old.artikelnummer)), "artikelnummer")?;
     if case_key(&artikelnummer) != case_key(&old.artikelnummer) {
         let message =
@@ -57,7 +58,7 @@ fn apply(tx: &WriteTx<'_>, old: &Artikel, change: ArtikelChange, hints: &mut Hin
     }
     let mut artikel = Artikel {
         artikelnummer,
-        bezeichnung: required(change.bezeichnung.apply(kept(&old.bezeichnung)), "bezeichnung")?,
+        bezeichnung,
         artikelgruppe_id,
         gruppe,
         status: change.status.apply(Some(old.status)).unwrap_or_default(),

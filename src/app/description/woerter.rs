@@ -41,6 +41,21 @@ const WOERTER: &[(&str, &str)] = &[
         "Hinweis.anzahl",
         "Wie viele Hinweise diesen Code haben, wenn nicht alle gezeigt werden (bei mehr als 100).",
     ),
+    ("StaffelpreisNeu.aktiv", "false: Der Staffelpreis gilt nicht; ohne Angabe gilt er."),
+    (
+        "StaffelpreisNeu.ab_menge",
+        "Ab dieser Menge gilt der Preis, in der Einheit des Artikels; jede nur einmal.",
+    ),
+    ("ArtikelNeu.gruppe", "Artikelgruppe, mit Kürzel, Nummer oder Name; eine unbekannte wird angelegt."),
+    (
+        "ArtikelAenderung.gruppe",
+        "Artikelgruppe, mit Kürzel, Nummer oder Name; eine unbekannte wird angelegt.",
+    ),
+    ("ArtikelNeu.staffelpreise", "Alle Staffelpreise, die der Artikel haben soll."),
+    (
+        "ArtikelAenderung.staffelpreise",
+        "Alle Staffelpreise, die der Artikel danach haben soll; was fehlt, gilt nicht mehr.",
+    ),
     ("Stapel.items", "1 bis 200 Einträge, jeder wie der Inhalt der Adresse für einen."),
     ("StapelAntwort.data", "Zu jedem Eintrag die Antwort, in derselben Reihenfolge."),
     ("StapelAntwort.angelegt", "Einträge, die angelegt wurden; wiederholte zählen nicht."),
