@@ -7,24 +7,35 @@
 //! is not found, ends the run with an error that says the seed and the shortest sequence that shows it.
 
 mod calls;
+mod described;
 mod dice;
 mod exact;
 mod exactly;
 mod experiment;
 mod fuzz;
+mod mills;
 mod power;
 #[path = "../process/mod.rs"]
 mod process;
 #[path = "../programs/mod.rs"]
 mod programs;
+mod scopes;
+mod tenants;
+mod wire;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use experiment::{Case, Experiment};
 
-const EXPERIMENTS: &[Experiment] =
-    &[power::EXPERIMENT, calls::EXPERIMENT, exact::EXPERIMENT, fuzz::EXPERIMENT];
+const EXPERIMENTS: &[Experiment] = &[
+    power::EXPERIMENT,
+    calls::EXPERIMENT,
+    tenants::EXPERIMENT,
+    scopes::EXPERIMENT,
+    exact::EXPERIMENT,
+    fuzz::EXPERIMENT,
+];
 
 /// What was asked for on the command line.
 struct Asked {
