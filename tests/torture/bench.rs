@@ -6,6 +6,7 @@
 //! with a fault built in, its control, which must be found within a stated number of seeds. A violation, or a control that
 //! is not found, ends the run with an error that says the seed and the shortest sequence that shows it.
 
+mod audit;
 mod calls;
 mod described;
 mod dice;
@@ -31,6 +32,8 @@ use experiment::{Case, Experiment};
 const EXPERIMENTS: &[Experiment] = &[
     power::EXPERIMENT,
     calls::EXPERIMENT,
+    audit::EXPERIMENT,
+    audit::FORGERY,
     tenants::EXPERIMENT,
     scopes::EXPERIMENT,
     exact::EXPERIMENT,

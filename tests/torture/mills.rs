@@ -48,11 +48,7 @@ impl Mills {
 
     /// The files of the database, in a folder of their own.
     pub fn copy(&self) -> Folder {
-        let copy = Folder::new();
-        for entry in std::fs::read_dir(self.folder.path()).unwrap().map(Result::unwrap) {
-            std::fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
-        }
-        copy
+        copied(&self.folder)
     }
 }
 
@@ -178,4 +174,13 @@ fn text(value: &Value) -> String {
 pub fn done(answer: crate::process::Answer) -> Value {
     assert!(answer.status < 300, "{}: {}", answer.status, answer.body);
     answer.body
+}
+
+/// The files of a folder, in one of their own.
+pub fn copied(folder: &Folder) -> Folder {
+    let copy = Folder::new();
+    for entry in std::fs::read_dir(folder.path()).unwrap().map(Result::unwrap) {
+        std::fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
+    }
+    copy
 }

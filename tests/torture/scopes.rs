@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::described::{Operation, operations};
 use crate::dice::Dice;
 use crate::experiment::{Case, Experiment};
-use crate::mills::Mills;
+use crate::mills::{Mills, copied};
 use crate::process::Folder;
 use crate::wire::{Talk, request};
 
@@ -91,19 +91,11 @@ impl Scene {
             Scene { folder, holders }
         })
     }
-
-    fn copy(&self) -> Folder {
-        let copy = Folder::new();
-        for entry in std::fs::read_dir(self.folder.path()).unwrap().map(Result::unwrap) {
-            std::fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
-        }
-        copy
-    }
 }
 
 fn case(case: &mut Case) -> Result<u64, String> {
     let scene = Scene::get();
-    let folder = scene.copy();
+    let folder = copied(&scene.folder);
     let dice = &mut case.dice;
     let mixed: Vec<_> = (0..MIXED_KEYS).map(|_| Holder::new(&folder, some_scopes(dice))).collect();
     let settings = "log_level = \"warn\"\ntrusted_proxies = \"127.0.0.1\"\n";
