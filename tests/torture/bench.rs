@@ -8,18 +8,23 @@
 
 mod audit;
 mod calls;
+mod days;
 mod described;
 mod dice;
 mod exact;
 mod exactly;
 mod experiment;
+mod final_documents;
 mod fuzz;
+mod keys;
 mod mills;
+mod modes;
 mod power;
 #[path = "../process/mod.rs"]
 mod process;
 #[path = "../programs/mod.rs"]
 mod programs;
+mod raw;
 mod scopes;
 mod tenants;
 mod wire;
@@ -34,8 +39,13 @@ const EXPERIMENTS: &[Experiment] = &[
     calls::EXPERIMENT,
     audit::EXPERIMENT,
     audit::FORGERY,
+    final_documents::EXPERIMENT,
     tenants::EXPERIMENT,
     scopes::EXPERIMENT,
+    keys::EXPERIMENT,
+    raw::EXPERIMENT,
+    days::EXPERIMENT,
+    modes::EXPERIMENT,
     exact::EXPERIMENT,
     fuzz::EXPERIMENT,
 ];

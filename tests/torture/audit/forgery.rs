@@ -174,7 +174,8 @@ fn statement(folder: &Folder, table: &str, dice: &mut Dice) -> String {
                 key.join(" desc, ")
             )
         }
-        2 => {
+        // A further row there is the head of nothing.
+        2 if table != "kette" => {
             let values = columns.iter().map(|name| {
                 if name == last { format!("(select max({last}) + 1 from {table})") } else { name.clone() }
             });

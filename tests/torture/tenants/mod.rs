@@ -20,6 +20,8 @@ use crate::mills::{CANARY, MARK, Mills};
 use crate::wire::{Heard, Talk, request};
 use place::Place;
 
+pub use bodies::body;
+
 pub const EXPERIMENT: Experiment = Experiment {
     promise: "P14",
     what: "places that take a value × values of another company: answered as if nobody had it, and no text of it shown",
