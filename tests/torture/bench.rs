@@ -19,6 +19,7 @@ mod fuzz;
 mod keys;
 mod mills;
 mod modes;
+mod old_sqlite;
 mod power;
 #[path = "../process/mod.rs"]
 mod process;
@@ -46,6 +47,7 @@ const EXPERIMENTS: &[Experiment] = &[
     raw::EXPERIMENT,
     days::EXPERIMENT,
     modes::EXPERIMENT,
+    old_sqlite::EXPERIMENT,
     exact::EXPERIMENT,
     fuzz::EXPERIMENT,
 ];

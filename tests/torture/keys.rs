@@ -5,7 +5,6 @@
 //! and queries, too, where it does not belong; at the end all that the server and a backup left on the disk is searched for
 //! it, as text and as the bytes that it stands for.
 
-use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde_json::json;
@@ -88,13 +87,9 @@ fn lives(dice: &mut Dice, fault: Fault) -> Result<u64, String> {
 
 /// A server whose log goes to a file.
 fn logged(folder: &Folder) -> Running {
-    let program = folder.command(&["serve", "--listen", "127.0.0.1:0"]);
-    let mut command = Command::new("sh");
-    command.current_dir(folder.path()).env("PARTNERD_LOG_FORMAT", "json");
-    command
-        .args(["-c", "exec \"$0\" \"$@\" 2>server.log"])
-        .arg(program.get_program())
-        .args(program.get_args());
+    let script = "exec \"$0\" \"$@\" 2>server.log";
+    let mut command = folder.by_shell(script, &["serve", "--listen", "127.0.0.1:0"]);
+    command.env("PARTNERD_LOG_FORMAT", "json");
     Running::start(command)
 }
 

@@ -92,11 +92,7 @@ fn command(folder: &Folder, key: &str, nr: usize, dice: &mut Dice) -> Result<Str
 
 /// The executable as a shell without a mask starts it.
 fn unmasked(folder: &Folder, arguments: &[&str]) -> Command {
-    let program = folder.command(arguments);
-    let mut command = Command::new("sh");
-    command.current_dir(folder.path()).args(["-c", "umask 000; exec \"$0\" \"$@\""]);
-    command.arg(program.get_program()).args(program.get_args());
-    command
+    folder.by_shell("umask 000; exec \"$0\" \"$@\"", arguments)
 }
 
 fn ran(folder: &Folder, arguments: &[&str]) -> Result<String, String> {

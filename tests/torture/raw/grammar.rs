@@ -135,10 +135,11 @@ impl Head {
     /// Whether nothing is taken for a request behind this one: where two lengths could be meant (9112 6.1), or its client
     /// said so.
     fn is_last(&self) -> bool {
-        let is_closed = self.values("connection").iter().any(|value| value.to_ascii_lowercase() == b"close");
-        let is_kept =
-            self.values("connection").iter().any(|value| value.to_ascii_lowercase() == b"keep-alive");
-        is_closed || (self.is_old && !is_kept) || !self.values("transfer-encoding").is_empty()
+        let says =
+            |what: &[u8]| self.values("connection").iter().any(|value| value.eq_ignore_ascii_case(what));
+        says(b"close")
+            || (self.is_old && !says(b"keep-alive"))
+            || !self.values("transfer-encoding").is_empty()
     }
 
     fn body(&self, bytes: &mut &[u8]) -> Body {
