@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::calls::Strace;
 use crate::dice::Dice;
 use crate::mills::Mills;
 use crate::process::{Folder, Running};
@@ -24,16 +25,28 @@ pub struct Answered {
     pub sent: String,
 }
 
-/// Serves clients until so many requests were answered, and sends the server a signal; what was answered.
+/// What becomes of a server while clients work.
+pub enum End {
+    /// It gets a signal.
+    Signal(&'static str),
+    /// Some of its calls fail (in strace's words), and it is told to stop where that did not end it.
+    CallsFail(String),
+}
+
+/// Serves clients until so many requests were answered, or the server has ended itself; what was answered.
 pub fn life(
     folder: &Folder,
     keys: [&str; 2],
-    signal: &str,
+    end: &End,
     seed: u64,
     answers: usize,
 ) -> Result<Vec<Answered>, String> {
     let settings = folder.write("torture.toml", "log_level = \"warn\"\n");
     let mut server = folder.serve(&["--config", &settings]);
+    let strace = match end {
+        End::CallsFail(inject) => Some(Strace::attach(folder, &server, inject)),
+        End::Signal(_) => None,
+    };
     let (answered, count) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
     let wrong = std::thread::scope(|scope| {
         let client = |nr: u64| {
@@ -48,10 +61,14 @@ pub fn life(
             })
         };
         let clients: Vec<_> = (0..CLIENTS).map(client).collect();
-        while count.load(Ordering::Relaxed) < answers && !clients.iter().all(|client| client.is_finished()) {
+        let is_gone = || clients.iter().all(|client| client.is_finished());
+        while count.load(Ordering::Relaxed) < answers && !is_gone() {
             std::thread::sleep(Duration::from_millis(1));
         }
-        server.signal(signal);
+        if let Some(strace) = strace {
+            strace.ends(folder, is_gone());
+        }
+        server.signal(if let End::Signal(signal) = end { signal } else { "TERM" });
         clients.into_iter().find_map(|client| client.join().unwrap().err())
     });
     server.end();

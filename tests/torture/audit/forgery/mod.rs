@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use partnerd::db::connection::open_writer;
 use partnerd::gate::audit::Row;
 
-use super::clients::life;
+use super::clients::{End, life};
 use crate::dice::Dice;
 use crate::experiment::{Case, Experiment};
 use crate::mills::{Mills, copied};
@@ -59,9 +59,9 @@ impl Scene {
             }
             drop(database);
             let before = copied(&folder);
-            life(&folder, keys, "TERM", 1, 40).unwrap();
+            life(&folder, keys, &End::Signal("TERM"), 1, 40).unwrap();
             let killed = copied(&folder);
-            life(&killed, keys, "KILL", 2, 60).unwrap();
+            life(&killed, keys, &End::Signal("KILL"), 2, 60).unwrap();
             Scene { folder, before, killed }
         })
     }
