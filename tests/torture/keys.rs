@@ -1,9 +1,11 @@
 //! P16: a key that was deactivated opens nothing from the next request on, and a secret is stored nowhere.
 //!
-//! A trial is the life of a key: it is made by a command, some clients use it without a pause, and another command ends it
-//! while they do. What they send once that command has ended must be refused. The secret of each key was sent in headers
+//! A trial is the life of a key: it is made by a command, some clients use it without a pause, and another command, or a
+//! person at /leitstand, ends it while they do. What they send once that is done must be refused. The secret of each key was sent in headers
 //! and queries, too, where it does not belong; at the end all that the server and a backup left on the disk is searched for
 //! it, as text and as the bytes that it stands for.
+
+mod page;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -14,6 +16,7 @@ use crate::experiment::{Case, Experiment};
 use crate::mills::{Mills, done};
 use crate::process::{Folder, Running};
 use crate::wire::{Talk, request};
+use page::Person;
 
 pub const EXPERIMENT: Experiment = Experiment {
     promise: "P16",
@@ -55,17 +58,21 @@ fn lives(dice: &mut Dice, fault: Fault) -> Result<u64, String> {
     let folder = Mills::get().copy();
     let server = logged(&folder);
     let client = server.client(&own.key);
+    let mut person = Person::new(&folder, &server)?;
+    let tenant = "select id from tenant where name = ?1";
+    let tenant: i64 = folder.database().query_row(tenant, [own.name], |row| row.get(0)).unwrap();
     let faulty = dice.below(KEYS);
     let mut secrets = Vec::new();
     for nr in 0..KEYS {
         let create = ["key", "create", "--tenant", own.name, "--label", "torture", "--all-scopes"];
         let key = folder.result(&create).trim().to_owned();
         let is_faulty = nr == faulty;
-        let deactivate = ["key", "deactivate", key.split('_').nth(1).unwrap()];
-        let ends = || {
-            if !(is_faulty && fault == Fault::StaysActive) {
-                folder.result(&deactivate);
-            }
+        let id = key.split('_').nth(1).unwrap();
+        let by_person = dice.once_in(2);
+        let ends = || match (is_faulty && fault == Fault::StaysActive, by_person) {
+            (true, _) => Ok(()),
+            (false, true) => person.fills(&format!("/leitstand/f/{tenant}/schluessel/{id}/sperren"), &[]),
+            (false, false) => Ok(drop(folder.result(&["key", "deactivate", id]))),
         };
         live(&server, &key, ends)?;
         if is_faulty && fault == Fault::IsNoted {
@@ -74,6 +81,7 @@ fn lives(dice: &mut Dice, fault: Fault) -> Result<u64, String> {
         secrets.push(key);
     }
     folder.result(&["backup", "b.db"]);
+    drop(person);
     let mut server = server;
     if dice.once_in(2) {
         server.kill();
@@ -94,7 +102,7 @@ fn logged(folder: &Folder) -> Running {
 }
 
 /// Clients use a key until it is ended, and go on for a while.
-fn live(server: &Running, key: &str, ends: impl FnOnce()) -> Result<(), String> {
+fn live(server: &Running, key: &str, ends: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     let (is_ended, opened) = (AtomicBool::new(false), AtomicUsize::new(0));
     let (is_ended, opened) = (&is_ended, &opened);
     std::thread::scope(|scope| {
@@ -124,8 +132,9 @@ fn live(server: &Running, key: &str, ends: impl FnOnce()) -> Result<(), String> 
         {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
-        ends();
+        let ended = ends();
         is_ended.store(true, Ordering::SeqCst);
+        ended?;
         clients.into_iter().try_for_each(|client| client.join().unwrap())
     })
 }
