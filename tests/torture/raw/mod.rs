@@ -1,10 +1,10 @@
 //! P18 and P23: what is no good HTTP is never carried out, and no bytes stop the server.
 //!
 //! A trial is a stream of bytes on a connection of its own: requests as they should be and those of
-//! `tests/data/http_raw.json`, changed by chance and sent in pieces by chance. `grammar.rs` reads the same bytes as strictly as the
-//! RFCs demand, and says how many requests may be carried out. No more than these may be answered with 2xx, nothing
-//! with 500, every connection comes to its end, and as many records are made as the good requests can have made. An honest
-//! client is answered in between.
+//! `tests/data/http_raw.json`, changed by chance and sent in pieces by chance. `grammar.rs` reads the same bytes as
+//! strictly as the RFCs demand, and says how many requests may be carried out. No more than these may be answered with 2xx,
+//! nothing with 500; every connection comes to its end, also where nothing more is sent; as many records are made as the
+//! good requests can have made. An honest client is answered in between.
 //!
 //! A stream that violates it is made shorter as long as it does.
 
@@ -31,6 +31,9 @@ pub const EXPERIMENT: Experiment = Experiment {
 
 /// Streams of one seed.
 const STREAMS: usize = 1_500;
+
+/// Connections on which a part of a request is sent, and then nothing for the whole time.
+const STALLED: usize = 20;
 
 /// After so many an honest client asks.
 const HONEST_EACH: usize = 100;
@@ -74,7 +77,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
     let own = &Mills::get().own;
     let folder = Mills::get().copy();
     let before = customers(&folder);
-    let settings = "log_level = \"warn\"\nheader_timeout = 5\nbody_timeout = 5\n";
+    let settings = "log_level = \"warn\"\nheader_timeout = 3\nbody_timeout = 3\n";
     let server = folder.serve(&["--config", &folder.write("torture.toml", settings)]);
     let trier = Trier { server: &server, expects_new: case.has_fault };
     let rows = rows();
@@ -83,6 +86,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
     }
     let corpus = corpus(&rows, &own.key);
     let client = server.client(&own.key);
+    let stalled: Vec<Wire> = (0..STALLED).map(|_| trier.stalls(&mut case.dice, &corpus)).collect();
     let (mut least, mut most) = (0, 0);
     for nr in 0..STREAMS {
         let stream = changed(&mut case.dice, &corpus);
@@ -97,12 +101,19 @@ fn case(case: &mut Case) -> Result<u64, String> {
             return Err("an honest client was not answered".to_owned());
         }
     }
+    stalled.into_iter().try_for_each(comes_to_its_end)?;
     // At least those that an answer told of, at most one for each good request.
     let made = (customers(&folder) - before) as usize;
     if !(least..=most).contains(&made) {
         return Err(format!("{made} customers were made by {least} to {most} good requests"));
     }
     Ok(STREAMS as u64 + rows.len() as u64)
+}
+
+/// Whether the server ends a connection on which nothing comes.
+fn comes_to_its_end(mut wire: Wire) -> Result<(), String> {
+    while wire.hear("GET").map_err(|wrong| format!("a connection that stalled: {wrong}"))?.is_some() {}
+    Ok(())
 }
 
 fn customers(folder: &Folder) -> i64 {
@@ -190,6 +201,14 @@ impl Trier<'_> {
             true => Ok(()),
             false => Err(format!("{}: {status:?}, must be in {}", row["id"], row["erwartet"])),
         }
+    }
+
+    /// Sends the beginning of a stream; without a name no customer comes of it.
+    fn stalls(&self, dice: &mut Dice, corpus: &[Input]) -> Wire {
+        let bytes = String::from_utf8_lossy(&changed(dice, corpus).bytes()).replace("name", "n");
+        let mut wire = Wire::open(self.server);
+        wire.send(&bytes.as_bytes()[..dice.below(bytes.len() + 1)]);
+        wire
     }
 
     /// Sends bytes in pieces; how many customers they made at least, and at most.
