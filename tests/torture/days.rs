@@ -1,12 +1,12 @@
 //! P20: a day is that of Berlin, on every day from 2015 to 2040 and whatever the machine thinks of its own time.
 //!
-//! A trial is a question that the program's own functions answer: the day of an instant, the beginning of a day, a date some
-//! days or months later, an instant that a clock in Berlin showed. What must come is computed here from days of the
-//! calendar and the rule of the EU alone (`calendar.rs`); neither shares code with the library that the program uses.
-//! Each seed goes through all days, with other instants on each.
+//! A trial is a question that the program's own functions answer: the day of an instant, the beginning of a day, a
+//! date some days or months later, an instant that a clock in Berlin showed. What must come is computed here from
+//! days of the calendar and the rule of the EU alone (`calendar.rs`); neither shares code with the library that the
+//! program uses. Each seed goes through all days, with other instants on each.
 //!
-//! The same seed asks the executable under a setting of TZ that is odd, with no time zones on the disk: cash days of receipts
-//! that are imported, and the day that a document has by itself.
+//! The same seed asks the executable under a setting of TZ that is odd, with no time zones on the disk: cash days of
+//! receipts that are imported, and the day that a document has by itself.
 
 mod calendar;
 
@@ -108,8 +108,11 @@ fn under(zone: &str, berlin: &Berlin, dice: &mut Dice) -> Result<u64, String> {
                 - HOUR
         })
         .collect();
-    let receipts = millis.iter().enumerate().map(|(nr, millis)| json!({"bon_nr": format!("T{nr}"),
-        "kassiert_at": Instant::from_millis(*millis).to_string(), "bezeichnung": "x", "menge": 1, "einzelpreis": 1, "mwst_satz": 7}));
+    let receipts = millis.iter().enumerate().map(|(nr, millis)| {
+        let at = Instant::from_millis(*millis).to_string();
+        json!({"bon_nr": format!("T{nr}"), "kassiert_at": at, "bezeichnung": "x", "menge": 1, "einzelpreis": 1,
+            "mwst_satz": 7})
+    });
     let file = folder.write("bons.json", &json!(receipts.collect::<Vec<_>>()).to_string());
     let odd = |arguments: &[&str]| {
         let mut command = folder.command(arguments);

@@ -1,5 +1,5 @@
-//! The interface as it describes itself: cases follow from what the executable prints, so that a new route, parameter or
-//! field is tried without anybody thinking of it.
+//! The interface as it describes itself: cases follow from what the executable prints, so that a new route, parameter
+//! or field is tried without anybody thinking of it.
 
 use std::sync::OnceLock;
 

@@ -1,9 +1,9 @@
 //! P16: a key that was deactivated opens nothing from the next request on, and a secret is stored nowhere.
 //!
-//! A trial is the life of a key: it is made by a command, some clients use it without a pause, and another command, or a
-//! person at /leitstand, ends it while they do. What they send once that is done must be refused. The secret of each key was sent in headers
-//! and queries, too, where it does not belong; at the end all that the server and a backup left on the disk is searched for
-//! it, as text and as the bytes that it stands for.
+//! A trial is the life of a key: it is made by a command, some clients use it without a pause, and another command,
+//! or a person at /leitstand, ends it while they do. What they send once that is done must be refused. The secret of
+//! each key was sent in headers and queries, too, where it does not belong; at the end all that the server and a
+//! backup left on the disk is searched for it, as text and as the bytes that it stands for.
 
 mod page;
 

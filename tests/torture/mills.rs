@@ -140,13 +140,15 @@ impl Mill {
         let item = json!({"artikel_id": tracked, "menge": 10, "fremde_charge_nr": name});
         // Of a year of its own, so that both companies have not the same number.
         let day = if mark == MARK { "2019-05-02" } else { "2020-05-04" };
-        let delivery = json!({"beleg_typ": "EL", "beleg_datum": day, "kunden_id": kunde, "items": [item], "external_ref": format!("{mark}-E")});
+        let delivery = json!({"beleg_typ": "EL", "beleg_datum": day, "kunden_id": kunde, "items": [item],
+            "external_ref": format!("{mark}-E")});
         let delivery = done(client.post("/api/v1/belege", &delivery));
         let batch = delivery["lagerbewegungen"][0]["charge_id"].clone();
         self.ids.insert("lieferung", text(&delivery["id"]));
         self.ids.insert("beleg_nummer", text(&delivery["beleg_nummer"]));
         let item = json!({"artikel_id": tracked, "menge": 1, "charge_id": batch, "bezeichnung": name});
-        let invoice = json!({"beleg_typ": "RE", "kunden_id": kunde, "items": [item], "abschliessen": true, "notizen": name});
+        let invoice = json!({"beleg_typ": "RE", "kunden_id": kunde, "items": [item], "abschliessen": true,
+            "notizen": name});
         self.make(client, "rechnung", "/api/v1/belege", invoice);
         self.make(client, "auftrag", "/api/v1/produktionsauftraege", json!({"rezeptur_id": 1}));
         let note =

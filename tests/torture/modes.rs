@@ -1,8 +1,8 @@
 //! P25: what commands and the server leave on the disk is its owner's alone, whatever umask they were started with; and
 //! the unit locks the service down.
 //!
-//! A trial is a file or folder that a sequence of commands by chance made, under umask 000, with a server among them that
-//! is killed or told to stop. Certificates are for everybody; their keys are not.
+//! A trial is a file or folder that a sequence of commands by chance made, under umask 000, with a server among them
+//! that is killed or told to stop. Certificates are for everybody; their keys are not.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,9 @@
 //! P15: each route opens to the keys that have its scope, and to no other.
 //!
 //! A trial is a request: a route as the executable describes it, with a key. The keys are one for each scope, one
-//! without any, one that was deactivated, some with scopes by chance, and none at all. What is in the path and in the body is
-//! by chance as well. Requests without a good key come from an address each, for those of one address are counted (D20).
+//! without any, one that was deactivated, some with scopes by chance, and none at all. What is in the path and in the
+//! body is by chance as well. Requests without a good key come from an address each, for those of one address are
+//! counted (D20).
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;

@@ -58,8 +58,8 @@ impl Wire {
         let _ = self.stream.shutdown(Shutdown::Write);
     }
 
-    /// The next answer, of a request with this method; none where the connection ended before it was whole, an error where
-    /// nothing came.
+    /// The next answer, of a request with this method; none where the connection ended before it was whole, an error
+    /// where nothing came.
     pub fn hear(&mut self, method: &str) -> Result<Option<Heard>, String> {
         let end = loop {
             if let Some(at) = self.read.windows(4).position(|bytes| bytes == b"\r\n\r\n") {

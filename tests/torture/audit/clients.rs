@@ -122,7 +122,8 @@ impl Client<'_> {
         Ok(())
     }
 
-    /// Method, path and body of a request; at the end of the path of one that is sent under an Idempotency-Key stands `?`.
+    /// Method, path and body of a request; at the end of the path of one that is sent under an Idempotency-Key stands
+    /// `?`.
     fn draws(&mut self, nr: usize) -> (&'static str, String, Option<String>) {
         let own = &Mills::get().own;
         let name = format!("{} {nr}", self.name);

@@ -1,10 +1,10 @@
 //! P12: every answered request with a verified key is in the audit log exactly once, and tampering shows.
 //!
-//! In the first experiment (here) clients send requests of every kind to a server that is killed under them, and to one
-//! that is told to stop: reads, writes, refusals, repeats, many in one, heads alone; some hang up before the answer or in
-//! the middle of their body. Where strace is there, syncs or writes of a server fail before in two of three cases. Then
-//! each answer must have its row, with its status and path; no request has two; and each record that was made, whether
-//! anybody heard of it or not, has the row of the request that made it.
+//! In the first experiment (here) clients send requests of every kind to a server that is killed under them, and to
+//! one that is told to stop: reads, writes, refusals, repeats, many in one, heads alone; some hang up before the
+//! answer or in the middle of their body. Where strace is there, syncs or writes of a server fail before in two of
+//! three cases. Then each answer must have its row, with its status and path; no request has two; and each record
+//! that was made, whether anybody heard of it or not, has the row of the request that made it.
 //!
 //! In the second one (`forgery/`) somebody alters the logs with plain SQL, and the files of the journal.
 

@@ -59,7 +59,8 @@ impl Civil {
     }
 }
 
-/// The clocks of Berlin by directive 2000/84/EC: an hour ahead of UTC, two between the last Sundays of March and October.
+/// The clocks of Berlin by directive 2000/84/EC: an hour ahead of UTC, two between the last Sundays of March and
+/// October.
 pub struct Berlin {
     /// The hour in UTC at which the clocks are changed: 1.
     pub change_hour: i64,

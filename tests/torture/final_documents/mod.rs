@@ -1,11 +1,12 @@
 //! P13: a final document cannot be altered, by the interface or by SQL on a connection of ours.
 //!
-//! A trial is a statement that chance writes against the rows of final documents and what hangs on them (update, delete,
-//! replace, upsert, a key taken away or given to another row), on a connection as the server opens it; or a request that
-//! would change one of them. Afterwards each of their rows stands there as before, but for the columns in which a document
-//! says what became of it, and no position was added.
+//! A trial is a statement that chance writes against the rows of final documents and what hangs on them (update,
+//! delete, replace, upsert, a key taken away or given to another row), on a connection as the server opens it; or a
+//! request that would change one of them. Afterwards each of their rows stands there as before, but for the columns
+//! in which a document says what became of it, and no position was added.
 
 mod scene;
+mod statement;
 
 use std::collections::BTreeSet;
 
@@ -20,6 +21,7 @@ use crate::mills::{Mill, Mills, copied};
 use crate::process::Folder;
 use crate::tenants::body;
 use scene::Scene;
+use statement::Target;
 
 pub const EXPERIMENT: Experiment = Experiment {
     promise: "P13",
@@ -27,7 +29,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     needs: &[],
     seeds: 3,
     case,
-    fault: "the triggers of one table are dropped",
+    fault: "the triggers of one table are dropped: of each table it is found",
     control_seeds: 3,
 };
 
@@ -81,28 +83,58 @@ const NOT_KEPT: &[&str] = &["lager_offen", "beleg_lieferanten_nr", "beleg_fruehe
 
 fn case(case: &mut Case) -> Result<u64, String> {
     let scene = Scene::get();
+    if case.has_fault {
+        return all_found(scene, &mut case.dice);
+    }
     let folder = copied(&scene.folder);
+    let database = opened(&folder);
+    all_tables_are_named(&database)?;
+    if let Some(empty) = KEPT.iter().find(|kept| kept.rows(&database).is_empty()) {
+        return Err(format!("{} has no rows: nothing of it is tried", empty.table));
+    }
+    by_statements(&database, &mut case.dice)?;
+    drop(database);
+    let requests = by_requests(&folder, scene, &mut case.dice)?;
+    Ok(STATEMENTS + requests)
+}
+
+/// An error where the loss of the triggers of any table is found.
+fn all_found(scene: &Scene, dice: &mut Dice) -> Result<u64, String> {
+    let mut found = Vec::new();
+    for kept in KEPT {
+        let folder = copied(&scene.folder);
+        let database = opened(&folder);
+        drop_triggers(&database, kept.table);
+        match by_statements(&database, dice) {
+            Err(wrong) => found.push(wrong),
+            Ok(()) => return Ok(STATEMENTS),
+        }
+    }
+    Err(found.join("\n"))
+}
+
+/// A connection as the server opens it, which remembers what is final.
+fn opened(folder: &Folder) -> Connection {
     let database = open_writer(&folder.file("partnerd.db")).unwrap();
     database.execute_batch(FINALS).unwrap();
-    all_tables_are_named(&database)?;
-    if case.has_fault {
-        let table = KEPT[case.dice.below(KEPT.len() - 1)].table;
-        drop_triggers(&database, table);
-    }
-    let before = Rows::of(&database);
+    database
+}
+
+fn by_statements(database: &Connection, dice: &mut Dice) -> Result<(), String> {
+    let before = Rows::of(database);
     for _ in 0..STATEMENTS {
-        let statement = statement(&database, &mut case.dice);
+        let statement = Target::of(database, &KEPT[dice.below(KEPT.len())]).statement(dice);
         database.execute_batch("begin").unwrap();
-        // A statement that fails has changed nothing.
-        if database.execute_batch(&statement).is_ok() {
-            before.stand_in(&database).map_err(|wrong| format!("{wrong} by {statement}"))?;
+        let changes = database.total_changes();
+        let _ = database.execute_batch(&statement);
+        // One that fails in the middle may have changed something, too.
+        if database.total_changes() > changes {
+            before.stand_in(database).map_err(|wrong| format!("{wrong} by {statement}"))?;
         }
         // RAISE(ABORT) leaves the transaction open.
         let _ = database.execute_batch("rollback");
     }
-    drop(database);
-    let requests = by_requests(&folder, scene, &before, &mut case.dice)?;
-    Ok(STATEMENTS + requests)
+    Ok(())
 }
 
 /// A table that names a document and that nobody thought of.
@@ -167,72 +199,8 @@ impl Kept {
     }
 }
 
-/// A statement against what is kept.
-fn statement(database: &Connection, dice: &mut Dice) -> String {
-    let kept = &KEPT[dice.below(KEPT.len())];
-    let (table, columns) = (kept.table, kept.columns(database));
-    let key = texts(
-        database,
-        &format!("select name from pragma_table_info('{table}') where pk > 0 or name in ('tenant_id', 'id')"),
-    );
-    let key = key.join(", ");
-    let one = |dice: &mut Dice, rows: &str| {
-        format!(
-            "({key}) in (select {key} from {table} where {rows} order by {key} limit 1 offset {})",
-            dice.below(6)
-        )
-    };
-    let own = if dice.once_in(8) { kept.rows.to_owned() } else { one(dice, kept.rows) };
-    let any = one(dice, "true");
-    let column = columns[dice.below(columns.len())].clone();
-    let value = value(dice, table, &column, &any);
-    let or = ["", "or replace", "or ignore", "or fail", "or rollback"][dice.below(5)];
-    // The row with one value changed.
-    let with = |value: &str| {
-        let values = columns.iter().map(|name| if *name == column { value.to_owned() } else { name.clone() });
-        values.collect::<Vec<_>>().join(", ")
-    };
-    match dice.below(9) {
-        0 => format!("delete from {table} where {own}"),
-        1 => format!("insert or replace into {table} select {} from {table} where {own}", with(&value)),
-        2 => format!("insert {or} into {table} select {} from {table} where {any}", with(&value)),
-        3 => {
-            let rest = format!("set {column} = {value}");
-            format!("insert into {table} select * from {table} where {own} on conflict do update {rest}")
-        }
-        4 => {
-            // The key of a kept row is given to another one.
-            let taken = format!(
-                "(select {key} from {table} where {} order by {key} limit 1 offset {})",
-                kept.rows,
-                dice.below(6)
-            );
-            format!("update or replace {table} set ({key}) = {taken} where {any}")
-        }
-        5 => {
-            let others = columns.join(", ");
-            format!(
-                "update {or} {table} set ({others}) = (select {others} from {table} where {any}) where {own}"
-            )
-        }
-        _ => format!("update {or} {table} set {column} = {value} where {own}"),
-    }
-}
-
-fn value(dice: &mut Dice, table: &str, column: &str, any: &str) -> String {
-    match dice.below(7) {
-        0 => "null".to_owned(),
-        1 => format!("{column} + 1"),
-        2 => "randomblob(16)".to_owned(),
-        3 => "'offen'".to_owned(),
-        4 => format!("{column} || 'x'"),
-        5 => format!("cast({column} as text)"),
-        _ => format!("(select o.{column} from {table} o where {any} limit 1)"),
-    }
-}
-
 /// Sends what could change final documents; how many requests.
-fn by_requests(folder: &Folder, scene: &Scene, before: &Rows, dice: &mut Dice) -> Result<u64, String> {
+fn by_requests(folder: &Folder, scene: &Scene, dice: &mut Dice) -> Result<u64, String> {
     let server = folder.serve(&[]);
     let own = &Mills::get().own;
     let client = server.client(&own.key);
@@ -240,8 +208,8 @@ fn by_requests(folder: &Folder, scene: &Scene, before: &Rows, dice: &mut Dice) -
         .iter()
         .filter(|operation| operation.pattern.starts_with("/api/v1/belege/{id}") && operation.method != "GET")
         .collect();
-    let database = folder.database();
-    database.execute_batch(FINALS).unwrap();
+    let database = opened(folder);
+    let before = Rows::of(&database);
     for _ in 0..REQUESTS {
         let operation = writing[dice.below(writing.len())];
         let id = &scene.finals[dice.below(scene.finals.len())];
@@ -261,7 +229,8 @@ fn by_requests(folder: &Folder, scene: &Scene, before: &Rows, dice: &mut Dice) -
 fn drawn(own: &Mill, route: &str, dice: &mut Dice) -> Result<Value, String> {
     let mut sent = body(route, own)?;
     let more = json!({"notizen": "x", "summe_netto": "1.00", "status": "offen", "zahlungsziel_tage": 1, "kunden_id": 31,
-        "beleg_datum": "2026-01-01", "abschliessen": false, "steuergruppen": null, "external_ref": "x", "gutschrift": true});
+        "beleg_datum": "2026-01-01", "abschliessen": false, "steuergruppen": null, "external_ref": "x",
+        "gutschrift": true});
     for (field, value) in more.as_object().unwrap() {
         if dice.once_in(3) {
             sent[field] = value.clone();

@@ -1,5 +1,5 @@
-//! Final documents of each kind: with taxes as the supplier printed them, read from an e-invoice that is kept beside them,
-//! cancelled, with PDFs and a history.
+//! Final documents of each kind: with taxes as the supplier printed them, read from an e-invoice that is kept beside
+//! them, cancelled, with PDFs and a history.
 
 use std::sync::OnceLock;
 
@@ -37,12 +37,19 @@ impl Scene {
     fn new() -> Scene {
         let own = &Mills::get().own;
         let folder = Mills::get().copy();
-        folder.result(&["tenant", "set", own.name, "firma=Mühle GmbH", "ort=Hof", "ust_id=DE123456789"]);
+        let firma = ["firma=Mühle GmbH", "strasse=Weg 1", "plz=38304", "ort=Hof", "ust_id=DE123456789"];
+        let contact = [
+            "email=a@muehle.example",
+            "kontakt_name=A",
+            "kontakt_telefon=1",
+            "kontakt_email=a@muehle.example",
+        ];
+        folder.result(&[&["tenant", "set", own.name], &firma[..], &contact].concat());
         let mut server = folder.serve(&[]);
         let client = server.client(&own.key);
         let kunde = &own.ids["kunde"];
-        let with_vat = json!({"ust_id": "DE123456789"});
-        done(client.send("PUT", &format!("/api/v1/kunden/{kunde}"), Some(&with_vat)).unwrap());
+        let address = json!({"ust_id": "DE123456789", "strasse": "Weg 2", "plz": "38304", "ort": "Hof"});
+        done(client.send("PUT", &format!("/api/v1/kunden/{kunde}"), Some(&address)).unwrap());
         let item =
             json!({"artikel_id": own.ids["artikel_ohne"], "menge": 2, "ep_netto": "1.00", "mwst_satz": 7});
         let taxes = json!([{"mwst_satz": 7, "basis": "2.00", "steuer": "0.15"}]);

@@ -1,7 +1,7 @@
 //! Which requests a stream of bytes holds by RFC 9112 and 9110, read as strictly as they must be.
 //!
-//! What these leave to a server's choice counts as good here, so that it may answer either way: the end of a body that has
-//! not come, a body that is no good of a request that has no use for one.
+//! What these leave to a server's choice counts as good here, so that it may answer either way: the end of a body
+//! that has not come, a body that is no good of a request that has no use for one.
 
 /// Methods of the requests that a server may carry out, in order; what comes behind the last one is none.
 pub fn good(mut bytes: &[u8]) -> Vec<String> {
@@ -132,8 +132,8 @@ impl Head {
         Some(found)
     }
 
-    /// Whether nothing is taken for a request behind this one: where two lengths could be meant (9112 6.1), or its client
-    /// said so.
+    /// Whether nothing is taken for a request behind this one: where two lengths could be meant (9112 6.1), or its
+    /// client said so.
     fn is_last(&self) -> bool {
         let says =
             |what: &[u8]| self.values("connection").iter().any(|value| value.eq_ignore_ascii_case(what));

@@ -2,9 +2,9 @@
 //!
 //! A trial is a stream of bytes on a connection of its own: requests as they should be and those of
 //! `tests/data/http_raw.json`, changed by chance and sent in pieces by chance. `grammar.rs` reads the same bytes as
-//! strictly as the RFCs demand, and says how many requests may be carried out. No more than these may be answered with 2xx,
-//! nothing with 500; every connection comes to its end, also where nothing more is sent; as many records are made as the
-//! good requests can have made. An honest client is answered in between.
+//! strictly as the RFCs demand, and says how many requests may be carried out. No more than these may be answered
+//! with 2xx, nothing with 500; every connection comes to its end, also where nothing more is sent; as many records
+//! are made as the good requests can have made. An honest client is answered in between.
 //!
 //! A stream that violates it is made shorter as long as it does.
 

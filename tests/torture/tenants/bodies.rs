@@ -1,5 +1,5 @@
-//! A body for each writing route with which it is accepted, or refused late: values of another company take the place of
-//! its values one at a time.
+//! A body for each writing route with which it is accepted, or refused late: values of another company take the place
+//! of its values one at a time.
 
 use serde_json::{Value, json};
 

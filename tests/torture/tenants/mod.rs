@@ -1,11 +1,11 @@
 //! P14: what belongs to another company is as unknown as what belongs to nobody.
 //!
 //! A trial is a place of the interface that takes a value (in a path, a query, anywhere in a body, as the executable
-//! describes it) and an id, a number or a name of a record of another company. The same request is sent with the value, and
-//! to a second server on a copy of the database with one of the same shape that nobody has: so what either request changes
-//! makes no difference to the next. Both answers must be the same, byte for byte with their headers, but for the value
-//! itself and what each request has of its own; where something was made, the same but for ids, numbers and instants. No
-//! answer may show a text of the other company.
+//! describes it) and an id, a number or a name of a record of another company. The same request is sent with the
+//! value, and to a second server on a copy of the database with one of the same shape that nobody has: so what either
+//! request changes makes no difference to the next. Both answers must be the same, byte for byte with their headers,
+//! but for the value itself and what each request has of its own; where something was made, the same but for ids,
+//! numbers and instants. No answer may show a text of the other company.
 //!
 //! A new route is tried as soon as it is described; one that takes a body asks for one in `bodies.rs`.
 
@@ -80,7 +80,8 @@ fn unknown(value: &str) -> String {
     value.replace(MARK, "KN8").replace("55501", "77701").replace("2019", "2018")
 }
 
-/// Whether two answers are the same but for the value that was asked for, and nothing of the other company is in either.
+/// Whether two answers are the same but for the value that was asked for, and nothing of the other company is in
+/// either.
 fn alike(unknown: &Heard, nobodys: &str, heard: &Heard, value: &str) -> Result<(), String> {
     let shown = |heard: &Heard, value: &str| {
         let head = heard.head.lines().filter(|line| {

@@ -1,9 +1,9 @@
 //! Somebody alters the logs: with plain SQL on the database, who knows how checksums are made and has the program but
 //! not the secret, and in the files of the journal that a killed server left behind.
 //!
-//! A trial is an alteration of a copy. `audit verify` or `check` must say so; of the journal the start of the next server
-//! says it, or keeps the damaged file. What nobody can find without something to compare with is not tried: a journal whose
-//! last lines are gone. A database that was put back to an earlier state is found against a backup.
+//! A trial is an alteration of a copy. `audit verify` or `check` must say so; of the journal the start of the next
+//! server says it, or keeps the damaged file. What nobody can find without something to compare with is not tried: a
+//! journal whose last lines are gone. A database that was put back to an earlier state is found against a backup.
 
 mod sql;
 

@@ -26,81 +26,107 @@ pub fn altered(folder: &Folder, dice: &mut Dice) -> String {
     if dice.once_in(4) {
         return rewritten(folder, dice);
     }
-    let table = TABLES[dice.below(TABLES.len())];
+    let table = Table::of(&folder.database(), TABLES[dice.below(TABLES.len())]);
     // The statement that nothing came of is drawn again: a value that was the same before.
     for _ in 0..100 {
-        let statement = statement(folder, table, dice);
+        let statement = table.statement(dice);
         if without_triggers(folder, &statement) {
             return statement;
         }
     }
-    panic!("no statement changed {table}");
+    panic!("no statement changed {}", table.name);
 }
 
-/// A statement that deletes, changes, swaps, copies or cuts rows of a table.
-fn statement(folder: &Folder, table: &str, dice: &mut Dice) -> String {
-    let database = folder.database();
-    let names = |condition: &str| -> Vec<String> {
-        let select = format!("select name from pragma_table_info('{table}') where {condition}");
-        let mut statement = database.prepare(&select).unwrap();
-        statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
-    };
-    let (columns, key) = (names("true"), names("pk > 0"));
-    let rows: i64 =
-        database.query_row(&format!("select count(*) from {table}"), [], |row| row.get(0)).unwrap();
-    let order = key.join(", ");
-    let mut row = || {
+/// A table, its columns and those of its key, and how many rows it has.
+struct Table {
+    name: &'static str,
+    columns: Vec<String>,
+    key: Vec<String>,
+    rows: i64,
+}
+
+impl Table {
+    fn of(database: &Connection, name: &'static str) -> Table {
+        let names = |condition: &str| -> Vec<String> {
+            let select = format!("select name from pragma_table_info('{name}') where {condition}");
+            let mut statement = database.prepare(&select).unwrap();
+            statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+        };
+        let count = format!("select count(*) from {name}");
+        let rows = database.query_row(&count, [], |row| row.get(0)).unwrap();
+        Table { name, columns: names("true"), key: names("pk > 0"), rows }
+    }
+
+    /// A condition that holds for some rows.
+    fn condition(&self, order: &str, limit: usize, offset: usize) -> String {
+        let (name, key) = (self.name, self.key.join(", "));
+        format!("({key}) in (select {key} from {name} order by {order} limit {limit} offset {offset})")
+    }
+
+    fn one(&self, dice: &mut Dice) -> String {
+        self.condition(&self.key.join(", "), 1, dice.below(self.rows as usize))
+    }
+
+    /// A statement that deletes, cuts, copies, swaps or changes rows.
+    fn statement(&self, dice: &mut Dice) -> String {
+        let (name, one) = (self.name, self.one(dice));
+        match dice.below(6) {
+            0 => format!("delete from {name} where {one}"),
+            1 => {
+                let newest = format!("{} desc", self.key.join(" desc, "));
+                format!("delete from {name} where {}", self.condition(&newest, 1 + dice.below(3), 0))
+            }
+            // A further row there is the head of nothing.
+            2 if name != "kette" => self.copy(&one),
+            3 => self.swap(&one, &self.one(dice)),
+            _ => {
+                let column = &self.columns[dice.below(self.columns.len())];
+                let value = self.value(column, dice);
+                format!("update {name} set {column} = {value} where {one}")
+            }
+        }
+    }
+
+    /// A row once more, with the next number.
+    fn copy(&self, one: &str) -> String {
+        let (name, last) = (self.name, &self.key[self.key.len() - 1]);
+        let value = |column: &String| match column == last {
+            true => format!("(select max({last}) + 1 from {name})"),
+            false => column.clone(),
+        };
+        let values = self.columns.iter().map(value).collect::<Vec<_>>().join(", ");
+        format!("insert into {name} select {values} from {name} where {one}")
+    }
+
+    /// Two rows have what the other had, but for their keys.
+    fn swap(&self, one: &str, other: &str) -> String {
+        let own = self.columns.iter().filter(|column| !self.key.contains(column)).cloned();
+        let (name, own) = (self.name, own.collect::<Vec<_>>().join(", "));
         format!(
-            "({order}) in (select {order} from {table} order by {order} limit 1 offset {})",
-            dice.below(rows as usize)
+            "create temp table a as select {own} from {name} where {one};
+             create temp table b as select {own} from {name} where {other};
+             update {name} set ({own}) = (select * from b) where {one};
+             update {name} set ({own}) = (select * from a) where {other}"
         )
-    };
-    let (one, other) = (row(), row());
-    let column = columns[dice.below(columns.len())].clone();
-    let last = &key[key.len() - 1];
-    match dice.below(6) {
-        0 => format!("delete from {table} where {one}"),
-        1 => {
-            // Rows of the end; of a log the newest day, of a chain the highest numbers.
-            let cut = 1 + dice.below(3);
-            format!(
-                "delete from {table} where ({order}) in (select {order} from {table} order by {} desc limit {cut})",
-                key.join(" desc, ")
-            )
-        }
-        // A further row there is the head of nothing.
-        2 if table != "kette" => {
-            let values = columns.iter().map(|name| {
-                if name == last { format!("(select max({last}) + 1 from {table})") } else { name.clone() }
-            });
-            let values = values.collect::<Vec<_>>().join(", ");
-            format!("insert into {table} select {values} from {table} where {one}")
-        }
-        3 => {
-            // Both rows have what the other had, but for their keys.
-            let own =
-                columns.iter().filter(|name| !key.contains(name)).cloned().collect::<Vec<_>>().join(", ");
-            format!("create temp table a as select {own} from {table} where {one}; create temp table b as select {own} from {table} where {other};
-                update {table} set ({own}) = (select * from b) where {one}; update {table} set ({own}) = (select * from a) where {other}")
-        }
-        _ => {
-            let value = match dice.below(5) {
-                0 => "null".to_owned(),
-                1 => format!("{column} + 1"),
-                2 => format!("cast(substr({column}, 2) as blob)"),
-                3 => format!("(select {column} from {table} where {other})"),
-                _ => format!(
-                    "case typeof({column}) when 'blob' then randomblob(length({column})) when 'text' then {column} || 'x' else {} end",
-                    dice.below(1000)
-                ),
-            };
-            format!("update {table} set {column} = {value} where {one}")
+    }
+
+    fn value(&self, column: &str, dice: &mut Dice) -> String {
+        match dice.below(5) {
+            0 => "null".to_owned(),
+            1 => format!("{column} + 1"),
+            2 => format!("cast(substr({column}, 2) as blob)"),
+            3 => format!("(select {column} from {} where {})", self.name, self.one(dice)),
+            _ => format!(
+                "case typeof({column}) when 'blob' then randomblob(length({column}))
+                 when 'text' then {column} || 'x' else {} end",
+                dice.below(1000)
+            ),
         }
     }
 }
 
-/// Runs a statement with the triggers out of the way, which stand there afterwards as before; whether it ran and changed
-/// something.
+/// Runs a statement with the triggers out of the way, which stand there afterwards as before; whether it ran and
+/// changed something.
 fn without_triggers(folder: &Folder, statement: &str) -> bool {
     let database = folder.database();
     database.pragma_update(None, "foreign_keys", false).unwrap();
@@ -134,8 +160,8 @@ fn content(database: &Connection) -> Vec<String> {
     TABLES.iter().flat_map(rows).collect()
 }
 
-/// A row of the log is dropped, altered or doubled, and those behind it are written anew by the program, which makes their
-/// checksums and their head, without the secret.
+/// A row of the log is dropped, altered or doubled, and those behind it are written anew by the program, which makes
+/// their checksums and their head, without the secret.
 fn rewritten(folder: &Folder, dice: &mut Dice) -> String {
     let database = folder.database();
     let days: i64 = database.query_row("select count(*) from audit_tag", [], |row| row.get(0)).unwrap();
@@ -144,8 +170,9 @@ fn rewritten(folder: &Folder, dice: &mut Dice) -> String {
     let last: i64 =
         database.query_row("select max(lfd_nr) from audit where tag = ?1", [tag], |row| row.get(0)).unwrap();
     let from = 1 + dice.below(last as usize);
-    let select = "select am, request_id, key_id, tenant_id, adresse, methode, route_id, pfad, status, code, dauer_us, bytes_ein,
-        bytes_aus, subjekt, anzahl from audit where tag = ?1 and lfd_nr >= ?2 order by lfd_nr";
+    let select =
+        "select am, request_id, key_id, tenant_id, adresse, methode, route_id, pfad, status, code, dauer_us,
+        bytes_ein, bytes_aus, subjekt, anzahl from audit where tag = ?1 and lfd_nr >= ?2 order by lfd_nr";
     let mut statement = database.prepare(select).unwrap();
     let read = |row: &rusqlite::Row<'_>| {
         Ok(Row {
