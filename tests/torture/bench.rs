@@ -41,6 +41,7 @@ const EXPERIMENTS: &[Experiment] = &[
     audit::EXPERIMENT,
     audit::FORGERY,
     final_documents::EXPERIMENT,
+    final_documents::FOUND,
     tenants::EXPERIMENT,
     scopes::EXPERIMENT,
     keys::EXPERIMENT,

@@ -5,6 +5,7 @@
 //! request that would change one of them. Afterwards each of their rows stands there as before, but for the columns
 //! in which a document says what became of it, and no position was added.
 
+mod found;
 mod scene;
 mod statement;
 
@@ -22,6 +23,8 @@ use crate::process::Folder;
 use crate::tenants::body;
 use scene::Scene;
 use statement::Target;
+
+pub use found::EXPERIMENT as FOUND;
 
 pub const EXPERIMENT: Experiment = Experiment {
     promise: "P13",
