@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use rusqlite::ToSql;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::process::{Client, Folder};
 
@@ -56,48 +58,9 @@ impl Mill {
     /// What imports bring in, and what only another program writes; `number` is in the place of ids that are integers.
     fn with_master_data(folder: &Folder, name: &'static str, mark: &'static str, number: i64) -> Mill {
         let key = folder.company(name);
-        let kasse = uuid::Uuid::now_v7().to_string();
-        let article = |nr: &str| {
-            json!({"artikelnummer": format!("{mark}-{nr}"), "bezeichnung": format!("{name} {nr}"), "einheit": "kg",
-                "preis": "0.30", "ep_netto": "0.20", "chargenpflichtig": nr == "W", "gruppe": mark, "mwst_satz": 7})
-        };
-        for (kind, rows) in [
-            ("artikelgruppen", json!([{"id": number, "name": format!("{name} Gruppe"), "kuerzel": mark}])),
-            ("vertriebler", json!([{"id": number, "name": format!("{name} Vertrieb")}])),
-            ("artikel", json!([article("W"), article("S")])),
-            (
-                "barverkaeufe",
-                json!([{"bon_nr": format!("{mark}-1"), "kasse_id": kasse, "kassiert_at": "2026-07-01T12:00:00Z",
-                "artikelnummer": format!("{mark}-W"), "bezeichnung": name, "menge": 1, "einzelpreis": 1, "mwst_satz": 7,
-                "zahlart": mark}]),
-            ),
-            ("rezepturen", {
-                let item = json!({"artikelnummer": format!("{mark}-S"), "menge": 1});
-                json!([{"bezeichnung": name, "inputs": [item], "outputs": [item]}])
-            }),
-        ] {
-            folder.import(name, kind, &rows);
-        }
-        let (kontrakt, position) = (uuid::Uuid::now_v7(), uuid::Uuid::now_v7());
-        let database = folder.database();
-        let tenant: i64 =
-            database.query_row("select id from tenant where name = ?1", [name], |row| row.get(0)).unwrap();
-        for (statement, values) in [
-            (
-                "insert into biozertifikat (tenant_id, id, nummer) values (?1, ?2, ?3)",
-                rusqlite::params![tenant, number, name],
-            ),
-            (
-                "insert into kontrakt (tenant_id, id, kontrakt_nr, such_text) values (?1, ?2, ?3, '')",
-                rusqlite::params![tenant, kontrakt, name],
-            ),
-            (
-                "insert into kontrakt_position (tenant_id, id, kontrakt_id, position) values (?1, ?2, ?3, 1)",
-                rusqlite::params![tenant, position, kontrakt],
-            ),
-        ] {
-            database.execute(statement, values).unwrap();
-        }
+        let kasse = Uuid::now_v7().to_string();
+        import(folder, name, mark, number, &kasse);
+        let (kontrakt, position) = contract(folder, name, number);
         let ids = [
             ("kasse", kasse),
             ("kontrakt", kontrakt.to_string()),
@@ -165,6 +128,51 @@ impl Mill {
         self.ids.insert(kind, text(&id));
         id
     }
+}
+
+/// Articles, sales representatives, recipes and a receipt.
+fn import(folder: &Folder, name: &str, mark: &str, number: i64, kasse: &str) {
+    let article = |nr: &str| {
+        json!({"artikelnummer": format!("{mark}-{nr}"), "bezeichnung": format!("{name} {nr}"), "einheit": "kg",
+            "preis": "0.30", "ep_netto": "0.20", "chargenpflichtig": nr == "W", "gruppe": mark, "mwst_satz": 7})
+    };
+    let receipt = json!([{"bon_nr": format!("{mark}-1"), "kasse_id": kasse, "kassiert_at": "2026-07-01T12:00:00Z",
+        "artikelnummer": format!("{mark}-W"), "bezeichnung": name, "menge": 1, "einzelpreis": 1, "mwst_satz": 7,
+        "zahlart": mark}]);
+    let item = json!({"artikelnummer": format!("{mark}-S"), "menge": 1});
+    for (kind, rows) in [
+        ("artikelgruppen", json!([{"id": number, "name": format!("{name} Gruppe"), "kuerzel": mark}])),
+        ("vertriebler", json!([{"id": number, "name": format!("{name} Vertrieb")}])),
+        ("artikel", json!([article("W"), article("S")])),
+        ("barverkaeufe", receipt),
+        ("rezepturen", json!([{"bezeichnung": name, "inputs": [item], "outputs": [item]}])),
+    ] {
+        folder.import(name, kind, &rows);
+    }
+}
+
+/// An organic certificate and a contract, which other programs write; the ids of the contract and its position.
+fn contract(folder: &Folder, name: &str, number: i64) -> (Uuid, Uuid) {
+    let (kontrakt, position) = (Uuid::now_v7(), Uuid::now_v7());
+    let database = folder.database();
+    let tenant = "select id from tenant where name = ?1";
+    let tenant: i64 = database.query_row(tenant, [name], |row| row.get(0)).unwrap();
+    let insert = |statement: &str, values: &[&dyn ToSql]| {
+        database.execute(statement, values).unwrap();
+    };
+    insert(
+        "insert into biozertifikat (tenant_id, id, nummer) values (?1, ?2, ?3)",
+        &[&tenant, &number, &name],
+    );
+    insert(
+        "insert into kontrakt (tenant_id, id, kontrakt_nr, such_text) values (?1, ?2, ?3, '')",
+        &[&tenant, &kontrakt, &name],
+    );
+    insert(
+        "insert into kontrakt_position (tenant_id, id, kontrakt_id, position) values (?1, ?2, ?3, 1)",
+        &[&tenant, &position, &kontrakt],
+    );
+    (kontrakt, position)
 }
 
 fn text(value: &Value) -> String {
