@@ -438,6 +438,11 @@ create index anhang_artikel on anhang (tenant_id, artikel_id) where artikel_id i
 create index anhang_beleg on anhang (tenant_id, beleg_id) where beleg_id is not null;
 -- The same file again is the same document.
 create index anhang_original on anhang (tenant_id, sha256) where beleg_id is not null;
+create trigger anhang_nie_aendern before update on anhang
+  begin select raise(abort, 'attachments never change'); end;
+-- Those of customers go when they ask to be forgotten (D27).
+create trigger anhang_beleg_bleibt before delete on anhang when old.beleg_id is not null
+  begin select raise(abort, 'what a document was made of is never deleted'); end;
 
 ------------------------------------------------------------------------------------------------------------------------
 -- artikel

@@ -158,6 +158,12 @@ fn a_request_names_its_host_once() {
     let cases = [
         ("no Host", length.clone(), 400),
         ("two Hosts", [host, host, &length].concat(), 400),
+        ("a Host with a path", ["Host: a/b\r\n", &length].concat(), 400),
+        ("a Host with a user", ["Host: u@a\r\n", &length].concat(), 400),
+        ("a Host with a port of letters", ["Host: a:b\r\n", &length].concat(), 400),
+        ("an address and a port", ["Host: [::1]:8080\r\n", &length].concat(), 201),
+        ("a name and a port", ["Host: muehle_1.local:80\r\n", &length].concat(), 201),
+        ("an empty Host", ["Host:\r\n", &length].concat(), 201),
         ("one Host", [host, &length].concat(), 201),
         ("the same length twice", [host, &length, &length].concat(), 201),
     ];
@@ -171,7 +177,7 @@ fn a_request_names_its_host_once() {
             wire.ends();
         }
     }
-    assert_eq!(customers(&folder), 2);
+    assert_eq!(customers(&folder), 5);
 }
 
 #[test]

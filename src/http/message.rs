@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use http_body_util::{Either, Full};
 use hyper::body::{Bytes, Frame, SizeHint};
-use hyper::header::{HeaderName, HeaderValue, TRANSFER_ENCODING};
+use hyper::header::{HOST, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use hyper::{Response, StatusCode};
 use uuid::Uuid;
 
@@ -17,18 +17,34 @@ use crate::rules::error::{Code, Refusal};
 
 /// What is wrong with a request as HTTP (RFC 9112 3.2, 6.1, 6.3). hyper takes all of these.
 pub fn malformed(head: &hyper::http::request::Parts) -> Option<Box<Refusal>> {
-    let hosts = head.headers.get_all(hyper::header::HOST).iter().count();
+    let hosts = head.headers.get_all(HOST).iter().count();
     let needs_host = head.version == hyper::Version::HTTP_11;
     let codings: Vec<_> = head.headers.get_all(TRANSFER_ENCODING).iter().collect();
     let is_chunked = |coding: &&HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"chunked");
     let message = if hosts > 1 || (needs_host && hosts == 0) {
         "Der Header Host muss genau einmal da sein."
+    } else if !head.headers.get(HOST).is_none_or(is_host) {
+        "Der Header Host muss ein Name oder eine Adresse sein, mit oder ohne Port."
     } else if codings.len() > 1 || !codings.iter().all(is_chunked) {
         "Als Transfer-Encoding ist nur chunked erlaubt, genau einmal."
     } else {
         return None;
     };
     Some(Refusal::new(Code::AnfrageUngueltig, message))
+}
+
+/// Whether this is a host as RFC 3986 3.2.2 has it, with a port or without; an empty one names none.
+fn is_host(value: &HeaderValue) -> bool {
+    let text = value.as_bytes();
+    let (name, port) = match memchr::memrchr(b':', text) {
+        Some(at) if !text.ends_with(b"]") => (&text[..at], &text[at + 1..]),
+        _ => (text, &[][..]),
+    };
+    let is_name = match name.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]")) {
+        Some(address) => address.iter().all(|byte| byte.is_ascii_hexdigit() || b":.".contains(byte)),
+        None => name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=%".contains(byte)),
+    };
+    is_name && port.iter().all(u8::is_ascii_digit)
 }
 
 /// An answer on its way out: it gives its share of the memory back when the client has taken it.

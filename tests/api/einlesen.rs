@@ -4,6 +4,7 @@ mod summen;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use partnerd::db::connection::open_writer;
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Client, Server};
@@ -291,6 +292,13 @@ fn with_anlegen_the_er_is_made_once_and_the_file_kept_as_it_came() {
 
     mill.post(&format!("/api/v1/belege/{id}/abschliessen"), json!({})).is(200);
     assert_eq!(mill.get(&path).is(200)["groesse_bytes"], file.len());
+    let connection = open_writer(&server.database).unwrap();
+    for change in
+        ["update anhang set inhalt = x'00'", "update anhang set beleg_id = null", "delete from anhang"]
+    {
+        let refused = connection.execute_batch(change).expect_err(change).to_string();
+        assert!(refused.contains("never"), "{change}: {refused}");
+    }
     let foreign = server.company("Andere");
     foreign.get(&files).refused(404, "NICHT_GEFUNDEN");
     foreign.get(&path).refused(404, "NICHT_GEFUNDEN");

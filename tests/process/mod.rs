@@ -41,7 +41,17 @@ impl Folder {
 
     /// The executable, to be run here with none of our own settings.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_partnerd"));
+        self.program(Path::new(env!("CARGO_BIN_EXE_partnerd")), arguments)
+    }
+
+    /// The executable, to be run by a shell whose script ends in `exec "$0" "$@"`.
+    pub fn by_shell(&self, script: &str, arguments: &[&str]) -> Command {
+        self.program(Path::new("sh"), &[&["-c", script, env!("CARGO_BIN_EXE_partnerd")], arguments].concat())
+    }
+
+    /// Another program instead of the executable, in the same way.
+    pub fn program(&self, program: &Path, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command.current_dir(self.path()).args(arguments).stdin(Stdio::null());
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("PARTNERD_")) {
             command.env_remove(name);

@@ -6,25 +6,52 @@
 //! with a fault built in, its control, which must be found within a stated number of seeds. A violation, or a control that
 //! is not found, ends the run with an error that says the seed and the shortest sequence that shows it.
 
+mod audit;
 mod calls;
+mod days;
+mod described;
 mod dice;
 mod exact;
 mod exactly;
 mod experiment;
+mod final_documents;
 mod fuzz;
+mod keys;
+mod mills;
+mod modes;
+mod old_sqlite;
 mod power;
 #[path = "../process/mod.rs"]
 mod process;
 #[path = "../programs/mod.rs"]
 mod programs;
+mod raw;
+mod scopes;
+mod tenants;
+mod wire;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use experiment::{Case, Experiment};
 
-const EXPERIMENTS: &[Experiment] =
-    &[power::EXPERIMENT, calls::EXPERIMENT, exact::EXPERIMENT, fuzz::EXPERIMENT];
+const EXPERIMENTS: &[Experiment] = &[
+    power::EXPERIMENT,
+    calls::EXPERIMENT,
+    audit::EXPERIMENT,
+    audit::FORGERY,
+    final_documents::EXPERIMENT,
+    final_documents::FOUND,
+    tenants::EXPERIMENT,
+    scopes::EXPERIMENT,
+    keys::EXPERIMENT,
+    raw::EXPERIMENT,
+    days::EXPERIMENT,
+    modes::EXPERIMENT,
+    old_sqlite::EXPERIMENT,
+    exact::EXPERIMENT,
+    fuzz::EXPERIMENT,
+];
 
 /// What was asked for on the command line.
 struct Asked {

@@ -118,10 +118,10 @@ impl Trial<'_> {
 }
 
 /// strace beside a server whose calls it lets fail.
-struct Strace(Child);
+pub struct Strace(Child);
 
 impl Strace {
-    fn attach(folder: &Folder, server: &Running, inject: &str) -> Strace {
+    pub fn attach(folder: &Folder, server: &Running, inject: &str) -> Strace {
         let calls = inject.split(':').next().unwrap_or_default();
         let mut command = Command::new("strace");
         command.current_dir(folder.path()).args(["-f", "-o", "calls.txt", "-p", &server.pid().to_string()]);
@@ -137,7 +137,7 @@ impl Strace {
     }
 
     /// Ends it; whether a call of the server has failed, or killed it.
-    fn ends(mut self, folder: &Folder, has_killed: bool) -> bool {
+    pub fn ends(mut self, folder: &Folder, has_killed: bool) -> bool {
         // At the end of what was killed under it strace waits for threads that are gone.
         let signal = if has_killed { "-KILL" } else { "-TERM" };
         assert!(Command::new("kill").args([signal, &self.0.id().to_string()]).status().unwrap().success());

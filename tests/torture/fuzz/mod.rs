@@ -18,13 +18,14 @@ mod wire;
 use std::sync::OnceLock;
 
 use guard::{Room, Trace, tried, watched};
-use input::Input;
-use mutate::mutated;
 use parsers::{FAULTY, PARSERS};
-use shrink::shrunk;
 
 use crate::dice::Dice;
 use crate::experiment::{Case, Experiment};
+
+pub use input::Input;
+pub use mutate::mutated;
+pub use shrink::shrunk;
 
 /// A parser, and what is asked of it.
 pub struct Parser {

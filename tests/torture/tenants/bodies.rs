@@ -1,0 +1,66 @@
+//! A body for each writing route with which it is accepted, or refused late: values of another company take the place
+//! of its values one at a time.
+
+use serde_json::{Value, json};
+
+use crate::mills::Mill;
+
+/// The body of a route; an error where nobody wrote one yet.
+pub fn body(route: &str, own: &Mill) -> Result<Value, String> {
+    if let Some(one) = route.strip_suffix("/stapel") {
+        return Ok(json!({"items": [body(one, own)?]}));
+    }
+    let id = |kind: &str| Value::from(own.ids[kind].clone());
+    let item = || json!({"artikel_id": id("artikel"), "menge": 1, "charge_id": id("charge")});
+    Ok(match route.trim_start_matches("POST /api/v1").trim_start_matches("PUT /api/v1") {
+        "/annahmescheine" => {
+            json!({"partner_id": id("kunde"), "artikel_id": id("artikel"), "anliefermenge_kg": 5})
+        }
+        "/belege" => json!({"beleg_typ": "LS", "kunden_id": id("kunde"), "items": [item()]}),
+        "/belege/einlesen" => json!({"datei_base64": "PGE+"}),
+        "/belege/{id}" => json!({"items": [{"artikel_id": id("artikel"), "menge": 1}]}),
+        "/belege/{id}/abschliessen" | "/belege/{id}/erledigen" => json!({}),
+        "/belege/{id}/pdf" => json!({"datei_base64": "JVBERi0xLjQKJSVFT0YK"}),
+        "/chargen" => json!({"artikel_id": id("artikel"), "partner_id": id("kunde")}),
+        "/chargen/{id}" => json!({"mhd": null}),
+        "/kunden" => json!({"name": "Neu"}),
+        "/kunden/{id}" => json!({"ort": "X"}),
+        "/produktionsauftraege" => json!({"rezeptur_id": 1}),
+        "/produktionsauftraege/{id}/status" => {
+            let line = json!([{"id": 1, "ist_menge": 1}]);
+            json!({"status": "erledigt", "inputs": line, "outputs": line})
+        }
+        "/wiegungen" => json!({"waage_id": 1, "gewicht_erst_kg": 9, "partner_id": id("kunde"),
+            "artikel_id": id("artikel"), "charge_id": id("charge"), "kontrakt_id": id("kontrakt")}),
+        "/wiegungen/{id}/zweitwiegung" => json!({"gewicht_zweit_kg": 5}),
+        inventory if inventory.ends_with("/inventur") => json!({"bestand": 1, "grund": "x"}),
+        cancelled if cancelled.ends_with("/storno") => json!({"grund": "x"}),
+        upload if upload.ends_with("/dokumente") => json!({"dateiname": "a.txt", "inhalt_base64": "QQ=="}),
+        _ => return Err(format!("{route} has no body in tests/torture/tenants/bodies.rs")),
+    })
+}
+
+/// Puts a value in the place of another; what leads there is made where it is missing.
+pub fn put(body: &mut Value, pointer: &str, value: Value) {
+    let Some((first, rest)) =
+        pointer.strip_prefix('/').map(|rest| rest.split_once('/').unwrap_or((rest, "")))
+    else {
+        *body = value;
+        return;
+    };
+    let rest = if rest.is_empty() { String::new() } else { format!("/{rest}") };
+    match first.parse::<usize>() {
+        Ok(_) => {
+            if !body.is_array() {
+                *body = json!([null]);
+            }
+            put(&mut body[0], &rest, value);
+        }
+        Err(_) => {
+            if !body.is_object() {
+                *body = json!({});
+            }
+            put(&mut body[first], &rest, value);
+        }
+    }
+}
