@@ -16,6 +16,10 @@ pub fn body(route: &str, own: &Mill) -> Result<Value, String> {
         "/annahmescheine" => {
             json!({"partner_id": id("kunde"), "artikel_id": id("artikel"), "anliefermenge_kg": 5})
         }
+        "/artikel" => json!({"artikelnummer": "N", "bezeichnung": "Neu"}),
+        "/artikel/{id}" => {
+            json!({"preis": 1, "artikelgruppe_id": 1, "staffelpreise": [{"ab_menge": 1, "preis": 1}]})
+        }
         "/belege" => json!({"beleg_typ": "LS", "kunden_id": id("kunde"), "items": [item()]}),
         "/belege/einlesen" => json!({"datei_base64": "PGE+"}),
         "/belege/{id}" => json!({"items": [{"artikel_id": id("artikel"), "menge": 1}]}),
