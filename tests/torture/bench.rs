@@ -8,6 +8,7 @@
 
 mod calls;
 mod dice;
+mod ends;
 mod exact;
 mod exactly;
 mod experiment;
@@ -24,7 +25,7 @@ use std::time::{Duration, Instant};
 use experiment::{Case, Experiment};
 
 const EXPERIMENTS: &[Experiment] =
-    &[power::EXPERIMENT, calls::EXPERIMENT, exact::EXPERIMENT, fuzz::EXPERIMENT];
+    &[power::EXPERIMENT, calls::EXPERIMENT, exact::EXPERIMENT, fuzz::EXPERIMENT, ends::KILLS, ends::STOPS];
 
 /// What was asked for on the command line.
 struct Asked {
