@@ -13,19 +13,28 @@ mod exact;
 mod exactly;
 mod experiment;
 mod fuzz;
+mod once;
 mod power;
 #[path = "../process/mod.rs"]
 mod process;
 #[path = "../programs/mod.rs"]
 mod programs;
+mod raw;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use experiment::{Case, Experiment};
 
-const EXPERIMENTS: &[Experiment] =
-    &[power::EXPERIMENT, calls::EXPERIMENT, exact::EXPERIMENT, fuzz::EXPERIMENT, ends::KILLS, ends::STOPS];
+const EXPERIMENTS: &[Experiment] = &[
+    power::EXPERIMENT,
+    calls::EXPERIMENT,
+    exact::EXPERIMENT,
+    fuzz::EXPERIMENT,
+    ends::KILLS,
+    ends::STOPS,
+    once::EXPERIMENT,
+];
 
 /// What was asked for on the command line.
 struct Asked {

@@ -6,8 +6,8 @@
 //! all of them is looked for (`power/oracle.rs`).
 
 use std::process::Stdio;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
 
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ const READERS: usize = 4;
 const LISTS: &[&str] = &["belege?limit=50", "kunden?suche=kunde&limit=20", "chargen", "laender"];
 
 fn kills(case: &mut Case) -> Result<u64, String> {
-    let (mut folder, mut answered) = (beginning().0.copy(), Vec::new());
+    let (mut folder, mut answered) = (writers::beginning().0.copy(), Vec::new());
     for nr in 0..KILLED {
         let before = folder.copy();
         let life = Life::of(case, &folder, nr);
@@ -66,7 +66,7 @@ fn kills(case: &mut Case) -> Result<u64, String> {
 }
 
 fn stops(case: &mut Case) -> Result<u64, String> {
-    let (folder, mut answered) = (beginning().0.copy(), Vec::new());
+    let (folder, mut answered) = (writers::beginning().0.copy(), Vec::new());
     for nr in 0..STOPPED {
         let life = Life::of(case, &folder, nr);
         let what = format!("life {nr}, told to stop at answer {}", life.ends_at);
@@ -89,17 +89,6 @@ fn stops(case: &mut Case) -> Result<u64, String> {
     Ok(STOPPED as u64)
 }
 
-/// A company with a partner and a batch of wheat, and its key.
-fn beginning() -> &'static (Folder, String) {
-    static BEGINNING: OnceLock<(Folder, String)> = OnceLock::new();
-    BEGINNING.get_or_init(|| {
-        let folder = Folder::new();
-        let key = folder.company("Mühle");
-        writers::stock(&folder);
-        (folder, key)
-    })
-}
-
 /// What a server does until it ends.
 struct Life<'l> {
     folder: &'l Folder,
@@ -116,7 +105,7 @@ impl Life<'_> {
     /// Lets clients work until `ends` has ended the server; what they were answered.
     fn run(&self, ends: impl Fn(&Running) + Sync) -> Result<(Vec<Answered>, Running), String> {
         let server = self.folder.serve(&[]);
-        let client = server.client(&beginning().1);
+        let client = server.client(&writers::beginning().1);
         let (batch, answers) = (writers::batch(&client)?, AtomicUsize::new(0));
         let clock = || {
             let at = answers.fetch_add(1, Ordering::SeqCst) + 1;
@@ -209,6 +198,6 @@ fn whole(folder: &Folder, answered: &[Answered]) -> Result<(), String> {
 
 /// Whether a server that starts on it answers each document again, as the one that it made, and all stays whole.
 fn repeated(folder: &Folder, answered: &[Answered]) -> Result<(), String> {
-    oracle::repeat(folder, &beginning().1, answered)?;
+    oracle::repeat(folder, &writers::beginning().1, answered)?;
     whole(folder, answered)
 }

@@ -1,5 +1,7 @@
 //! Sixteen clients that write at once, and what they were answered. Those of P2 and P24 are the same.
 
+use std::sync::OnceLock;
+
 use serde_json::{Value, json};
 
 use super::oracle;
@@ -86,8 +88,19 @@ pub fn mill(folder: &Folder) -> String {
     key
 }
 
+/// The same company, made today and never served; a case works on a copy of its folder.
+pub fn beginning() -> &'static (Folder, String) {
+    static BEGINNING: OnceLock<(Folder, String)> = OnceLock::new();
+    BEGINNING.get_or_init(|| {
+        let folder = Folder::new();
+        let key = folder.company("Mühle");
+        stock(&folder);
+        (folder, key)
+    })
+}
+
 /// Wheat, a batch of it and a partner, imported today.
-pub fn stock(folder: &Folder) {
+fn stock(folder: &Folder) {
     let article = json!([{"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg", "preis": "0.30",
         "ep_netto": "0.20", "chargenpflichtig": true}]);
     folder.import("Mühle", "artikel", &article);
