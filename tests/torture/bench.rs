@@ -13,6 +13,7 @@ mod exact;
 mod exactly;
 mod experiment;
 mod fuzz;
+mod numbers;
 mod once;
 mod power;
 #[path = "../process/mod.rs"]
@@ -34,6 +35,7 @@ const EXPERIMENTS: &[Experiment] = &[
     ends::KILLS,
     ends::STOPS,
     once::EXPERIMENT,
+    numbers::EXPERIMENT,
 ];
 
 /// What was asked for on the command line.

@@ -83,7 +83,7 @@ pub fn mill(folder: &Folder) -> String {
     (0..OLD_REQUESTS).for_each(|_| assert_eq!(client.get("/api/v1/laender").status, 200));
     server.signal("TERM");
     assert!(server.end().0.success());
-    stock(folder);
+    stock(folder, "Mühle");
     assert!(oracle::has_old_rows(folder), "the scene needs rows that are to be dropped");
     key
 }
@@ -94,21 +94,21 @@ pub fn beginning() -> &'static (Folder, String) {
     BEGINNING.get_or_init(|| {
         let folder = Folder::new();
         let key = folder.company("Mühle");
-        stock(&folder);
+        stock(&folder, "Mühle");
         (folder, key)
     })
 }
 
 /// Wheat, a batch of it and a partner, imported today.
-fn stock(folder: &Folder) {
+pub fn stock(folder: &Folder, company: &str) {
     let article = json!([{"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg", "preis": "0.30",
         "ep_netto": "0.20", "chargenpflichtig": true}]);
-    folder.import("Mühle", "artikel", &article);
+    folder.import(company, "artikel", &article);
     let partner = json!([{"kundennr": "K-1", "nachname_firma": "Bäcker", "kunden_id": 2, "strasse": "Am Markt 1",
         "plz": "36037", "ort": "Fulda"}]);
-    folder.import("Mühle", "kunden", &partner);
+    folder.import(company, "kunden", &partner);
     let batch = json!([{"artikelnummer": "W", "charge_nr": "A1", "bestand": 1_000_000}]);
-    folder.import("Mühle", "chargen", &batch);
+    folder.import(company, "chargen", &batch);
 }
 
 /// Is asked after each answer.
