@@ -13,6 +13,7 @@ mod exact;
 mod exactly;
 mod experiment;
 mod fuzz;
+mod limit;
 mod numbers;
 mod once;
 mod power;
@@ -21,6 +22,7 @@ mod process;
 #[path = "../programs/mod.rs"]
 mod programs;
 mod raw;
+mod reads;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -36,6 +38,8 @@ const EXPERIMENTS: &[Experiment] = &[
     ends::STOPS,
     once::EXPERIMENT,
     numbers::EXPERIMENT,
+    limit::EXPERIMENT,
+    reads::EXPERIMENT,
 ];
 
 /// What was asked for on the command line.
