@@ -6,6 +6,7 @@
 //! with a fault built in, its control, which must be found within a stated number of seeds. A violation, or a control that
 //! is not found, ends the run with an error that says the seed and the shortest sequence that shows it.
 
+mod beside;
 mod calls;
 mod dice;
 mod ends;
@@ -13,6 +14,7 @@ mod exact;
 mod exactly;
 mod experiment;
 mod fuzz;
+mod hostile;
 mod limit;
 mod numbers;
 mod once;
@@ -40,6 +42,8 @@ const EXPERIMENTS: &[Experiment] = &[
     numbers::EXPERIMENT,
     limit::EXPERIMENT,
     reads::EXPERIMENT,
+    beside::EXPERIMENT,
+    hostile::EXPERIMENT,
 ];
 
 /// What was asked for on the command line.
