@@ -16,6 +16,7 @@ mod experiment;
 mod fuzz;
 mod hostile;
 mod limit;
+mod log;
 mod numbers;
 mod once;
 mod power;
@@ -44,6 +45,7 @@ const EXPERIMENTS: &[Experiment] = &[
     reads::EXPERIMENT,
     beside::EXPERIMENT,
     hostile::EXPERIMENT,
+    log::EXPERIMENT,
 ];
 
 /// What was asked for on the command line.
