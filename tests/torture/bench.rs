@@ -104,7 +104,10 @@ fn tried(asked: &Asked, experiment: &Experiment) -> (String, Result<(), String>)
     let mut outcome = Ok(());
     while outcome.is_ok() && asked.goes_on(experiment, seeds, begun) {
         let seed = asked.first + seeds;
-        match (experiment.case)(&mut Case::new(seed, false)) {
+        let case = || (experiment.case)(&mut Case::new(seed, false));
+        // What a panic says stands above the table.
+        let result = std::panic::catch_unwind(case).unwrap_or_else(|_| Err("it panicked".to_owned()));
+        match result {
             Ok(more) => trials += more,
             Err(found) => outcome = Err(format!("{}, seed {seed}: {found}", experiment.promise)),
         }
