@@ -1,8 +1,8 @@
 //! P4: a document that is sent again and again under its external_ref is made once, whatever became of the requests and
 //! of the server meanwhile.
 //!
-//! Each document is sent one to five times, all of them in a random order by 16 clients at once. Some connections are cut
-//! in the request, some in the answer, and the server is killed at deliveries that the seed chose. In the end every
+//! Each document is sent one to five times, all of them in a random order by 16 clients at once, some of them as a bulk of
+//! one, for a document and its repeat may come by different ways. Some connections are cut in the request, some in the answer, and the server is killed at deliveries that the seed chose. In the end every
 //! document is sent once more, as a client does that never had its answer.
 
 use std::sync::Mutex;
@@ -54,6 +54,7 @@ enum Cut {
 struct Delivery {
     document: usize,
     cut: Cut,
+    is_bulk: bool,
     /// The fault: it goes without its reference.
     is_nameless: bool,
 }
@@ -79,7 +80,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
         server = scene.folder.serve(&[]);
     }
     scene.deliver(&server, usize::MAX);
-    let last = |document| Delivery { document, cut: Cut::Never, is_nameless: false };
+    let last = |document| Delivery { document, cut: Cut::Never, is_bulk: false, is_nameless: false };
     *scene.to_do.lock().unwrap() = (0..DOCUMENTS).map(last).collect();
     scene.deliver(&server, usize::MAX);
     server.signal("TERM");
@@ -100,7 +101,7 @@ fn deliveries(case: &mut Case) -> Vec<Delivery> {
                 1 => Cut::InAnswer(dice.below(ANSWER_BYTES)),
                 _ => Cut::Never,
             };
-            deliveries.push(Delivery { document, cut, is_nameless });
+            deliveries.push(Delivery { document, cut, is_bulk: dice.once_in(4), is_nameless });
         }
     }
     shuffle(&mut deliveries, dice);
@@ -154,11 +155,13 @@ impl Scene {
         if delivery.is_nameless {
             body.as_object_mut()?.remove("external_ref");
         }
-        let request = raw::send("POST", "belege", self.key, "Connection: close\r\n", &body.to_string());
+        let path = if delivery.is_bulk { "belege/stapel" } else { "belege" };
+        let body = if delivery.is_bulk { json!({"items": [body]}) } else { body };
+        let request = raw::send("POST", path, self.key, "Connection: close\r\n", &body.to_string());
         match delivery.cut {
             Cut::Never => {
                 connection.write(request.as_bytes());
-                connection.answer()
+                connection.answer().map(|answer| if delivery.is_bulk { of_item(answer) } else { answer })
             }
             Cut::InRequest(share) => {
                 connection.write(&request.as_bytes()[..request.len() * share / 1_000]);
@@ -210,6 +213,16 @@ impl Scene {
             _ => Err(format!("{sent} is answered {status} {body}")),
         }
     }
+}
+
+/// The answer to the only item of a bulk.
+fn of_item(mut answer: raw::Answer) -> raw::Answer {
+    if answer.status == 200 {
+        let item = answer.body["data"][0].take();
+        answer.status = item["status"].as_u64().and_then(|status| status.try_into().ok()).unwrap_or(0);
+        answer.body = item["antwort"].clone();
+    }
+    answer
 }
 
 fn reference(document: usize) -> String {
