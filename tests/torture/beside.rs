@@ -1,7 +1,7 @@
 //! P6: clients and commands beside each other never see that the database is locked.
 //!
-//! Thirty-two clients write and some read long lists, while the command line creates, changes and deactivates keys and
-//! makes backups, as often as the seed says. Nobody is answered 5xx, no command fails, and nothing that is said to anybody
+//! Thirty-two clients write and some read long lists, while the command line creates, changes and deactivates keys, makes
+//! backups and proves the database, as often as the seed says. Nobody is answered 5xx, no command fails, and nothing that is said to anybody
 //! has the word "locked".
 
 use std::process::Output;
@@ -30,7 +30,7 @@ const GROUPS: usize = 2;
 
 const READERS: usize = 4;
 
-/// Keys and backups of a case at least. A key has three commands.
+/// Keys and backups of a case at least. A key has three commands, a backup three with the proofs.
 const KEYS: usize = 1;
 const BACKUPS: usize = 1;
 
@@ -109,9 +109,12 @@ fn read(client: &Client, told: &Told, busy: &AtomicBool) {
     }
 }
 
+/// A backup is made, and the database proved beside it.
 fn back_up(folder: &Folder, told: &Told, nr: usize) {
-    let arguments = ["backup", &format!("sicherung-{nr}.db")];
-    told.command(&arguments, &folder.run(&arguments));
+    let copy = format!("sicherung-{nr}.db");
+    for arguments in [&["backup", &copy][..], &["check"], &["audit", "verify"]] {
+        told.command(arguments, &folder.run(arguments));
+    }
 }
 
 /// A key is created, changed, and deactivated.

@@ -3,8 +3,9 @@
 //! Each document takes a kilogram from each of five batches. So an answer tells by itself of how many documents it knows:
 //! the stock of each batch, the stock of the article, the rows and the count of a list. They are as many as had been
 //! answered when it was asked for, or more, and no more than had been sent when it came; and where an answer tells it more
-//! than once, it is the same number.
+//! than once, it is the same number. Who follows the feed of changes is told of each of them once.
 
+use std::collections::HashSet;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
@@ -33,6 +34,9 @@ const BATCHES: usize = 5;
 
 /// Kilograms in each batch at the beginning.
 const STOCK: i64 = 1_000;
+
+/// The feed of changes of documents.
+const FEED: &str = "/api/v1/aenderungen?arten=beleg";
 
 /// What is read, and of how many documents an answer knows.
 struct View {
@@ -91,13 +95,15 @@ fn case(case: &mut Case) -> Result<u64, String> {
         reads: AtomicU64::new(0),
         has_fault: case.has_fault,
     };
-    let first = case.dice.below(VIEWS.len());
+    let (first, cursor) = (case.dice.below(VIEWS.len()), scene.got(FEED)?["cursor"].clone());
     let results: Vec<Result<(), String>> = std::thread::scope(|scope| {
         let scene = &scene;
         let readers: Vec<_> = (0..READERS).map(|nr| scope.spawn(move || scene.read(first + nr))).collect();
+        let follower = scope.spawn(move || scene.follow(cursor));
         let writers: Vec<_> = (0..WRITERS).map(|nr| scope.spawn(move || scene.write(first + nr))).collect();
         let mut results: Vec<_> = writers.into_iter().map(|writer| writer.join().unwrap()).collect();
         scene.writing.store(false, Ordering::SeqCst);
+        results.push(follower.join().unwrap());
         results.extend(readers.into_iter().map(|reader| reader.join().unwrap()));
         results
     });
@@ -157,14 +163,44 @@ impl Scene {
         let fresh = self.got(view.path)?;
         let body = if self.has_fault { remembered.get_or_insert(fresh) } else { &fresh };
         let documents = (view.documents)(body).map_err(|torn| format!("GET {}: {torn}", view.path))?;
+        self.is_of_now(view.path, documents, answered)
+    }
+
+    /// Whether an answer knows of as many documents as it must, where so many had been answered before.
+    fn is_of_now(&self, path: &str, documents: i64, answered: i64) -> Result<(), String> {
         let sent = self.sent.load(Ordering::SeqCst) as i64;
         if (answered..=sent).contains(&documents) {
             return Ok(());
         }
         Err(format!(
-            "GET {} knows of {documents} documents: {answered} had been answered before, {sent} were sent when it came",
-            view.path
+            "GET {path} knows of {documents} documents: {answered} had been answered before, {sent} were sent when it came"
         ))
+    }
+
+    /// Follows the feed to its end again and again, once more after the last writer.
+    fn follow(&self, mut cursor: Value) -> Result<(), String> {
+        let mut made = HashSet::new();
+        let mut is_last = false;
+        while !is_last {
+            is_last = !self.writing.load(Ordering::SeqCst);
+            let answered = self.answered.load(Ordering::SeqCst) as i64;
+            loop {
+                let path = format!("{FEED}&seit={}", cursor.as_str().unwrap_or_default());
+                let mut page = self.got(&path)?;
+                cursor = page["cursor"].take();
+                let changes = page["data"].as_array().ok_or("the feed has no data")?;
+                for change in changes.iter().filter(|change| change["aktion"] == "angelegt") {
+                    if !made.insert(change["id"].to_string()) {
+                        return Err(format!("the feed tells twice of {change}"));
+                    }
+                }
+                if changes.is_empty() {
+                    break;
+                }
+            }
+            self.is_of_now(FEED, made.len() as i64, answered)?;
+        }
+        Ok(())
     }
 
     fn got(&self, path: &str) -> Result<Value, String> {
