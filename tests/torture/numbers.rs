@@ -1,11 +1,13 @@
 //! P5: numbers have no gap, whatever becomes of the requests that ask for one.
 //!
-//! Clients of two companies write documents of six types and two years, weighing slips and stornos. A third of what they
+//! Clients of two companies write documents of six types and two years, stornos, weighing slips, production orders, and
+//! goods-receipt notes, which make a delivery and a batch with them. A third of what they
 //! send is refused: before anything is written and after it (a company refuses to sell more than it has), as a conflict, or
 //! in the midst of a bulk. Connections are cut off, and for ten of its writes the disk is full. In the end each series of
 //! each company and year has the numbers from 1 to its last, and whatever was answered is among them.
 
 mod series;
+mod step;
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -13,12 +15,13 @@ use std::sync::{Mutex, OnceLock};
 
 use serde_json::{Value, json};
 
-use crate::dice::Dice;
 use crate::experiment::{Case, Experiment};
 use crate::power::oracle;
 use crate::power::writers;
 use crate::process::{Folder, Running};
 use crate::raw::{self, Raw};
+use step::Step::{self, *};
+use step::YEARS;
 
 pub const EXPERIMENT: Experiment = Experiment {
     promise: "P5",
@@ -37,52 +40,6 @@ const CLIENTS: usize = 16;
 
 /// Steps of a client.
 const STEPS: usize = 20;
-
-/// Documents before this year's.
-const YEARS: [&str; 2] = ["2024-05-06", "2025-05-06"];
-
-/// What a client does.
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    /// A document is made, of a type and a year.
-    Document(&'static str, &'static str),
-    /// The same, and the connection is cut off behind so many thousandths of the request, or bytes of the answer.
-    Cut(usize),
-    Unread,
-    /// A final invoice, and two stornos of it: the second is refused.
-    Storno,
-    Weighing,
-    /// Refused before anything is written.
-    Nothing,
-    NoArticle,
-    /// Refused after it was written, by the company that does not sell what it does not have.
-    TooMuch,
-    /// Refused because somebody was faster, or has it already.
-    Kundennr,
-    Changed,
-    SameKey,
-    /// Two documents, between which one is refused.
-    Bulk,
-}
-
-use Step::*;
-
-impl Step {
-    fn of(dice: &mut Dice) -> Step {
-        let typ = dice.pick(&["AN", "AU", "LS", "RE", "BS", "EL"]).unwrap_or("RE");
-        let document = Document(typ, YEARS[dice.below(2)]);
-        let refused = [Nothing, NoArticle, TooMuch, Kundennr, Changed, SameKey];
-        match dice.below(20) {
-            0..7 => document,
-            7 => Cut(dice.below(1_000)),
-            8 => Unread,
-            9 | 10 => Storno,
-            11 => Weighing,
-            12 | 13 => Bulk,
-            _ => refused[dice.below(refused.len())],
-        }
-    }
-}
 
 fn case(case: &mut Case) -> Result<u64, String> {
     let (beginning, keys) = beginning();
@@ -181,6 +138,13 @@ impl Client<'_> {
                 let weighing = json!({"waage_id": 1, "gewicht_erst_kg": 20_000, "partner_id": self.kunde});
                 self.is_made("wiegungen", &weighing)
             }
+            Order => self.is_made("produktionsauftraege", &json!({})),
+            Note => {
+                let mut note = self.note_of_delivery();
+                note["herkunftsland"] = json!("AT");
+                self.is_made("annahmescheine", &note)
+            }
+            NoteWithoutBatch => self.is_refused("POST", "annahmescheine", "", &self.note_of_delivery()),
             Nothing => self.is_refused("POST", "belege", "", &invoice(0)),
             NoArticle => {
                 let mut body = invoice(1);
@@ -214,6 +178,11 @@ impl Client<'_> {
         json!({"beleg_typ": typ, "beleg_datum": day, "kunden_id": 2, "items": [item]})
     }
 
+    fn note_of_delivery(&self) -> Value {
+        json!({"kundennummer": "K-1", "artikelnr": "W", "anliefermenge_kg": 100, "preis_je_t": 200,
+            "el_erzeugen": true})
+    }
+
     fn send(&self, method: &str, path: &str, headers: &str, body: &Value) -> Result<raw::Answer, String> {
         let mut connection = Raw::open(self.address).ok_or("nobody listens")?;
         let request = raw::send(method, path, self.key, headers, &body.to_string());
@@ -228,7 +197,8 @@ impl Client<'_> {
         let several = body["data"].as_array().into_iter().flatten().map(|item| &item["antwort"]);
         let mut answered = self.answered.lock().unwrap();
         for body in std::iter::once(body).chain(several) {
-            for field in ["beleg_nummer", "storno_beleg_nummer", "wiegeschein_nr"] {
+            for field in ["beleg_nummer", "storno_beleg_nummer", "wiegeschein_nr", "pa_nummer", "belegnummer"]
+            {
                 let number = body[field].as_str().map(str::to_owned);
                 answered.extend(number.map(|number| (self.company as i64 + 1, number)));
             }

@@ -48,6 +48,8 @@ pub fn look(database: &Connection, answered: &BTreeSet<(i64, String)>) -> Result
 fn numbers(database: &Connection) -> rusqlite::Result<BTreeSet<(i64, String)>> {
     let sql = "select tenant_id, beleg_nummer from beleg
         union all select tenant_id, wiegeschein_nr from wiegung
+        union all select tenant_id, pa_nummer from produktionsauftrag
+        union all select tenant_id, belegnummer from annahmeschein
         union all select tenant_id, charge_nr from charge where charge_nr like 'CH-%'";
     database.prepare(sql)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
