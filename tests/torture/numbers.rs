@@ -3,7 +3,7 @@
 //! Clients of two companies write documents of six types and two years, stornos, weighing slips, production orders, and
 //! goods-receipt notes, which make a delivery and a batch with them. A third of what they send is refused: before anything
 //! is written and after it (a company refuses to sell more than it has), as a conflict, or in the midst of a bulk.
-//! Connections are cut off, and for ten of its writes the disk is full. In the end each series of each company and year has
+//! Connections are cut off, and for some of its writes the disk is full. In the end each series of each company and year has
 //! the numbers from 1 to its last, and whatever was answered is among them.
 
 mod series;
@@ -44,10 +44,10 @@ const STEPS: usize = 14;
 fn case(case: &mut Case) -> Result<u64, String> {
     let (beginning, keys) = beginning();
     let folder = beginning.copy();
-    let full_at = 50 + case.dice.below(400);
+    let full = [50 + case.dice.below(900), 1 + case.dice.below(40)];
     let plans: Vec<Vec<Step>> =
         (0..CLIENTS).map(|_| (0..STEPS).map(|_| Step::of(&mut case.dice)).collect()).collect();
-    let mut server = on_a_disk_that_fills(&folder, full_at);
+    let mut server = on_a_disk_that_fills(&folder, full);
     let answered = Mutex::new(BTreeSet::new());
     let results: Vec<Result<u64, String>> = std::thread::scope(|scope| {
         let work = |at: usize, plan: &[Step]| {
@@ -65,8 +65,9 @@ fn case(case: &mut Case) -> Result<u64, String> {
     if case.has_fault {
         series::take_out(&folder.database(), case.dice.below(5));
     }
-    series::look(&folder.database(), &answered.into_inner().unwrap())
-        .map_err(|found| format!("{found} (the disk was full at write {full_at} of the log)"))?;
+    series::look(&folder.database(), &answered.into_inner().unwrap()).map_err(|found| {
+        format!("{found} (the disk was full for {} writes of the log from {} on)", full[1], full[0])
+    })?;
     oracle::prove(&folder)?;
     Ok(requests)
 }
@@ -90,12 +91,14 @@ fn beginning() -> &'static (Folder, Vec<String>) {
     })
 }
 
-/// A server that cannot write its log ten times, from its n-th write to it on. Each thread of it counts for itself.
-fn on_a_disk_that_fills(folder: &Folder, full_at: usize) -> Running {
+/// A server that from a write to its log on cannot make so many of them. Each thread of it counts for itself.
+fn on_a_disk_that_fills(folder: &Folder, [from, writes]: [usize; 2]) -> Running {
     let log = std::fs::canonicalize(folder.path()).unwrap().join("partnerd.db-wal");
     let mut command = Command::new("strace");
     command.current_dir(folder.path()).args(["-D", "-f", "-o", "calls.txt", "-e", "trace=pwrite64", "-P"]);
-    command.arg(log).args(["-e", &format!("inject=pwrite64:error=ENOSPC:when={full_at}..{}", full_at + 9)]);
+    command
+        .arg(log)
+        .args(["-e", &format!("inject=pwrite64:error=ENOSPC:when={from}..{}", from + writes - 1)]);
     command.args([env!("CARGO_BIN_EXE_partnerd"), "serve", "--listen", "127.0.0.1:0"]);
     Running::start(command)
 }
