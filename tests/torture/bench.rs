@@ -113,10 +113,14 @@ fn tried(asked: &Asked, experiment: &Experiment) -> (String, Result<(), String>)
         }
         seeds += 1;
     }
-    let control =
-        (0..experiment.control_seeds).find(|seed| (experiment.case)(&mut Case::new(*seed, true)).is_err());
-    let found = match control {
-        Some(seed) => format!("after {}", seed + 1),
+    let control = (0..experiment.control_seeds)
+        .find_map(|seed| Some((seed, (experiment.case)(&mut Case::new(seed, true)).err()?)));
+    let found = match &control {
+        Some((seed, found)) => {
+            // Whether it was found for the right reason is for a reader to judge.
+            eprintln!("{}, control, seed {seed}: {found}", experiment.promise);
+            format!("after {}", seed + 1)
+        }
         None => "not found".to_owned(),
     };
     let Experiment { promise, what, fault, .. } = experiment;
