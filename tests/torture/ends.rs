@@ -6,6 +6,7 @@
 //! is looked for (`power/oracle.rs`); after some of them only once another life has begun on what was left, because a proof
 //! takes over what a killed server left in its journal, as a server that starts does.
 
+use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -53,7 +54,7 @@ fn kills(case: &mut Case) -> Result<u64, String> {
     let (mut folder, mut answered) = (writers::beginning().0.copy(), Vec::new());
     for nr in 0..KILLED {
         let before = folder.copy();
-        let life = Life::of(case, &folder, nr);
+        let life = Life::of(case, &folder, nr, &[]);
         let what = format!("life {nr}, killed at answer {}", life.ends_at);
         let all = life.run(|server| server.signal("KILL")).map_err(|found| format!("{what}: {found}"))?.0;
         answered.extend(all);
@@ -71,7 +72,8 @@ fn kills(case: &mut Case) -> Result<u64, String> {
 fn stops(case: &mut Case) -> Result<u64, String> {
     let (folder, mut answered) = (writers::beginning().0.copy(), Vec::new());
     for nr in 0..STOPPED {
-        let life = Life::of(case, &folder, nr);
+        // D19: 503 while it stops.
+        let life = Life::of(case, &folder, nr, &[503]);
         let what = format!("life {nr}, told to stop at answer {}", life.ends_at);
         let (signal, second) = (if case.has_fault { "KILL" } else { "TERM" }, Mutex::new(Ok(())));
         let ends = |server: &Running| {
@@ -98,11 +100,13 @@ struct Life<'l> {
     nr: usize,
     /// The answer at which it ends.
     ends_at: usize,
+    /// How it may refuse what comes when it ends.
+    refuses: &'static [u16],
 }
 
 impl Life<'_> {
-    fn of<'l>(case: &mut Case, folder: &'l Folder, nr: usize) -> Life<'l> {
-        Life { folder, nr, ends_at: 1 + case.dice.below(ANSWERS_MAX) }
+    fn of<'l>(case: &mut Case, folder: &'l Folder, nr: usize, refuses: &'static [u16]) -> Life<'l> {
+        Life { folder, nr, ends_at: 1 + case.dice.below(ANSWERS_MAX), refuses }
     }
 
     /// Lets clients work until `ends` has ended the server; what they were answered.
@@ -128,10 +132,12 @@ impl Life<'_> {
                 all.stopped.extend(work.stopped);
             }
         });
-        // One that stops refuses what still comes (D19).
-        let is_fault = |stopped: &&Stopped| ![None, Some(503)].contains(&stopped.status);
-        match all.stopped.iter().find(is_fault) {
+        let is_fault =
+            |stopped: &&Stopped| stopped.status.is_some_and(|status| !self.refuses.contains(&status));
+        let (given, fault) = (answers.into_inner(), all.stopped.iter().find(is_fault));
+        match fault {
             Some(stopped) => Err(stopped.why.clone()),
+            None if given < self.ends_at => Err(format!("it ended by itself after {given} answers")),
             None => Ok((all.answered, server)),
         }
     }
@@ -171,8 +177,7 @@ fn refused_beside(folder: &Folder) -> Result<(), String> {
     let mut command = folder.command(&["serve", "--listen", "127.0.0.1:0"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut line = String::new();
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line)
-        .unwrap();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     if !line.is_empty() {
         let _ = child.kill();
     }

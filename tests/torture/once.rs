@@ -76,6 +76,9 @@ fn case(case: &mut Case) -> Result<u64, String> {
     let scene = Scene { folder, key, batch, to_do: Mutex::new(deliveries), done: Mutex::default() };
     for kill in kills {
         scene.deliver(&server, kill);
+        if scene.done.lock().unwrap().len() < kill {
+            return Err(format!("the server ended by itself before delivery {kill}"));
+        }
         server.kill();
         server = scene.folder.serve(&[]);
     }
