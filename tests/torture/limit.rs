@@ -89,6 +89,8 @@ fn used_up(folder: &Folder, limit: usize, ends: &[usize], is_raised: bool) -> Ca
     let came = Came::default();
     for end in ends.iter().copied().chain([usize::MAX]) {
         let mut server = folder.serve(&[]);
+        // More may have been answered beside the last kill.
+        let end = end.max(came.answered.load(Ordering::SeqCst) + 1);
         let at = |answered: usize| {
             if answered == end {
                 server.signal("KILL");

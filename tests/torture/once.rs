@@ -129,9 +129,10 @@ impl Scene {
         json!({"beleg_typ": "RE", "kunden_id": 2, "external_ref": reference(document), "items": [item]})
     }
 
-    /// Delivers what is to do, and kills the server when so many deliveries are done.
+    /// Delivers what is to do, and kills the server when so many deliveries are done, or the next one if they are already.
     fn deliver(&self, server: &Running, kill_at: usize) {
         let already = self.done.lock().unwrap().len();
+        let kill_at = kill_at.max(already + 1);
         let done = AtomicUsize::new(already);
         let work = || {
             while let Some(delivery) = self.next() {
