@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::Connection;
 
-/// The fault: a document is gone, and its number with it.
-pub fn take_out(database: &Connection, nr: usize) {
+/// The fault: a document is gone, and its number with it; a final one, if there is any.
+pub fn take_out(database: &Connection) {
     let triggers = "select group_concat('drop trigger ' || name, ';') from sqlite_schema
         where type = 'trigger' and tbl_name = 'beleg'";
     let drop: String = database.query_row(triggers, [], |row| row.get(0)).unwrap();
     database.execute_batch(&format!("pragma foreign_keys = off; {drop}")).unwrap();
     let row = "delete from beleg where (tenant_id, id) in (select tenant_id, id from beleg
-        where status = 'abgeschlossen' order by beleg_nummer limit 1 offset ?1)";
-    assert_eq!(database.execute(row, [nr as i64]), Ok(1));
+        order by status = 'abgeschlossen' desc, tenant_id, beleg_nummer limit 1)";
+    assert_eq!(database.execute(row, []), Ok(1));
 }
 
 /// Whether each series has all numbers up to its last, and those that were answered.
