@@ -32,9 +32,9 @@ const LOG_MAX: u64 = 64;
 const KEYS: usize = 4;
 const WRITERS: usize = 16;
 
-/// Bytes that are stored in a case, and of an attachment: the largest fill a batch of the writer.
+/// Bytes that are stored in a case, and of an attachment: sixteen of the largest fill a batch of the writer.
 const STORED: usize = 66 << 20;
-const SIZES: [usize; 4] = [128 << 10, 512 << 10, 2 << 20, 8 << 20];
+const SIZES: [usize; 3] = [128 << 10, 512 << 10, 2 << 20];
 
 /// Clients that read byte by byte, and those that read on and on: at least these, and at most twice as many.
 const SLOW: usize = 40;
@@ -137,8 +137,8 @@ impl Scene<'_> {
             let length = self.look() >> 20;
             let stored = match answer.status {
                 201 => (self.stored.fetch_add(self.bytes, Ordering::SeqCst) + self.bytes) >> 20,
-                // Bodies have used up the memory of the key.
-                503 => continue,
+                // Bodies have used up the memory of the key, or a busy machine did not take this one in time.
+                503 | 408 => continue,
                 status => return Err(format!("an attachment was answered {status} {}", answer.body)),
             };
             if length >= LOG_MAX {
