@@ -25,6 +25,15 @@ impl Folder {
         Folder(TempDir::new().unwrap())
     }
 
+    /// Another folder with the same files; none of them may be in use.
+    pub fn copy(&self) -> Folder {
+        let copy = Folder::new();
+        for entry in std::fs::read_dir(self.path()).unwrap().map(Result::unwrap) {
+            std::fs::copy(entry.path(), copy.file(entry.file_name().to_str().unwrap())).unwrap();
+        }
+        copy
+    }
+
     pub fn path(&self) -> &Path {
         self.0.path()
     }

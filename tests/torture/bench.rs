@@ -7,26 +7,35 @@
 //! is not found, ends the run with an error that says the seed and the shortest sequence that shows it.
 
 mod audit;
+mod beside;
 mod calls;
 mod days;
 mod described;
 mod dice;
+mod ends;
 mod exact;
 mod exactly;
 mod experiment;
 mod final_documents;
 mod fuzz;
+mod hostile;
 mod keys;
+mod limit;
+mod log;
 mod mills;
 mod modes;
+mod numbers;
 mod old_sqlite;
+mod once;
 mod power;
 #[path = "../process/mod.rs"]
 mod process;
 #[path = "../programs/mod.rs"]
 mod programs;
 mod raw;
+mod reads;
 mod scopes;
+mod socket;
 mod tenants;
 mod wire;
 
@@ -37,7 +46,12 @@ use experiment::{Case, Experiment};
 
 const EXPERIMENTS: &[Experiment] = &[
     power::EXPERIMENT,
+    ends::KILLS,
     calls::EXPERIMENT,
+    once::EXPERIMENT,
+    numbers::EXPERIMENT,
+    beside::EXPERIMENT,
+    log::EXPERIMENT,
     audit::EXPERIMENT,
     audit::FORGERY,
     final_documents::EXPERIMENT,
@@ -45,12 +59,16 @@ const EXPERIMENTS: &[Experiment] = &[
     tenants::EXPERIMENT,
     scopes::EXPERIMENT,
     keys::EXPERIMENT,
+    hostile::EXPERIMENT,
     raw::EXPERIMENT,
+    exact::EXPERIMENT,
     days::EXPERIMENT,
+    limit::EXPERIMENT,
+    reads::EXPERIMENT,
+    fuzz::EXPERIMENT,
+    ends::STOPS,
     modes::EXPERIMENT,
     old_sqlite::EXPERIMENT,
-    exact::EXPERIMENT,
-    fuzz::EXPERIMENT,
 ];
 
 /// What was asked for on the command line.
@@ -109,16 +127,23 @@ fn tried(asked: &Asked, experiment: &Experiment) -> (String, Result<(), String>)
     let mut outcome = Ok(());
     while outcome.is_ok() && asked.goes_on(experiment, seeds, begun) {
         let seed = asked.first + seeds;
-        match (experiment.case)(&mut Case::new(seed, false)) {
+        let case = || (experiment.case)(&mut Case::new(seed, false));
+        // What a panic says stands above the table.
+        let result = std::panic::catch_unwind(case).unwrap_or_else(|_| Err("it panicked".to_owned()));
+        match result {
             Ok(more) => trials += more,
             Err(found) => outcome = Err(format!("{}, seed {seed}: {found}", experiment.promise)),
         }
         seeds += 1;
     }
-    let control =
-        (0..experiment.control_seeds).find(|seed| (experiment.case)(&mut Case::new(*seed, true)).is_err());
-    let found = match control {
-        Some(seed) => format!("after {}", seed + 1),
+    let control = (0..experiment.control_seeds)
+        .find_map(|seed| Some((seed, (experiment.case)(&mut Case::new(seed, true)).err()?)));
+    let found = match &control {
+        Some((seed, found)) => {
+            // Whether it was found for the right reason is for a reader to judge.
+            eprintln!("{}, control, seed {seed}: {found}", experiment.promise);
+            format!("after {}", seed + 1)
+        }
         None => "not found".to_owned(),
     };
     let Experiment { promise, what, fault, .. } = experiment;

@@ -17,9 +17,9 @@
 
 mod commands;
 mod disk;
-mod oracle;
+pub mod oracle;
 mod recording;
-mod writers;
+pub mod writers;
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -111,9 +111,13 @@ impl Life {
         let mut server = Running::start(command);
         let client = server.client(key);
         let mut answered = left.answered.clone();
-        answered.extend(writers::work(&client, &log, &format!("{}-1", plan.name), plan.is_long)?);
+        let (clock, batch) = (|| log.length(), writers::batch(&client)?);
+        let work = |part: &str, is_long| {
+            writers::work(&client, &clock, &format!("{}-{part}", plan.name), &batch, is_long).done()
+        };
+        answered.extend(work("1", plan.is_long)?);
         until_empty(&folder.file("partnerd.db-wal"))?;
-        answered.extend(writers::work(&client, &log, &format!("{}-2", plan.name), false)?);
+        answered.extend(work("2", false)?);
         if oracle::has_old_rows(&folder) {
             return Err("audit rows of long ago were not dropped".to_owned());
         }

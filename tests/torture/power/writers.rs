@@ -1,4 +1,6 @@
-//! Sixteen clients that write at once, and what they were answered.
+//! Sixteen clients that write at once, and what they were answered. Those of P2 and P24 are the same.
+
+use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
@@ -47,9 +49,11 @@ pub enum Promise {
         id: String,
         bytes: i64,
     },
+    /// A list was read: only the audit log knows of it.
+    Liste,
 }
 
-/// An answer, and how long the log of calls was when it had come in.
+/// An answer, and what the clock said when it had come in: how long the log of calls was, or how many answers there were.
 #[derive(Clone)]
 pub struct Answered {
     pub at: usize,
@@ -79,27 +83,48 @@ pub fn mill(folder: &Folder) -> String {
     (0..OLD_REQUESTS).for_each(|_| assert_eq!(client.get("/api/v1/laender").status, 200));
     server.signal("TERM");
     assert!(server.end().0.success());
-    stock(folder);
+    stock(folder, "Mühle");
     assert!(oracle::has_old_rows(folder), "the scene needs rows that are to be dropped");
     key
 }
 
+/// The same company, made today and never served; a case works on a copy of its folder.
+pub fn beginning() -> &'static (Folder, String) {
+    static BEGINNING: OnceLock<(Folder, String)> = OnceLock::new();
+    BEGINNING.get_or_init(|| {
+        let folder = Folder::new();
+        let key = folder.company("Mühle");
+        stock(&folder, "Mühle");
+        (folder, key)
+    })
+}
+
 /// Wheat, a batch of it and a partner, imported today.
-fn stock(folder: &Folder) {
+pub fn stock(folder: &Folder, company: &str) {
     let article = json!([{"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg", "preis": "0.30",
         "ep_netto": "0.20", "chargenpflichtig": true}]);
-    folder.import("Mühle", "artikel", &article);
+    folder.import(company, "artikel", &article);
     let partner = json!([{"kundennr": "K-1", "nachname_firma": "Bäcker", "kunden_id": 2, "strasse": "Am Markt 1",
         "plz": "36037", "ort": "Fulda"}]);
-    folder.import("Mühle", "kunden", &partner);
+    folder.import(company, "kunden", &partner);
     let batch = json!([{"artikelnummer": "W", "charge_nr": "A1", "bestand": 1_000_000}]);
-    folder.import("Mühle", "chargen", &batch);
+    folder.import(company, "chargen", &batch);
+}
+
+/// Is asked after each answer.
+pub type Clock<'a> = &'a (dyn Fn() -> usize + Sync);
+
+/// A request that ended a client's work: no answer came, or one that is no success.
+#[derive(Debug)]
+pub struct Stopped {
+    pub status: Option<u16>,
+    pub why: String,
 }
 
 /// A client that notes when its answers come in.
 struct Writer<'a> {
     client: Client,
-    log: &'a Log,
+    clock: Clock<'a>,
     /// Chosen by the case, so that no two cases have the same references.
     name: String,
     batch: Value,
@@ -107,13 +132,15 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn send(&self, method: &str, path: &str, body: &Value) -> Result<(Answer, usize), String> {
-        let answer =
-            self.client.send(method, path, Some(body)).map_err(|error| format!("{path}: {error}"))?;
-        let at = self.log.length();
+    fn send(&self, method: &str, path: &str, body: &Value) -> Result<(Answer, usize), Stopped> {
+        let answer = self.client.send(method, path, Some(body)).map_err(|error| gone(path, &error))?;
+        let at = (self.clock)();
         match answer.status {
             200 | 201 => Ok((answer, at)),
-            status => Err(format!("{method} {path} {body}: {status} {}", answer.body)),
+            status => {
+                let why = format!("{method} {path} {body}: {status} {}", answer.body);
+                Err(Stopped { status: Some(status), why })
+            }
         }
     }
 
@@ -124,14 +151,14 @@ impl Writer<'_> {
         path: &str,
         body: &Value,
         promise: impl FnOnce(&Value) -> Promise,
-    ) -> Result<String, String> {
+    ) -> Result<String, Stopped> {
         let (answer, at) = self.send(method, path, body)?;
         let promise = promise(&answer.body);
         self.answered.push(Answered { at, request_id: answer.request_id, promise });
         Ok(text(&answer.body, "id"))
     }
 
-    fn beleg(&mut self, nr: usize) -> Result<(), String> {
+    fn beleg(&mut self, nr: usize) -> Result<(), Stopped> {
         let reference = format!("{}-{nr}", self.name);
         let item = json!({"artikelnr": "W", "menge": nr + 1, "charge_id": self.batch});
         let freight = json!({"bezeichnung": "Fracht", "menge": 1, "ep_netto": "12.50", "mwst_satz": 19});
@@ -157,12 +184,12 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn note(&mut self, table: &'static str, path: &str, id: &str, nr: usize) -> Result<(), String> {
+    fn note(&mut self, table: &'static str, path: &str, id: &str, nr: usize) -> Result<(), Stopped> {
         let promise = Promise::Notiz { table, id: id.to_owned(), at_least: nr as i64 };
         self.write("PUT", path, &json!({"notizen": nr.to_string()}), |_| promise).map(drop)
     }
 
-    fn kunde(&mut self) -> Result<String, String> {
+    fn kunde(&mut self) -> Result<String, Stopped> {
         let kunde = json!({"nachname_firma": format!("Kunde {}", self.name), "ort": "Fulda"});
         let promise =
             |body: &Value| Promise::Kunde { id: text(body, "id"), kundennr: text(body, "kundennr") };
@@ -170,14 +197,14 @@ impl Writer<'_> {
     }
 
     /// A read and a refusal, whose rows go through the journal.
-    fn in_journal(&self) -> Result<(), String> {
+    fn in_journal(&self) -> Result<(), Stopped> {
         for path in ["/api/v1/kunden?limit=1", "/api/v1/nichts"] {
-            self.client.send("GET", path, None).map_err(|error| error.to_string())?;
+            self.client.send("GET", path, None).map_err(|error| gone(path, &error))?;
         }
         Ok(())
     }
 
-    fn work(&mut self, with_attachments: bool) -> Result<(), String> {
+    fn work(&mut self, with_attachments: bool) -> Result<(), Stopped> {
         let kunde = self.kunde()?;
         let path = format!("/api/v1/kunden/{kunde}");
         for nr in 0..DOCUMENTS {
@@ -199,24 +226,48 @@ impl Writer<'_> {
     }
 }
 
-/// Lets all of them work until they are done; what they were answered, the earliest first.
-pub fn work(client: &Client, log: &Log, name: &str, with_attachments: bool) -> Result<Vec<Answered>, String> {
-    let batches = client.get("/api/v1/chargen").body;
-    let batch = &batches.as_array().ok_or("no batches")?[0]["id"];
-    let results: Vec<Result<Vec<Answered>, String>> = std::thread::scope(|scope| {
-        let work = |at: usize| {
-            let name = format!("{name}-{at}");
-            let (client, batch, answered) = (client.clone(), batch.clone(), Vec::new());
-            let mut writer = Writer { client, log, name, batch, answered };
-            writer.work(with_attachments).map(|()| writer.answered)
+fn gone(path: &str, error: &ureq::Error) -> Stopped {
+    Stopped { status: None, why: format!("{path}: {error}") }
+}
+
+/// What the clients were answered, the earliest first, and what ended their work before they were done.
+pub struct Work {
+    pub answered: Vec<Answered>,
+    pub stopped: Vec<Stopped>,
+}
+
+impl Work {
+    /// Where nothing may have ended it.
+    pub fn done(mut self) -> Result<Vec<Answered>, String> {
+        self.stopped.pop().map_or(Ok(self.answered), |stopped| Err(stopped.why))
+    }
+}
+
+/// Lets all of them work until they are done. `batch` is the id of the batch that they sell from.
+pub fn work(client: &Client, clock: Clock<'_>, name: &str, batch: &Value, with_attachments: bool) -> Work {
+    let mut work = Work { answered: Vec::new(), stopped: Vec::new() };
+    std::thread::scope(|scope| {
+        let run = |at: usize| {
+            let (name, batch) = (format!("{name}-{at}"), batch.clone());
+            let mut writer = Writer { client: client.clone(), clock, name, batch, answered: Vec::new() };
+            let stopped = writer.work(with_attachments).err();
+            (writer.answered, stopped)
         };
-        let workers: Vec<_> = (0..WRITERS).map(|at| scope.spawn(move || work(at))).collect();
-        workers.into_iter().map(|worker| worker.join().unwrap()).collect()
+        let workers: Vec<_> = (0..WRITERS).map(|at| scope.spawn(move || run(at))).collect();
+        for worker in workers {
+            let (answered, stopped) = worker.join().unwrap();
+            work.answered.extend(answered);
+            work.stopped.extend(stopped);
+        }
     });
-    let mut all: Vec<Answered> =
-        results.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
-    all.sort_by_key(|answered| answered.at);
-    Ok(all)
+    work.answered.sort_by_key(|answered| answered.at);
+    work
+}
+
+/// The id of the batch that the clients sell from.
+pub fn batch(client: &Client) -> Result<Value, String> {
+    let batches = client.send("GET", "/api/v1/chargen", None).map_err(|error| error.to_string())?.body;
+    Ok(batches.as_array().ok_or("no batches")?[0]["id"].clone())
 }
 
 fn text(body: &Value, field: &str) -> String {
