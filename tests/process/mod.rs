@@ -114,14 +114,20 @@ pub struct Running {
 
 impl Running {
     /// Starts a command that serves, and reads the address from its first line.
-    pub fn start(mut command: Command) -> Running {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    pub fn start(command: Command) -> Running {
+        Running::try_start(command, Stdio::null()).unwrap_or_else(|output| panic!("it ended: {output:?}"))
+    }
+
+    /// The same of a command that may end instead; then what it said.
+    pub fn try_start(mut command: Command, stderr: Stdio) -> Result<Running, Output> {
+        let mut child = command.stdout(Stdio::piped()).stderr(stderr).spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();
-        let address = line.trim_end().strip_prefix("partnerd listening on http://");
-        let address = address.unwrap_or_else(|| panic!("first line {line:?}")).to_owned();
-        Running { child, stdout, address }
+        match line.trim_end().strip_prefix("partnerd listening on http://") {
+            Some(address) => Ok(Running { child, stdout, address: address.to_owned() }),
+            None => Err(child.wait_with_output().unwrap()),
+        }
     }
 
     /// The next line of stdout.

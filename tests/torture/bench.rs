@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 use experiment::{Case, Experiment};
 
 const EXPERIMENTS: &[Experiment] =
-    &[power::EXPERIMENT, calls::EXPERIMENT, exact::EXPERIMENT, fuzz::EXPERIMENT];
+    &[power::EXPERIMENT, calls::EXPERIMENT, calls::commands::EXPERIMENT, exact::EXPERIMENT, fuzz::EXPERIMENT];
 
 /// What was asked for on the command line.
 struct Asked {

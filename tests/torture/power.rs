@@ -17,9 +17,9 @@
 
 mod commands;
 mod disk;
-mod oracle;
-mod recording;
-mod writers;
+pub mod oracle;
+pub mod recording;
+pub mod writers;
 
 use std::path::Path;
 use std::sync::OnceLock;

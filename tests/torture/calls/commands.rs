@@ -1,0 +1,308 @@
+//! What the command line and a start write, while calls of the system fail.
+
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use rusqlite::Connection;
+use serde_json::json;
+
+use super::fault::{Way, each_call};
+use crate::experiment::{Case, Experiment};
+use crate::power::recording::Log;
+use crate::power::{oracle, writers};
+use crate::process::{Folder, Running};
+
+pub const EXPERIMENT: Experiment = Experiment {
+    promise: "P3, P9",
+    what: "calls of commands and of a start that failed, or at which they were killed",
+    needs: &["cc"],
+    seeds: 6,
+    case,
+    fault: "what was done is taken back",
+    control_seeds: 8,
+};
+
+const DATABASE: &str = "partnerd.db";
+const BACKUP: &str = "copy.db";
+const ARTICLES: i64 = 40;
+const IMPORT: &[&str] = &["import", "artikel", "artikel.json", "--tenant", "Mühle"];
+
+/// Something that is written by a process of its own.
+struct Operation {
+    name: &'static str,
+    scene: fn() -> &'static Folder,
+    how: How,
+    /// None: it is done in part.
+    is_done: fn(&Folder) -> Option<bool>,
+}
+
+enum How {
+    Command(&'static [&'static str]),
+    /// A command while a server has the database open.
+    Beside(&'static [&'static str]),
+    /// The start of a server, until what it begins by itself is done.
+    Start,
+}
+
+const OPERATIONS: &[Operation] = &[
+    Operation { name: "migrate", scene: nothing, how: How::Command(&["migrate"]), is_done: is_made },
+    Operation { name: "import", scene: mill, how: How::Command(IMPORT), is_done: is_imported },
+    Operation { name: "import beside a server", scene: mill, how: How::Beside(IMPORT), is_done: is_imported },
+    Operation { name: "backup", scene: mill, how: How::Command(&["backup", BACKUP]), is_done: is_backed_up },
+    Operation {
+        name: "backup beside a server",
+        scene: mill,
+        how: How::Beside(&["backup", BACKUP]),
+        is_done: is_backed_up,
+    },
+    Operation {
+        name: "restore",
+        scene: with_backup,
+        how: How::Command(&["restore", BACKUP]),
+        is_done: is_restored,
+    },
+    Operation {
+        name: "restore over another installation",
+        scene: elsewhere,
+        how: How::Command(&["restore", BACKUP]),
+        is_done: is_restored,
+    },
+    Operation { name: "rollover of the audit log", scene: old, how: How::Start, is_done: is_rolled_over },
+];
+
+fn case(case: &mut Case) -> Result<u64, String> {
+    each_call(case, OPERATIONS.len(), |operation, way, number| {
+        let operation = &OPERATIONS[operation];
+        let trial = Trial { operation, way, number };
+        let told = |found| format!("{}, {}: {found}", operation.name, way.describe(number));
+        trial.run(case.has_fault).map_err(told)
+    })
+}
+
+struct Trial {
+    operation: &'static Operation,
+    way: Way,
+    number: u64,
+}
+
+impl Trial {
+    /// How many calls of the kind it had.
+    fn run(&self, is_taken_back: bool) -> Result<u64, String> {
+        let (folder, logs) = (same((self.operation.scene)()), Folder::new());
+        let (was_successful, met) = self.operation.runs(&folder, &logs, |log| {
+            log.set_fault(&self.way.at(self.number));
+        })?;
+        if is_taken_back {
+            let names = names(&folder);
+            names.iter().for_each(|name| std::fs::remove_file(folder.file(name)).unwrap());
+            lay_out((self.operation.scene)(), &folder);
+        }
+        if !was_successful && met < self.number {
+            return Err("it failed, and no call did".to_owned());
+        }
+        self.look(&folder, was_successful)?;
+        Ok(met)
+    }
+
+    /// Whether what was said to be done is there, all is whole, and otherwise it can be done again.
+    fn look(&self, folder: &Folder, was_successful: bool) -> Result<(), String> {
+        let is_done = (self.operation.is_done)(folder);
+        if was_successful && is_done != Some(true) {
+            return Err("it succeeded, and is not there".to_owned());
+        }
+        if is_done.is_none() {
+            return Err("it is done in part".to_owned());
+        }
+        if (self.operation.scene)().file(DATABASE).exists() {
+            oracle::prove(folder)?;
+        }
+        if is_done == Some(false) {
+            let (again, _) = self.operation.runs(folder, &Folder::new(), |_| ())?;
+            if !again || (self.operation.is_done)(folder) != Some(true) {
+                return Err("it was not done, and done again it fails".to_owned());
+            }
+        }
+        // A start makes the secret where the making of the database had not come to it.
+        let mut server = folder.serve(&[]);
+        server.signal("TERM");
+        if !server.end().0.success() || (self.operation.is_done)(folder) != Some(true) {
+            return Err("a start that follows undoes it".to_owned());
+        }
+        oracle::prove(folder)
+    }
+}
+
+impl Operation {
+    /// Does it; whether it says that it is done, and how many calls of the kind of the fault there were.
+    fn runs(&self, folder: &Folder, logs: &Folder, begin: impl FnOnce(&Log)) -> Result<(bool, u64), String> {
+        let prepared = |arguments: &[&str]| {
+            let mut command = folder.command(arguments);
+            let log = Log::of(&mut command, folder, logs);
+            (command, log)
+        };
+        match self.how {
+            How::Command(arguments) => {
+                let (command, log) = prepared(arguments);
+                begin(&log);
+                Ok((ends(command)?, log.met()))
+            }
+            How::Beside(arguments) => {
+                let mut server = folder.serve(&[]);
+                let (command, log) = prepared(arguments);
+                begin(&log);
+                let was_successful = ends(command)?;
+                server.kill();
+                Ok((was_successful, log.met()))
+            }
+            How::Start => {
+                let (command, log) = prepared(&["serve", "--listen", "127.0.0.1:0"]);
+                begin(&log);
+                Ok((self.starts(command, folder)?, log.met()))
+            }
+        }
+    }
+
+    /// A server says nothing of what it does by itself: it is never taken for done by its word.
+    fn starts(&self, command: Command, folder: &Folder) -> Result<bool, String> {
+        match Running::try_start(command, Stdio::piped()) {
+            Ok(mut server) => {
+                server.signal("TERM");
+                server.end();
+                Ok((self.is_done)(folder) == Some(true))
+            }
+            Err(output) => said(&output),
+        }
+    }
+}
+
+fn ends(mut command: Command) -> Result<bool, String> {
+    said(&command.output().map_err(|error| error.to_string())?)
+}
+
+/// Whether a command succeeded; one that panics, or fails without a sentence, is a violation.
+fn said(output: &std::process::Output) -> Result<bool, String> {
+    let said = String::from_utf8_lossy(&output.stderr);
+    match output.status.code() {
+        Some(0) => Ok(true),
+        Some(1) if !said.contains("panicked") && said.starts_with("partnerd: ") => Ok(false),
+        None => Ok(false),
+        code => Err(format!("it ended with {code:?}: {said}")),
+    }
+}
+
+// ---- Scenes: folders that trials begin with ----
+
+fn nothing() -> &'static Folder {
+    static SCENE: OnceLock<Folder> = OnceLock::new();
+    SCENE.get_or_init(Folder::new)
+}
+
+/// A company that a killed server has left.
+fn mill() -> &'static Folder {
+    static SCENE: OnceLock<Folder> = OnceLock::new();
+    SCENE.get_or_init(|| {
+        let folder = Folder::new();
+        let key = folder.company("Mühle");
+        let mut server = folder.serve(&[]);
+        assert_eq!(server.client(&key).get("/api/v1/laender").status, 200);
+        server.kill();
+        let rows: Vec<_> = (0..ARTICLES)
+            .map(|at| json!({"artikelnummer": format!("I{at}"), "bezeichnung": "Saat", "einheit": "kg"}))
+            .collect();
+        folder.write("artikel.json", &json!(rows).to_string());
+        folder
+    })
+}
+
+/// The same with a backup from when there was a company less.
+fn with_backup() -> &'static Folder {
+    static SCENE: OnceLock<Folder> = OnceLock::new();
+    SCENE.get_or_init(|| {
+        let folder = same(mill());
+        folder.result(&["backup", BACKUP]);
+        folder.result(&["tenant", "create", "Zwei"]);
+        folder
+    })
+}
+
+/// Another installation with the same backup beside it.
+fn elsewhere() -> &'static Folder {
+    static SCENE: OnceLock<Folder> = OnceLock::new();
+    SCENE.get_or_init(|| {
+        let folder = Folder::new();
+        folder.company("Zwei");
+        std::fs::copy(with_backup().file(BACKUP), folder.file(BACKUP)).unwrap();
+        folder
+    })
+}
+
+/// A company with rows of the audit log that a start drops.
+fn old() -> &'static Folder {
+    static SCENE: OnceLock<Folder> = OnceLock::new();
+    SCENE.get_or_init(|| {
+        let folder = Folder::new();
+        writers::mill(&folder);
+        folder
+    })
+}
+
+fn names(folder: &Folder) -> Vec<String> {
+    let entries = std::fs::read_dir(folder.path()).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+fn same(of: &Folder) -> Folder {
+    let folder = Folder::new();
+    lay_out(of, &folder);
+    folder
+}
+
+fn lay_out(of: &Folder, folder: &Folder) {
+    for name in names(of) {
+        std::fs::copy(of.file(&name), folder.file(&name)).unwrap();
+    }
+}
+
+// ---- What is done ----
+
+fn count(folder: &Folder, rows: &str) -> i64 {
+    let sql = format!("select count(*) from {rows}");
+    folder.database().query_row(&sql, [], |row| row.get(0)).unwrap_or(0)
+}
+
+fn is_made(folder: &Folder) -> Option<bool> {
+    Some(folder.file(DATABASE).exists() && count(folder, "installation") == 1)
+}
+
+fn is_imported(folder: &Folder) -> Option<bool> {
+    match count(folder, "artikel") {
+        0 => Some(false),
+        ARTICLES => Some(true),
+        _ => None,
+    }
+}
+
+/// A backup that has its name is whole, whatever became of the command.
+fn is_backed_up(folder: &Folder) -> Option<bool> {
+    if !folder.file(BACKUP).exists() {
+        return Some(false);
+    }
+    let copy = Connection::open(folder.file(BACKUP)).unwrap();
+    let whole = "select (select group_concat(integrity_check) from pragma_integrity_check) = 'ok'
+        and (select count(*) from tenant) = 1";
+    copy.query_row(whole, [], |row| row.get::<_, bool>(0)).ok().filter(|is_whole| *is_whole)
+}
+
+fn is_restored(folder: &Folder) -> Option<bool> {
+    let companies =
+        [count(folder, "tenant where name = 'Mühle'"), count(folder, "tenant where name = 'Zwei'")];
+    match companies {
+        [1, 0] => Some(true),
+        [1, 1] | [0, 1] => Some(false),
+        _ => None,
+    }
+}
+
+fn is_rolled_over(folder: &Folder) -> Option<bool> {
+    Some(!oracle::has_old_rows(folder))
+}
