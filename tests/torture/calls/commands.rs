@@ -2,13 +2,15 @@
 
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use serde_json::json;
 
 use super::fault::{Way, each_call};
 use crate::experiment::{Case, Experiment};
-use crate::power::recording::Log;
+use crate::power::recording::{Fault, Log};
 use crate::power::{oracle, writers};
 use crate::process::{Folder, Running};
 
@@ -21,6 +23,9 @@ pub const EXPERIMENT: Experiment = Experiment {
     fault: "what was done is taken back",
     control_seeds: 8,
 };
+
+/// How long a server may take for what it does at its start.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 const DATABASE: &str = "partnerd.db";
 const BACKUP: &str = "copy.db";
@@ -88,10 +93,8 @@ struct Trial {
 impl Trial {
     /// How many calls of the kind it had.
     fn run(&self, is_taken_back: bool) -> Result<u64, String> {
-        let (folder, logs) = (same((self.operation.scene)()), Folder::new());
-        let (was_successful, met) = self.operation.runs(&folder, &logs, |log| {
-            log.set_fault(&self.way.at(self.number));
-        })?;
+        let folder = same((self.operation.scene)());
+        let (was_successful, met) = self.operation.runs(&folder, Some(&self.way.at(self.number)))?;
         if is_taken_back {
             let names = names(&folder);
             names.iter().for_each(|name| std::fs::remove_file(folder.file(name)).unwrap());
@@ -117,7 +120,7 @@ impl Trial {
             oracle::prove(folder)?;
         }
         if is_done == Some(false) {
-            let (again, _) = self.operation.runs(folder, &Folder::new(), |_| ())?;
+            let (again, _) = self.operation.runs(folder, None)?;
             if !again || (self.operation.is_done)(folder) != Some(true) {
                 return Err("it was not done, and done again it fails".to_owned());
             }
@@ -134,44 +137,55 @@ impl Trial {
 
 impl Operation {
     /// Does it; whether it says that it is done, and how many calls of the kind of the fault there were.
-    fn runs(&self, folder: &Folder, logs: &Folder, begin: impl FnOnce(&Log)) -> Result<(bool, u64), String> {
+    fn runs(&self, folder: &Folder, fails: Option<&Fault>) -> Result<(bool, u64), String> {
+        let logs = Folder::new();
         let prepared = |arguments: &[&str]| {
             let mut command = folder.command(arguments);
-            let log = Log::of(&mut command, folder, logs);
+            let log = Log::of(&mut command, folder, &logs);
+            fails.iter().for_each(|fault| log.set_fault(fault));
             (command, log)
         };
         match self.how {
             How::Command(arguments) => {
                 let (command, log) = prepared(arguments);
-                begin(&log);
                 Ok((ends(command)?, log.met()))
             }
             How::Beside(arguments) => {
                 let mut server = folder.serve(&[]);
                 let (command, log) = prepared(arguments);
-                begin(&log);
                 let was_successful = ends(command)?;
                 server.kill();
                 Ok((was_successful, log.met()))
             }
             How::Start => {
                 let (command, log) = prepared(&["serve", "--listen", "127.0.0.1:0"]);
-                begin(&log);
-                Ok((self.starts(command, folder)?, log.met()))
+                let has_failed = || fails.is_some_and(|fault| log.met() >= fault.number);
+                Ok((self.starts(command, folder, has_failed)?, log.met()))
             }
         }
     }
 
     /// A server says nothing of what it does by itself: it is never taken for done by its word.
-    fn starts(&self, command: Command, folder: &Folder) -> Result<bool, String> {
-        match Running::try_start(command, Stdio::piped()) {
-            Ok(mut server) => {
-                server.signal("TERM");
-                server.end();
-                Ok((self.is_done)(folder) == Some(true))
+    fn starts(
+        &self,
+        command: Command,
+        folder: &Folder,
+        has_failed: impl Fn() -> bool,
+    ) -> Result<bool, String> {
+        let mut server = match Running::try_start(command, Stdio::piped()) {
+            Ok(server) => server,
+            Err(output) => return said(&output),
+        };
+        let until = Instant::now() + PATIENCE;
+        while (self.is_done)(folder) != Some(true) && !has_failed() {
+            if Instant::now() > until {
+                return Err(format!("it is not done in {PATIENCE:?}"));
             }
-            Err(output) => said(&output),
+            sleep(Duration::from_millis(20));
         }
+        server.signal("TERM");
+        server.end();
+        Ok((self.is_done)(folder) == Some(true))
     }
 }
 
