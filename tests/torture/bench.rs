@@ -17,14 +17,21 @@ mod power;
 mod process;
 #[path = "../programs/mod.rs"]
 mod programs;
+mod upgrade;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use experiment::{Case, Experiment};
 
-const EXPERIMENTS: &[Experiment] =
-    &[power::EXPERIMENT, calls::EXPERIMENT, calls::commands::EXPERIMENT, exact::EXPERIMENT, fuzz::EXPERIMENT];
+const EXPERIMENTS: &[Experiment] = &[
+    power::EXPERIMENT,
+    calls::EXPERIMENT,
+    calls::commands::EXPERIMENT,
+    upgrade::EXPERIMENT,
+    exact::EXPERIMENT,
+    fuzz::EXPERIMENT,
+];
 
 /// What was asked for on the command line.
 struct Asked {
@@ -108,6 +115,9 @@ fn tried(asked: &Asked, experiment: &Experiment) -> (String, Result<(), String>)
 }
 
 fn main() -> ExitCode {
+    if let Some(ended) = upgrade::as_told() {
+        return ended;
+    }
     let asked = match Asked::of(std::env::args().skip(1)) {
         Ok(asked) => asked,
         Err(why) => {
