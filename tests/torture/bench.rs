@@ -6,6 +6,7 @@
 //! with a fault built in, its control, which must be found within a stated number of seeds. A violation, or a control that
 //! is not found, ends the run with an error that says the seed and the shortest sequence that shows it.
 
+mod backup;
 mod calls;
 mod dice;
 mod exact;
@@ -28,6 +29,7 @@ const EXPERIMENTS: &[Experiment] = &[
     power::EXPERIMENT,
     calls::EXPERIMENT,
     calls::commands::EXPERIMENT,
+    backup::EXPERIMENT,
     upgrade::EXPERIMENT,
     exact::EXPERIMENT,
     fuzz::EXPERIMENT,

@@ -170,7 +170,7 @@ fn library() -> &'static PathBuf {
 }
 
 /// The records of a log; the last one may have been cut off when the process was killed.
-fn records(log: &[u8]) -> Vec<Record<'_>> {
+pub fn records(log: &[u8]) -> Vec<Record<'_>> {
     let (mut records, mut at) = (Vec::new(), 0);
     while let Some((head, rest)) = log[at..].split_at_checked(32) {
         let [kind, file, number, length] =
