@@ -12,6 +12,7 @@ mod dice;
 mod exact;
 mod exactly;
 mod experiment;
+mod full;
 mod fuzz;
 mod power;
 #[path = "../process/mod.rs"]
@@ -29,6 +30,7 @@ const EXPERIMENTS: &[Experiment] = &[
     power::EXPERIMENT,
     calls::EXPERIMENT,
     calls::commands::EXPERIMENT,
+    full::EXPERIMENT,
     backup::EXPERIMENT,
     upgrade::EXPERIMENT,
     exact::EXPERIMENT,
