@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use partnerd::db::connection::open_writer;
 use partnerd::gate::audit::Row;
+use partnerd::rules::day;
 use process::Folder;
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -223,6 +224,21 @@ fn a_database_without_its_secret_is_served_and_begins_anew() {
         change(undo);
         other.result(&["audit", "verify"]);
     }
+}
+
+/// As a command leaves it that is killed when it has made the database and not yet the secret: what others wrote then has
+/// no seals, and the log that begins later has.
+#[test]
+fn a_database_that_was_used_before_it_had_a_secret_is_sealed_from_its_first_start_on() {
+    let folder = Folder::new();
+    partnerd::db::migrate::migrate(&folder.file("partnerd.db"), day::Instant::from_millis(0)).unwrap();
+    let key = folder.company("Mühle");
+    assert!(!folder.file("partnerd.db-secret").exists());
+    work(&folder, &key);
+    folder.result(&["check"]);
+    folder.result(&["backup", "b.db"]);
+    let verified = folder.run(&["audit", "verify"]);
+    assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
 }
 
 #[test]
