@@ -174,13 +174,7 @@ impl Running {
 
     /// A client of this server.
     pub fn client(&self, key: &str) -> Client {
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_global(Some(Duration::from_secs(600)))
-            // Less than the server leaves a connection idle: a request must not meet its end.
-            .max_idle_age(Duration::from_secs(2))
-            .build();
-        Client { base: format!("http://{}", self.address), key: key.to_owned(), agent: config.into() }
+        Client::new(&self.address, key)
     }
 }
 
@@ -208,6 +202,17 @@ pub struct Answer {
 }
 
 impl Client {
+    /// A client of a server at an address such as `127.0.0.1:8080`.
+    pub fn new(address: &str, key: &str) -> Client {
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(Duration::from_secs(600)))
+            // Less than the server leaves a connection idle: a request must not meet its end.
+            .max_idle_age(Duration::from_secs(2))
+            .build();
+        Client { base: format!("http://{address}"), key: key.to_owned(), agent: config.into() }
+    }
+
     pub fn get(&self, path: &str) -> Answer {
         self.send("GET", path, None).unwrap_or_else(|error| panic!("GET {path}: {error}"))
     }

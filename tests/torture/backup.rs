@@ -82,7 +82,7 @@ fn beside(
         sleep(Duration::from_millis(5));
     }
     let mut backups = Vec::new();
-    while backups.len() < BACKUPS && !(is_over() && !backups.is_empty()) {
+    while backups.len() < BACKUPS && (backups.is_empty() || !is_over()) {
         let backup = Backup { name: format!("b{}.db", backups.len()), begun: log.length() };
         if is_copied {
             std::fs::copy(folder.file("partnerd.db"), folder.file(&backup.name)).unwrap();

@@ -20,6 +20,7 @@ mod process;
 #[path = "../programs/mod.rs"]
 mod programs;
 mod upgrade;
+mod year;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -33,6 +34,7 @@ const EXPERIMENTS: &[Experiment] = &[
     full::EXPERIMENT,
     backup::EXPERIMENT,
     upgrade::EXPERIMENT,
+    year::EXPERIMENT,
     exact::EXPERIMENT,
     fuzz::EXPERIMENT,
 ];

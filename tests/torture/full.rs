@@ -38,12 +38,12 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const REQUESTS: usize = 40;
 
 /// A file system of its own, over a folder.
-struct Disk {
-    folder: Folder,
+pub struct Disk {
+    pub folder: Folder,
 }
 
 impl Disk {
-    fn new(mebibytes: usize) -> Disk {
+    pub fn new(mebibytes: usize) -> Disk {
         let folder = Folder::new();
         let size = format!("size={mebibytes}m");
         let mut mount = Command::new("mount");
@@ -53,14 +53,14 @@ impl Disk {
     }
 
     /// Takes all room that is left, to the last byte.
-    fn fill(&self) {
+    pub fn fill(&self) {
         let mut file = File::options().create(true).append(true).open(self.filling()).unwrap();
         for block in [vec![0; 64 << 10], vec![0; 512]] {
             while file.write_all(&block).is_ok() {}
         }
     }
 
-    fn free(&self) {
+    pub fn free(&self) {
         std::fs::remove_file(self.filling()).unwrap();
     }
 

@@ -10,7 +10,8 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Output, Stdio};
 use std::sync::OnceLock;
 
-use partnerd::db::migrate::{MIGRATIONS, Migration, migrate_to};
+use partnerd::db::migrate::{MIGRATIONS, Migration, Step, migrate_to};
+use partnerd::failure::Failure;
 use partnerd::rules::day::Instant;
 use rusqlite::Connection;
 use serde_json::json;
@@ -53,13 +54,18 @@ const NEXT: i64 = NOW + 1;
 const DATABASE: &str = "partnerd.db";
 const AT_ONCE: usize = 8;
 
+/// Brings a database to the schema to come.
+pub fn upgrade(database: &Path, now: Instant, is_whole: bool) -> Result<Vec<Step>, Failure> {
+    let sql: &'static str = if is_whole { format!("{SCHEMA}{DATA}").leak() } else { SCHEMA };
+    let migrations = [MIGRATIONS, &[Migration { name: "silo", sql }]].concat();
+    migrate_to(&migrations, database, now)
+}
+
 /// What this program does where it is told to upgrade a database.
 pub fn as_told() -> Option<ExitCode> {
     let database = std::env::var_os(UPGRADES)?;
     let is_whole = std::env::var_os(LACKS).is_none();
-    let sql: &'static str = if is_whole { format!("{SCHEMA}{DATA}").leak() } else { SCHEMA };
-    let migrations = [MIGRATIONS, &[Migration { name: "silo", sql }]].concat();
-    match migrate_to(&migrations, Path::new(&database), Instant::from_millis(0)) {
+    match upgrade(Path::new(&database), Instant::from_millis(0), is_whole) {
         Ok(_) => Some(ExitCode::SUCCESS),
         Err(failure) => {
             eprintln!("{failure}");
@@ -100,7 +106,7 @@ fn trial(way: Way, number: u64, lacks: bool) -> Result<u64, String> {
             return Err("it is not carried on".to_owned());
         }
     }
-    look(&folder)?;
+    look(&folder, !is_new)?;
     if number == u64::MAX {
         older_touches_nothing(&folder)?;
     }
@@ -121,13 +127,18 @@ fn at_once(is_old: bool, lacks: bool) -> Result<(), String> {
             return Err(String::from_utf8_lossy(&output.stderr).into_owned());
         }
     }
-    if is_old { look(&folder) } else { of_new(&folder) }
+    if is_old { look(&folder, true) } else { of_new(&folder) }
 }
 
-/// Whether an upgraded database is as an undisturbed upgrade leaves it, with a whole copy of what was there before.
-fn look(folder: &Folder) -> Result<(), String> {
+/// Whether an upgraded database is as an undisturbed upgrade leaves it, with a whole copy of what was there before. What
+/// could not be deleted is so when the upgrade is carried on.
+fn look(folder: &Folder, is_carried_on: bool) -> Result<(), String> {
     equal(&contents(&folder.file(DATABASE))?, after(), "the upgraded database")?;
-    let copies = names(folder, &format!("before-v{NEXT}-"));
+    let (parts, copies): (Vec<_>, Vec<_>) =
+        names(folder, &format!("before-v{NEXT}-")).into_iter().partition(|name| name.contains("-part-"));
+    if is_carried_on && !parts.is_empty() {
+        return Err(format!("what was left of a copy was not deleted: {parts:?}"));
+    }
     match copies.as_slice() {
         [copy] => equal(&contents(&folder.file(copy))?, before(), "the copy of before"),
         _ => Err(format!("of before there are the copies {copies:?}")),

@@ -126,10 +126,12 @@ impl Trial {
             }
         }
         // A start makes the secret where the making of the database had not come to it.
+        let key = folder.company("Neu");
         let mut server = folder.serve(&[]);
+        let status = server.client(&key).get("/api/v1/laender").status;
         server.signal("TERM");
-        if !server.end().0.success() || (self.operation.is_done)(folder) != Some(true) {
-            return Err("a start that follows undoes it".to_owned());
+        if status != 200 || !server.end().0.success() || (self.operation.is_done)(folder) != Some(true) {
+            return Err(format!("what follows undoes it, or is answered {status}"));
         }
         oracle::prove(folder)
     }

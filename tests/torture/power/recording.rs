@@ -160,11 +160,15 @@ pub fn is_seldom(record: &Record<'_>) -> bool {
 fn library() -> &'static PathBuf {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
-        let library = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("recorder.so");
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+        let (library, part) =
+            (folder.join("recorder.so"), folder.join(format!("recorder-{}.so", std::process::id())));
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/torture/power/recorder.c");
         let mut cc = Command::new("cc");
-        let built = cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).args([source, "-ldl"]).status();
+        let built = cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&part).args([source, "-ldl"]).status();
         assert!(built.unwrap().success(), "{source} cannot be built");
+        // Another run may have it loaded.
+        fs::rename(part, &library).unwrap();
         library
     })
 }
