@@ -23,7 +23,8 @@ const LOG_BYTES_MAX: u64 = 64 << 20;
 /// Days over which the growth of the file is measured.
 const WINDOW: i64 = 30;
 
-/// Memory may be so much more than after the first week, in MiB: what is cached is bounded.
+/// Memory may be so much more than after the first window, in MiB: until then each thread of the system's allocator gets
+/// room of its own, for a service that is started anew every day.
 const MEMORY_GROWTH_MAX: usize = 64;
 
 pub fn names(folder: &Folder) -> Vec<String> {
@@ -114,7 +115,7 @@ impl Measures {
         let bytes = std::fs::metadata(database).map_err(|error| error.to_string())?.len();
         self.days.push((bytes, counts.documents()));
         let memory = most_memory(std::process::id()).unwrap_or_default();
-        if day == 7 {
+        if day == WINDOW {
             self.first_memory = Some(memory);
         }
         if day == 1 {
@@ -124,7 +125,7 @@ impl Measures {
             self.say(database, day, memory)?;
         }
         if self.first_memory.is_some_and(|first| memory > first + MEMORY_GROWTH_MAX) {
-            return Err(format!("{memory} MiB of memory, after a week {:?}", self.first_memory));
+            return Err(format!("{memory} MiB of memory, after {WINDOW} days {:?}", self.first_memory));
         }
         self.grows_no_faster(day)
     }
