@@ -14,6 +14,9 @@ pub mod commands;
 pub mod fault;
 mod operation;
 
+use std::fs::File;
+use std::process::Stdio;
+
 use crate::experiment::{Case, Experiment};
 use crate::power::oracle;
 use crate::power::recording::Log;
@@ -53,18 +56,24 @@ impl Trial<'_> {
         let (folder, logs) = (self.scene.copy(), Folder::new());
         let mut command = folder.command(&["serve", "--listen", "127.0.0.1:0"]);
         let log = Log::of(&mut command, &folder, &logs);
-        let mut server = Running::start(command);
+        let said = logs.file("said.txt");
+        let stderr = Stdio::from(File::create(&said).unwrap());
+        let mut server = Running::try_start(command, stderr).map_err(|output| format!("{output:?}"))?;
         let ready = self.operation.prepare(self.scene, &server)?;
         log.set_fault(&self.way.at(self.number));
         let answer = ready.send();
         server.kill();
         let met = log.met();
+        let said = std::fs::read_to_string(said).unwrap();
+        if said.contains("panicked") {
+            return Err(format!("a panic: {said}"));
+        }
         if is_taken_back {
             self.scene.lay_out(&folder);
         }
         self.look(&folder, answer.as_ref().ok().filter(|answer| is_done(answer)))?;
         match (answer, met >= self.number) {
-            (Ok(Answer { status: 200..400 | 500.., .. }) | Err(_), true)
+            (Ok(Answer { status: 200..400 | 503, .. }) | Err(_), true)
             | (Ok(Answer { status: 200..400, .. }), false) => Ok(met),
             (answer, _) => Err(format!("the answer was {answer:?}")),
         }
