@@ -126,7 +126,13 @@ impl Running {
         stdout.read_line(&mut line).unwrap();
         match line.trim_end().strip_prefix("partnerd listening on http://") {
             Some(address) => Ok(Running { child, stdout, address: address.to_owned() }),
-            None => Err(child.wait_with_output().unwrap()),
+            None => {
+                // It says something else first, and may go on.
+                if !line.is_empty() {
+                    child.kill().unwrap();
+                }
+                Err(child.wait_with_output().unwrap())
+            }
         }
     }
 

@@ -27,6 +27,9 @@ const WINDOW: i64 = 30;
 /// room of its own, for a service that is started anew every day.
 const MEMORY_GROWTH_MAX: usize = 64;
 
+/// What is read for the same questions may grow by so much: pages of an index that is deeper, never a table.
+const READ_GROWTH_MAX: u64 = 4;
+
 pub fn names(folder: &Folder) -> Vec<String> {
     let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
     names.map(|name| name.into_string().unwrap()).collect()
@@ -88,7 +91,7 @@ pub struct Measures {
     days: Vec<(u64, i64)>,
     first_memory: Option<usize>,
     longest_log: u64,
-    /// Bytes that were read for the same questions, on the second day and today.
+    /// Bytes that were read for the same questions, after a window and today.
     first_read: Option<u64>,
     last_read: u64,
 }
@@ -118,7 +121,7 @@ impl Measures {
         if day == WINDOW {
             self.first_memory = Some(memory);
         }
-        if day == 1 {
+        if day == WINDOW {
             self.first_read = Some(self.last_read);
         }
         if day % WINDOW == 0 && day > 0 {
@@ -126,6 +129,9 @@ impl Measures {
         }
         if self.first_memory.is_some_and(|first| memory > first + MEMORY_GROWTH_MAX) {
             return Err(format!("{memory} MiB of memory, after {WINDOW} days {:?}", self.first_memory));
+        }
+        if let Some(first) = self.first_read.filter(|first| self.last_read > READ_GROWTH_MAX * first) {
+            return Err(format!("{} bytes are read for what {first} were at first", self.last_read));
         }
         self.grows_no_faster(day)
     }
@@ -154,7 +160,7 @@ impl Measures {
         let (bytes, documents) = self.days[self.days.len() - 1];
         eprintln!(
             "day {day}: {documents} documents, {} KiB, {} bytes for each of the last {WINDOW} days, {rows} audit rows, \
-             write-ahead log {} KiB at most, {memory} MiB of memory, {} KiB read for three questions (day 1: {} KiB)",
+             write-ahead log {} KiB at most, {memory} MiB of memory, {} KiB read for three questions (day {WINDOW}: {} KiB)",
             bytes >> 10,
             self.bytes_per_document(day),
             self.longest_log >> 10,
