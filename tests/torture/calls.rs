@@ -13,6 +13,7 @@ pub mod commands;
 
 pub mod fault;
 mod operation;
+mod scenes;
 
 use std::fs::File;
 use std::process::Stdio;
