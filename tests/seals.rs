@@ -259,6 +259,21 @@ fn a_secret_that_cannot_be_read_keeps_no_server_from_starting() {
     assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("was altered"));
 }
 
+/// What a command wrote without the seals of the others would be taken for forged.
+#[test]
+fn a_command_that_cannot_read_the_secret_writes_nothing() {
+    let (folder, _) = mill();
+    let whole = secret_of(&folder, "partnerd.db");
+    folder.write("partnerd.db-secret", "secret 12\n");
+    let output = folder.run(&["tenant", "create", "Zwei"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && said.contains("partnerd.db-secret is damaged"), "{said}");
+    folder.write("partnerd.db-secret", &whole);
+    folder.result(&["check"]);
+    folder.result(&["tenant", "create", "Zwei"]);
+    folder.result(&["check"]);
+}
+
 #[test]
 fn the_head_of_the_last_day_goes_to_the_log() {
     let (folder, _) = mill();
