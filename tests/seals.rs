@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use partnerd::db::connection::open_writer;
 use partnerd::gate::audit::Row;
+use partnerd::rules::day;
 use process::Folder;
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -225,6 +226,21 @@ fn a_database_without_its_secret_is_served_and_begins_anew() {
     }
 }
 
+/// As a command leaves it that is killed when it has made the database and not yet the secret: what others wrote then has
+/// no seals, and the log that begins later has.
+#[test]
+fn a_database_that_was_used_before_it_had_a_secret_is_sealed_from_its_first_start_on() {
+    let folder = Folder::new();
+    partnerd::db::migrate::migrate(&folder.file("partnerd.db"), day::Instant::from_millis(0)).unwrap();
+    let key = folder.company("Mühle");
+    assert!(!folder.file("partnerd.db-secret").exists());
+    work(&folder, &key);
+    folder.result(&["check"]);
+    folder.result(&["backup", "b.db"]);
+    let verified = folder.run(&["audit", "verify"]);
+    assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
+}
+
 #[test]
 fn a_secret_that_cannot_be_read_keeps_no_server_from_starting() {
     let (folder, key) = mill();
@@ -241,6 +257,21 @@ fn a_secret_that_cannot_be_read_keeps_no_server_from_starting() {
     folder.write("partnerd.db-secret", &whole);
     let output = folder.run(&["audit", "verify"]);
     assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("was altered"));
+}
+
+/// What a command wrote without the seals of the others would be taken for forged.
+#[test]
+fn a_command_that_cannot_read_the_secret_writes_nothing() {
+    let (folder, _) = mill();
+    let whole = secret_of(&folder, "partnerd.db");
+    folder.write("partnerd.db-secret", "secret 12\n");
+    let output = folder.run(&["tenant", "create", "Zwei"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && said.contains("partnerd.db-secret is damaged"), "{said}");
+    folder.write("partnerd.db-secret", &whole);
+    folder.result(&["check"]);
+    folder.result(&["tenant", "create", "Zwei"]);
+    folder.result(&["check"]);
 }
 
 #[test]

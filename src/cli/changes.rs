@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use super::database::{in_transaction, now};
 use super::terminal::{Terminal, sentence};
 use crate::db::TenantId;
-use crate::db::connection::open_writer;
+use crate::db::connection::open_sealed;
 use crate::failure::Result;
 use crate::gate::administration::{self, Akteur};
 use crate::rules::deed::Deed;
@@ -21,7 +21,7 @@ pub fn note(connection: &Connection, tenant: Option<TenantId>, command: &str, de
 
 /// Writes down what a command made beside the database. What cannot be written down is said and does not undo it.
 pub fn note_made(database: &Path, terminal: &Terminal, command: &str, deed: &Deed) {
-    let written = open_writer(database).map_err(Into::into).and_then(|mut connection| {
+    let written = open_sealed(database).map_err(Into::into).and_then(|mut connection| {
         in_transaction(&mut connection, |open| Ok(note(open, None, command, deed)?))
     });
     if let Err(error) = written {

@@ -8,7 +8,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use super::terminal::{Outcome, Terminal, sentence};
 use crate::app::sealing;
 use crate::config::Config;
-use crate::db::connection::open_writer;
+use crate::db::connection::{open_sealed, open_writer};
 use crate::db::seal::Secret;
 use crate::db::{lock, migrate as schema, system_clock};
 use crate::rules::day::Instant;
@@ -37,7 +37,7 @@ pub fn open_or_create(path: &Path) -> Outcome<Connection> {
         sealing::settle(&mut connection, path, &system_clock())?;
         return Ok(connection);
     }
-    Ok(open_writer(path)?)
+    Ok(open_sealed(path)?)
 }
 
 /// Keeps a restore away from a file until this command ends.

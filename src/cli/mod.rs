@@ -31,14 +31,17 @@ mod tls;
 mod user;
 
 use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::Path;
 use std::process::ExitCode;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
-use terminal::{Outcome, Terminal, sentence};
+use terminal::{Outcome, Terminal, is_of_disk, sentence};
 
 use crate::app::openapi_text;
 use crate::config::Config;
+use crate::db::files::folder_of;
 use crate::db::{lock, logging};
 
 pub fn main() -> ExitCode {
@@ -85,7 +88,24 @@ fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
         true => logging::start(service::log_file(&config.db)?, config.log_format, log_level),
         false => stderr(),
     };
-    carry_out(arguments, &config, terminal)
+    carry_out(arguments, &config, terminal).map_err(|error| with_space(error, &config.db))
+}
+
+/// Below so much free space a failure of the disk is put down to it.
+const SPACE_NEEDED_MIB: u64 = 16;
+
+/// What to do about a full disk: SQLite calls it an I/O error where it has no room for the files beside the database.
+fn with_space(error: Box<dyn Error>, database: &Path) -> Box<dyn Error> {
+    let free = fs4::available_space(folder_of(database)).map(|bytes| bytes >> 20);
+    match free {
+        Ok(free) if free < SPACE_NEEDED_MIB && is_of_disk(&*error) => format!(
+            "{}: the disk of {} is full ({free} MiB are free): make room for {SPACE_NEEDED_MIB} MiB and try again",
+            sentence(error),
+            database.display()
+        )
+        .into(),
+        _ => error,
+    }
 }
 
 fn carry_out(arguments: Arguments, config: &Config, terminal: &Terminal) -> Outcome {

@@ -5,6 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressFinish};
+use rusqlite::ErrorCode;
 use serde::Serialize;
 use terminal_size::terminal_size_of;
 
@@ -103,4 +104,14 @@ pub fn sentence(error: Box<dyn Error>) -> String {
         Failure::Sql(error) => format!("the database says: {error}"),
         other => other.to_string(),
     }
+}
+
+/// Whether a command failed because the database could not read or write its files.
+pub fn is_of_disk(error: &(dyn Error + 'static)) -> bool {
+    let sql = match error.downcast_ref::<Failure>() {
+        Some(Failure::Sql(error)) => Some(error),
+        _ => error.downcast_ref::<rusqlite::Error>(),
+    };
+    let code = sql.and_then(rusqlite::Error::sqlite_error_code);
+    matches!(code, Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure | ErrorCode::CannotOpen))
 }

@@ -12,7 +12,7 @@ use super::changes::note;
 use super::database::{change, find_tenant, in_transaction, now, open};
 use super::terminal::{Outcome, Terminal};
 use crate::config::Config;
-use crate::db::connection::open_writer;
+use crate::db::connection::open_sealed;
 use crate::gate::Modus;
 use crate::leitstand::people::{self, Person, Rolle};
 use crate::rules::choice::Choice;
@@ -109,7 +109,7 @@ pub fn say_first_link(database: &Path, base: &str, config: &Config, terminal: &T
     if config.policy.leitstand.modus == Modus::Aus {
         return Ok(());
     }
-    let mut connection = open_writer(database)?;
+    let mut connection = open_sealed(database)?;
     let first = in_transaction(&mut connection, |connection| {
         let first = people::first_link(connection, now())?;
         if let Some((person, Some(_))) = &first {

@@ -64,6 +64,14 @@ pub fn open_writer(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
+/// The same for a command. Where the secret is there and cannot be read it refuses: rows that lack the seals of the others
+/// would be taken for forged.
+pub fn open_sealed(path: &Path) -> Result<Connection> {
+    let connection = open_writer(path)?;
+    seal::install(&connection, Secret::read(path)?.as_ref())?;
+    Ok(connection)
+}
+
 /// Marks a new file as ours; refuses that of another program.
 fn claim(connection: &Connection, path: &Path) -> Result<()> {
     let application: i32 = connection.query_row("pragma application_id", [], |row| row.get(0))?;

@@ -133,14 +133,26 @@ pub struct Running {
 
 impl Running {
     /// Starts a command that serves, and reads the address from its first line.
-    pub fn start(mut command: Command) -> Running {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    pub fn start(command: Command) -> Running {
+        Running::try_start(command, Stdio::null()).unwrap_or_else(|output| panic!("it ended: {output:?}"))
+    }
+
+    /// The same of a command that may end instead; then what it said.
+    pub fn try_start(mut command: Command, stderr: Stdio) -> Result<Running, Output> {
+        let mut child = command.stdout(Stdio::piped()).stderr(stderr).spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();
-        let address = line.trim_end().strip_prefix("partnerd listening on http://");
-        let address = address.unwrap_or_else(|| panic!("first line {line:?}")).to_owned();
-        Running { child, stdout, address }
+        match line.trim_end().strip_prefix("partnerd listening on http://") {
+            Some(address) => Ok(Running { child, stdout, address: address.to_owned() }),
+            None => {
+                // It says something else first, and may go on.
+                if !line.is_empty() {
+                    child.kill().unwrap();
+                }
+                Err(child.wait_with_output().unwrap())
+            }
+        }
     }
 
     /// The next line of stdout.
@@ -187,13 +199,7 @@ impl Running {
 
     /// A client of this server.
     pub fn client(&self, key: &str) -> Client {
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_global(Some(Duration::from_secs(600)))
-            // Less than the server leaves a connection idle: a request must not meet its end.
-            .max_idle_age(Duration::from_secs(2))
-            .build();
-        Client { base: format!("http://{}", self.address), key: key.to_owned(), agent: config.into() }
+        Client::new(&self.address, key)
     }
 }
 
@@ -221,6 +227,17 @@ pub struct Answer {
 }
 
 impl Client {
+    /// A client of a server at an address such as `127.0.0.1:8080`.
+    pub fn new(address: &str, key: &str) -> Client {
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(Duration::from_secs(600)))
+            // Less than the server leaves a connection idle: a request must not meet its end.
+            .max_idle_age(Duration::from_secs(2))
+            .build();
+        Client { base: format!("http://{address}"), key: key.to_owned(), agent: config.into() }
+    }
+
     pub fn get(&self, path: &str) -> Answer {
         self.send("GET", path, None).unwrap_or_else(|error| panic!("GET {path}: {error}"))
     }

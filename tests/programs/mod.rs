@@ -15,9 +15,24 @@ pub fn records() -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("passed-over")
 }
 
+/// What a test that mounts a file system names beside its programs: root may, as a rule.
+pub const MOUNT: &str = "the right to mount";
+
 pub fn is_missing(program: &str) -> bool {
+    if program == MOUNT {
+        return !may_mount();
+    }
     let started = Command::new(program).arg("--version").stdin(Stdio::null()).output();
     started.is_err_and(|error| error.kind() == ErrorKind::NotFound)
+}
+
+fn may_mount() -> bool {
+    let place = tempfile::TempDir::new().unwrap();
+    let runs = |program: &str, arguments: &[&str]| {
+        let mut command = Command::new(program);
+        command.args(arguments).arg(place.path()).output().is_ok_and(|output| output.status.success())
+    };
+    runs("mount", &["-t", "tmpfs", "-o", "size=1m", "none"]) && runs("umount", &[])
 }
 
 /// Ends a test that lacks one of its programs.

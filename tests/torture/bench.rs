@@ -7,6 +7,7 @@
 //! is not found, ends the run with an error that says the seed and the shortest sequence that shows it.
 
 mod audit;
+mod backup;
 mod beside;
 mod calls;
 mod days;
@@ -17,6 +18,7 @@ mod exact;
 mod exactly;
 mod experiment;
 mod final_documents;
+mod full;
 mod fuzz;
 mod hostile;
 mod keys;
@@ -36,8 +38,11 @@ mod raw;
 mod reads;
 mod scopes;
 mod socket;
+mod strace;
 mod tenants;
+mod upgrade;
 mod wire;
+mod year;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -48,10 +53,14 @@ const EXPERIMENTS: &[Experiment] = &[
     power::EXPERIMENT,
     ends::KILLS,
     calls::EXPERIMENT,
+    calls::commands::EXPERIMENT,
     once::EXPERIMENT,
     numbers::EXPERIMENT,
     beside::EXPERIMENT,
     log::EXPERIMENT,
+    full::EXPERIMENT,
+    backup::EXPERIMENT,
+    upgrade::EXPERIMENT,
     audit::EXPERIMENT,
     audit::FORGERY,
     final_documents::EXPERIMENT,
@@ -69,6 +78,7 @@ const EXPERIMENTS: &[Experiment] = &[
     ends::STOPS,
     modes::EXPERIMENT,
     old_sqlite::EXPERIMENT,
+    year::EXPERIMENT,
 ];
 
 /// What was asked for on the command line.
@@ -160,6 +170,9 @@ fn tried(asked: &Asked, experiment: &Experiment) -> (String, Result<(), String>)
 }
 
 fn main() -> ExitCode {
+    if let Some(ended) = upgrade::as_told() {
+        return ended;
+    }
     let asked = match Asked::of(std::env::args().skip(1)) {
         Ok(asked) => asked,
         Err(why) => {

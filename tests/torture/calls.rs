@@ -1,147 +1,106 @@
 //! P3 and P9: whatever call of the system fails while something is written, or is the last before a kill, nothing that was
 //! answered is lost, nothing is half-written, and what was sent can be sent again.
 //!
-//! A case is an operation (`calls/operation.rs`), a kind of call, and what becomes of it: it fails with EIO, ENOSPC or
-//! EINTR, or the process is killed at it. It is tried at the first such call of the operation, at the second, and so on,
-//! until the operation ends without having met it. strace counts the calls of each thread by itself, and is attached to
-//! the server once that has verified the key, so that no call of the start is counted.
+//! A case is an operation, a kind of call, and what becomes of it (`calls/fault.rs`): it fails, ends with half of what it
+//! should write, or the process is killed at it. A library that is preloaded does that (`power/recorder.c`). The operation
+//! is run once whole, so that its calls are counted, and then with one of them failing at a time.
 //!
-//! Writes that end short are not among them: strace can only say that a call did what it did not do.
+//! Operations are requests and forms (`calls/operation.rs`), and what the command line and a start do
+//! (`calls/commands.rs`). For a request calls count from when the server has verified the key.
 
+mod browser;
+pub mod commands;
+
+pub mod fault;
 mod operation;
+mod scenes;
 
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, Stdio};
+use std::fs::File;
+use std::process::Stdio;
 
 use crate::experiment::{Case, Experiment};
+use crate::power::oracle;
+use crate::power::recording::Log;
 use crate::process::{Answer, Folder, Running};
-use operation::{OPERATIONS, Operation, Scene};
+use fault::{Way, each_call};
+use operation::{OPERATIONS, Operation, Scene, is_done};
 
 pub const EXPERIMENT: Experiment = Experiment {
     promise: "P3, P9",
-    what: "calls of the system that failed, or at which it was killed",
-    needs: &["strace"],
+    what: "calls of requests and forms that failed, or at which it was killed",
+    needs: &["cc"],
     seeds: 6,
     case,
     fault: "what was answered is taken back",
     control_seeds: 8,
 };
 
-/// Kinds of calls by which files change, as strace names them.
-const CALLS: &[&str] = &["pwrite64", "fdatasync,fsync", "ftruncate", "openat", "rename,unlink"];
-
-const KILL: &str = "signal=KILL";
-
-/// What becomes of a call.
-const ENDS: &[&str] = &[KILL, "error=EIO", "error=ENOSPC", "error=EINTR"];
-
-/// More calls of a kind than one operation has.
-const CALLS_MAX: usize = 400;
-
 fn case(case: &mut Case) -> Result<u64, String> {
-    let cases = OPERATIONS.len() * CALLS.len() * ENDS.len();
-    // Neighbouring seeds differ in all three: 37 shares no divisor with their number.
-    let at = usize::try_from(case.seed).unwrap_or_default() * 37 % cases;
-    let operation = &OPERATIONS[at % OPERATIONS.len()];
-    let (call, end) = (CALLS[at / OPERATIONS.len() % CALLS.len()], ENDS[at / OPERATIONS.len() / CALLS.len()]);
     let scene = Scene::get();
-    for nr in 1..=CALLS_MAX {
-        let trial = Trial { scene, operation, call, end, nr };
-        let was_met = trial
-            .run(case.has_fault)
-            .map_err(|found| format!("{}, {call} number {nr}, {end}: {found}", operation.name))?;
-        if !was_met {
-            return Ok(nr as u64);
-        }
-    }
-    Err(format!("{}: more than {CALLS_MAX} calls of {call}", operation.name))
+    each_call(case, OPERATIONS.len(), |operation, way, number| {
+        let trial = Trial { scene, operation: &OPERATIONS[operation], way, number };
+        let name = trial.operation.name;
+        trial.run(case.has_fault).map_err(|found| format!("{name}, {}: {found}", way.describe(number)))
+    })
 }
 
 struct Trial<'t> {
     scene: &'t Scene,
     operation: &'t Operation,
-    call: &'t str,
-    end: &'t str,
-    nr: usize,
+    way: Way,
+    number: u64,
 }
 
 impl Trial<'_> {
-    /// Whether the operation had so many calls.
-    fn run(&self, is_taken_back: bool) -> Result<bool, String> {
-        let folder = self.scene.copy();
-        let mut server = folder.serve(&[]);
-        let client = server.client(&self.scene.key);
-        if client.get("/api/v1/laender").status != 200 {
-            return Err("the server did not answer".to_owned());
-        }
-        let strace =
-            Strace::attach(&folder, &server, &format!("{}:{}:when={}", self.call, self.end, self.nr));
-        let answer = self.operation.send(self.scene, &client);
-        let was_met = strace.ends(&folder, self.end == KILL && answer.is_err());
+    /// How many calls of the kind the operation had.
+    fn run(&self, is_taken_back: bool) -> Result<u64, String> {
+        let (folder, logs) = (self.scene.copy(), Folder::new());
+        let mut command = folder.command(&["serve", "--listen", "127.0.0.1:0"]);
+        let log = Log::of(&mut command, &folder, &logs);
+        let said = logs.file("said.txt");
+        let stderr = Stdio::from(File::create(&said).unwrap());
+        let mut server = Running::try_start(command, stderr).map_err(|output| format!("{output:?}"))?;
+        let ready = self.operation.prepare(self.scene, &server)?;
+        log.set_fault(&self.way.at(self.number));
+        let answer = ready.send();
         server.kill();
-        let was_answered = answer.as_ref().is_ok_and(|answer| self.operation.is_done(answer));
+        let met = log.met();
+        let said = std::fs::read_to_string(said).unwrap();
+        if said.contains("panicked") {
+            return Err(format!("a panic: {said}"));
+        }
         if is_taken_back {
             self.scene.lay_out(&folder);
         }
-        self.look(&folder, was_answered)?;
-        match (answer, was_met) {
-            (Ok(Answer { status: 200..300 | 500.., .. }) | Err(_), true)
-            | (Ok(Answer { status: 200..300, .. }), false) => Ok(was_met),
+        self.look(&folder, answer.as_ref().ok().filter(|answer| is_done(answer)))?;
+        match (answer, met >= self.number) {
+            (Ok(Answer { status: 200..400 | 503, .. }) | Err(_), true)
+            | (Ok(Answer { status: 200..400, .. }), false) => Ok(met),
             (answer, _) => Err(format!("the answer was {answer:?}")),
         }
     }
 
     /// Whether all is whole, what was answered is there, and sending it again leaves it there once.
-    fn look(&self, folder: &Folder, was_answered: bool) -> Result<(), String> {
-        for proof in [&["check"][..], &["audit", "verify"]] {
-            let output = folder.run(proof);
-            if !output.status.success() {
-                let said = [output.stdout, output.stderr].concat();
-                return Err(format!("{proof:?} says {}", String::from_utf8_lossy(&said)));
-            }
-        }
+    fn look(&self, folder: &Folder, answered: Option<&Answer>) -> Result<(), String> {
+        oracle::prove(folder)?;
         let server = folder.serve(&[]);
         let client = server.client(&self.scene.key);
         let before = self.operation.count(self.scene, &client);
-        if was_answered && before != 1 {
+        if answered.is_some() && before != 1 {
             return Err(format!("it was answered, and is there {before} times"));
         }
-        let again = self.operation.send(self.scene, &client).map_err(|error| error.to_string())?;
-        if again.status >= 300 && before == 0 {
-            return Err(format!("it was not done, and sent again it is refused: {}", again.body));
+        if let Some(rows) = answered.map(|answered| oracle::audit_rows(folder, answered)).transpose()?
+            && rows != 1
+        {
+            return Err(format!("its request has {rows} audit rows"));
+        }
+        let again = self.operation.prepare(self.scene, &server)?.send()?;
+        if !is_done(&again) && before == 0 {
+            return Err(format!("it was not done, and sent again it is refused: {again:?}"));
         }
         match self.operation.count(self.scene, &client) {
             1 => Ok(()),
             after => Err(format!("there {before} times, and {after} times once it was sent again")),
         }
-    }
-}
-
-/// strace beside a server whose calls it lets fail.
-pub struct Strace(Child);
-
-impl Strace {
-    pub fn attach(folder: &Folder, server: &Running, inject: &str) -> Strace {
-        let calls = inject.split(':').next().unwrap_or_default();
-        let mut command = Command::new("strace");
-        command.current_dir(folder.path()).args(["-f", "-o", "calls.txt", "-p", &server.pid().to_string()]);
-        command.args(["-e", &format!("trace={calls}"), "-e", &format!("inject={inject}")]);
-        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-        // It says so once it has all threads.
-        let mut line = String::new();
-        let mut said = BufReader::new(child.stderr.take().unwrap());
-        said.read_line(&mut line).unwrap();
-        assert!(line.contains("attached"), "{line}");
-        std::thread::spawn(move || said.read_to_end(&mut Vec::new()));
-        Strace(child)
-    }
-
-    /// Ends it; whether a call of the server has failed, or killed it.
-    pub fn ends(mut self, folder: &Folder, has_killed: bool) -> bool {
-        // At the end of what was killed under it strace waits for threads that are gone.
-        let signal = if has_killed { "-KILL" } else { "-TERM" };
-        assert!(Command::new("kill").args([signal, &self.0.id().to_string()]).status().unwrap().success());
-        self.0.wait().unwrap();
-        has_killed || std::fs::read_to_string(folder.file("calls.txt")).unwrap().contains("(INJECTED)")
     }
 }

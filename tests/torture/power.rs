@@ -16,9 +16,9 @@
 //! that shows it.
 
 mod commands;
-mod disk;
+pub mod disk;
 pub mod oracle;
-mod recording;
+pub mod recording;
 pub mod writers;
 
 use std::path::Path;
@@ -72,7 +72,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
 }
 
 /// A company that was served long ago, and its key.
-fn beginning() -> &'static (Image, String) {
+pub fn beginning() -> &'static (Image, String) {
     static BEGINNING: OnceLock<(Image, String)> = OnceLock::new();
     BEGINNING.get_or_init(|| {
         let folder = Folder::new();
@@ -191,7 +191,7 @@ fn look_at(nr: usize, image: &Image, key: &str, answered: &[Answered]) -> Result
     Ok(())
 }
 
-fn laid_out(image: &Image) -> Folder {
+pub fn laid_out(image: &Image) -> Folder {
     let folder = Folder::new();
     oracle::lay_out(image, folder.path());
     folder

@@ -219,3 +219,14 @@ fn only_what_killed_copies_left_is_deleted() {
     assert!(!left.iter().any(|name| folder.file(name).exists()), "{:?}", names(&folder, ""));
     assert_eq!(names(&folder, "before").len(), 3);
 }
+
+/// A copy has two names for a moment, that of the copy and that of the part: killed then, the next upgrade finds both.
+#[test]
+fn a_killed_copy_that_has_its_name_leaves_no_part() {
+    let folder = mill();
+    let copy = format!("partnerd.db-before-v{NEXT}-1970-01-01");
+    folder.result(&["backup", &copy]);
+    std::fs::hard_link(folder.file(&copy), folder.file(&format!("{copy}-part-7"))).unwrap();
+    upgrade(&folder.file("partnerd.db"), SILO).unwrap();
+    assert_eq!(names(&folder, "before"), [copy]);
+}

@@ -163,14 +163,15 @@ fn create_installation(connection: &Connection, now: Instant) -> Result<()> {
 /// beside it: `<database>-before-v9-2026-11-21`, where 9 is the `first` migration that it lacks. One a day:
 /// an upgrade that fails again and again does not fill the disk.
 fn keep_copy(connection: &Connection, first: i64, path: &Path, now: Instant) -> Result<()> {
+    // The lock of the migration lets nobody else make such a copy. One that was killed may have got its name before the
+    // other was taken from it.
+    let begins = beside(path, "before-v");
+    let begins = begins.file_name().unwrap_or_default().to_string_lossy();
+    remove_leftovers(folder_of(path), |name| name.starts_with(&*begins))?;
     let kept = beside(path, &format!("before-v{first}-{}", Day::in_berlin(now)));
     if kept.exists() {
         return Ok(());
     }
-    // The lock of the migration lets nobody else make such a copy.
-    let begins = beside(path, "before-v");
-    let begins = begins.file_name().unwrap_or_default().to_string_lossy();
-    remove_leftovers(folder_of(path), |name| name.starts_with(&*begins))?;
     // One file, without a log beside it.
     let close = |part: &Path| Ok(Connection::open(part)?.execute_batch("pragma journal_mode = delete")?);
     copy(&kept, |part| fill_at_once(connection, part), close)?;

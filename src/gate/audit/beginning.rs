@@ -119,14 +119,14 @@ pub fn newest_beginning(connection: &Connection, secret: &Secret) -> Result<Opti
 /// Begins to seal all chains as they stand, on a connection that seals with this secret; the seal of this beginning.
 pub fn begin(connection: &Connection, secret: &Secret, now: Instant) -> Result<Seal> {
     let before: i64 = connection.query_row("select count(*) from siegel_beginn", [], |row| row.get(0))?;
-    let is_used: bool = connection.query_row(
-        "select exists (select 1 from audit_kopf) or exists (select 1 from kette where letzte_nr > 0)",
-        [],
-        |row| row.get(0),
-    )?;
+    let exists = |rows: &str| -> rusqlite::Result<bool> {
+        connection.query_row(&format!("select exists ({rows})"), [], |row| row.get(0))
+    };
+    let has_log = exists("select 1 from audit_kopf union all select 1 from audit_tag")?;
+    let is_used = has_log || exists("select 1 from kette where letzte_nr > 0")?;
     let anlass = if before == 0 && !is_used { "neu" } else { "geheimnis" };
-    if !is_used {
-        // The log has a head from now on, whether there are rows or not.
+    if !has_log {
+        // It has a head from now on, whether there are rows or not: one that is made later would have no seal.
         let today = now.utc_day();
         begin_day(connection, today, None, beginning(today, None), false)?;
     }

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::calls::Strace;
 use crate::dice::Dice;
 use crate::mills::Mills;
 use crate::process::{Folder, Running};
+use crate::strace::Strace;
 use crate::wire::{Wire, request};
 
 const CLIENTS: u64 = 6;

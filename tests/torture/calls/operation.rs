@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
-use crate::process::{Answer, Client, Folder};
+use super::browser::{Browser, Form};
+use crate::process::{Answer, Client, Folder, Running};
 
 /// A company as every trial finds it, and the ids of its records.
 pub struct Scene {
@@ -15,6 +16,8 @@ pub struct Scene {
     delivery: String,
     invoice: String,
     weighing: String,
+    /// The session of a person in the Leitstand.
+    session: String,
 }
 
 /// By this an operation is known again, and sent again under the same Idempotency-Key.
@@ -48,9 +51,11 @@ impl Scene {
         let invoice = made("/api/v1/belege", invoice);
         let weighing = json!({"waage_id": 1, "gewicht_erst_kg": 20_000, "partner_id": partner});
         let weighing = made("/api/v1/wiegungen", weighing);
+        let link = folder.result(&["user", "create", "Erika", "--role", "verwalten"]);
+        let session = Browser::of_link(&server, link.trim());
         server.signal("TERM");
         assert!(server.end().0.success());
-        Scene { folder, key, partner, delivery, invoice, weighing }
+        Scene { folder, key, partner, delivery, invoice, weighing, session }
     }
 
     pub fn copy(&self) -> Folder {
@@ -81,27 +86,63 @@ fn document(typ: &str, menge: i64) -> Value {
 
 pub struct Operation {
     pub name: &'static str,
-    /// Method, path and body.
-    request: fn(&Scene) -> (&'static str, String, Value),
+    request: fn(&Scene) -> Request,
     /// How often it was done.
     count: fn(&Scene, &Client) -> usize,
 }
 
-impl Operation {
-    pub fn send(&self, scene: &Scene, client: &Client) -> Result<Answer, String> {
-        let (method, path, body) = (self.request)(scene);
-        let once = [("idempotency-key", MARK)];
-        client.send_text(method, &path, &once, Some(body.to_string())).map_err(|error| error.to_string())
-    }
+enum Request {
+    /// Method, path and body.
+    Json(&'static str, String, Value),
+    /// A form of the Leitstand: its path below the company, and what is typed into it.
+    Form(String, &'static [(&'static str, &'static str)]),
+}
 
-    /// Whether an answer says that it was done; a bulk request is answered 200 whatever became of its items.
-    pub fn is_done(&self, answer: &Answer) -> bool {
-        answer.status < 300 && answer.body["abgelehnt"].as_i64().unwrap_or(0) == 0
+/// A request that only has to be sent: the page of a form is open.
+pub enum Ready {
+    Json(Client, &'static str, String, Value),
+    Form(Browser, Form),
+}
+
+impl Operation {
+    pub fn prepare(&self, scene: &Scene, server: &Running) -> Result<Ready, String> {
+        let client = server.client(&scene.key);
+        if client.get("/api/v1/laender").status != 200 {
+            return Err("the server did not answer".to_owned());
+        }
+        Ok(match (self.request)(scene) {
+            Request::Json(method, path, body) => Ready::Json(client, method, path, body),
+            Request::Form(path, typed) => {
+                let browser = Browser::new(server, &scene.session);
+                let form = browser.open(&format!("/leitstand/f/1{path}"))?;
+                Ready::Form(browser, form.typed(typed))
+            }
+        })
     }
 
     pub fn count(&self, scene: &Scene, client: &Client) -> usize {
         (self.count)(scene, client)
     }
+}
+
+impl Ready {
+    pub fn send(&self) -> Result<Answer, String> {
+        match self {
+            Ready::Json(client, method, path, body) => {
+                let once = [("idempotency-key", MARK)];
+                client
+                    .send_text(method, path, &once, Some(body.to_string()))
+                    .map_err(|error| error.to_string())
+            }
+            Ready::Form(browser, form) => browser.send(form),
+        }
+    }
+}
+
+/// Whether an answer says that it was done; a bulk request is answered 200 whatever became of its items, a form with the
+/// way to what it made.
+pub fn is_done(answer: &Answer) -> bool {
+    answer.status < 400 && answer.body["abgelehnt"].as_i64().unwrap_or(0) == 0
 }
 
 fn record(client: &Client, path: &str) -> Value {
@@ -123,7 +164,7 @@ pub const OPERATIONS: &[Operation] = &[
         request: |_| {
             let mut body = document("RE", 3);
             body["external_ref"] = json!(MARK);
-            ("POST", "/api/v1/belege".to_owned(), body)
+            Request::Json("POST", "/api/v1/belege".to_owned(), body)
         },
         count: |_, client| listed(client, "/api/v1/belege?typ=RE", "external_ref", MARK),
     },
@@ -131,7 +172,11 @@ pub const OPERATIONS: &[Operation] = &[
         name: "PUT of a document",
         request: |scene| {
             let items = json!([{"artikelnr": "S", "menge": 7}]);
-            ("PUT", format!("/api/v1/belege/{}", scene.delivery), json!({"items": items, "notizen": MARK}))
+            Request::Json(
+                "PUT",
+                format!("/api/v1/belege/{}", scene.delivery),
+                json!({"items": items, "notizen": MARK}),
+            )
         },
         count: |scene, client| {
             let record = record(client, &format!("/api/v1/belege/{}", scene.delivery));
@@ -141,14 +186,16 @@ pub const OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "storno of a final invoice",
-        request: |scene| ("POST", format!("/api/v1/belege/{}/storno", scene.invoice), json!({"grund": MARK})),
+        request: |scene| {
+            Request::Json("POST", format!("/api/v1/belege/{}/storno", scene.invoice), json!({"grund": MARK}))
+        },
         count: |scene, client| listed(client, "/api/v1/belege?typ=RE", "storno_von_beleg_id", &scene.invoice),
     },
     Operation {
         name: "second weighing",
         request: |scene| {
             let path = format!("/api/v1/wiegungen/{}/zweitwiegung", scene.weighing);
-            ("PUT", path, json!({"gewicht_zweit_kg": 8_000}))
+            Request::Json("PUT", path, json!({"gewicht_zweit_kg": 8_000}))
         },
         count: |scene, client| {
             let record = record(client, &format!("/api/v1/wiegungen/{}", scene.weighing));
@@ -163,25 +210,49 @@ pub const OPERATIONS: &[Operation] = &[
                 body["external_ref"] = json!(format!("{MARK} {nr}"));
                 body
             };
-            ("POST", "/api/v1/belege/stapel".to_owned(), json!({"items": [item(1), item(2)]}))
+            Request::Json("POST", "/api/v1/belege/stapel".to_owned(), json!({"items": [item(1), item(2)]}))
         },
         count: |_, client| listed(client, "/api/v1/belege?typ=LS", "external_ref", &format!("{MARK} 2")),
     },
     Operation {
         name: "POST of a partner",
-        request: |_| ("POST", "/api/v1/kunden".to_owned(), json!({"name": MARK, "kundennr": "F"})),
+        request: |_| {
+            Request::Json("POST", "/api/v1/kunden".to_owned(), json!({"name": MARK, "kundennr": "F"}))
+        },
         count: |_, client| listed(client, "/api/v1/kunden", "kundennr", "F"),
     },
     Operation {
         name: "attachment of 100 KB",
         request: |scene| {
             let body = json!({"dateiname": "folter.bin", "inhalt_base64": "QUJD".repeat(33_000)});
-            ("POST", format!("/api/v1/kunden/{}/dokumente", scene.partner), body)
+            Request::Json("POST", format!("/api/v1/kunden/{}/dokumente", scene.partner), body)
         },
         count: |scene, client| {
             let list = record(client, &format!("/api/v1/kunden/{}/dokumente", scene.partner));
             let rows = list["data"].as_array().or(list.as_array()).unwrap().clone();
             rows.iter().filter(|row| row["dateiname"] == "folter.bin").count()
         },
+    },
+    Operation {
+        name: "form of a new partner",
+        request: |_| Request::Form("/partner/neu".to_owned(), &[("kundennr", "F"), ("nachname_firma", MARK)]),
+        count: |_, client| listed(client, "/api/v1/kunden", "kundennr", "F"),
+    },
+    Operation {
+        name: "form of a changed partner",
+        request: |scene| {
+            let typed = &[("telefon", "0906 1"), ("notizen", MARK)];
+            Request::Form(format!("/partner/{}/aendern", scene.partner), typed)
+        },
+        count: |scene, client| {
+            let record = record(client, &format!("/api/v1/kunden/{}", scene.partner));
+            let half = [record["telefon"] == "0906 1", record["notizen"] == MARK];
+            if half[0] == half[1] { usize::from(half[0]) } else { usize::MAX }
+        },
+    },
+    Operation {
+        name: "form of a storno",
+        request: |scene| Request::Form(format!("/belege/{}/storno", scene.invoice), &[("grund", MARK)]),
+        count: |scene, client| listed(client, "/api/v1/belege?typ=RE", "storno_von_beleg_id", &scene.invoice),
     },
 ];

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::disk::Image;
 use super::writers::{Answered, Promise};
-use crate::process::Folder;
+use crate::process::{Answer, Folder};
 
 /// Writes a state into a folder of its own.
 pub fn lay_out(image: &Image, folder: &Path) {
@@ -119,6 +119,13 @@ fn has(connection: &Connection, requests: &HashMap<Uuid, usize>, answered: &Answ
         Some(1) => Ok(()),
         rows => Err(lost(&format!("{} audit rows", rows.copied().unwrap_or(0)))),
     }
+}
+
+/// How many audit rows an answered request has.
+pub fn audit_rows(folder: &Folder, answer: &Answer) -> Result<i64, String> {
+    let id = Uuid::parse_str(&answer.request_id).map_err(|error| error.to_string())?;
+    let sql = "select count(*) from audit where request_id = ?1";
+    folder.database().query_row(sql, [id], |row| row.get(0)).map_err(|error| error.to_string())
 }
 
 /// The last number of each series is how many documents it has: each number is unique.

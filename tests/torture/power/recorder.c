@@ -12,6 +12,11 @@
  *   t  truncate: the new length              l  a second name: -; both, with a zero byte between them
  *   s  sync: length of the log at its begin  r  rename: -; both, likewise
  *                                            u  unlink: -; the name
+ *
+ * One call can be made to fail. Which, stands in the file TORTURE_LOG-fault; calls count from when that is there: a kind
+ * (w, s, t, o: open, n: rename, link or unlink), a number, an error (-1: the process is killed at it, 0: none), and
+ * whether half of the write is done before. A write that was done by half returns so, and the error is the next one's.
+ * TORTURE_LOG-met holds how many calls of the kind there were.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -19,6 +24,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -38,6 +44,14 @@ static int log_file = -1;
 static dev_t device;
 static uint64_t logged;
 static long seconds_off;
+static char fault_path[PATH_MAX];
+static int met_file = -1;
+static int64_t met;
+static struct {
+    char kind;
+    long number;
+    int error, is_half;
+} fault;
 
 __attribute__((constructor)) static void begin(void) {
     struct stat state;
@@ -49,7 +63,47 @@ __attribute__((constructor)) static void begin(void) {
     log_file = REAL(open)(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (log_file < 0) abort();
     logged = (uint64_t)lseek64(log_file, 0, SEEK_END);
+    char met_path[PATH_MAX];
+    snprintf(fault_path, sizeof fault_path, "%s-fault", path);
+    snprintf(met_path, sizeof met_path, "%s-met", path);
+    met_file = REAL(open)(met_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 }
+
+enum { KILLED = -1, HALF = -2 };
+
+static void die(void) {
+    kill(getpid(), SIGKILL);
+    pause();
+}
+
+/* What becomes of a call of a kind: 0: it is done, HALF: half of it, or the error that it has. */
+static int fate(char kind) {
+    static pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
+    FILE *file;
+    int becomes = 0;
+    pthread_mutex_lock(&counting);
+    if (!fault.kind && (file = fopen(fault_path, "r")) != NULL) {
+        if (fscanf(file, "%c %ld %d %d", &fault.kind, &fault.number, &fault.error, &fault.is_half) != 4) fault.kind = 0;
+        fclose(file);
+    }
+    if (fault.kind == kind) {
+        met++;
+        if (REAL(pwrite64)(met_file, &met, sizeof met, 0) != sizeof met) abort();
+        if (met == fault.number) becomes = fault.is_half ? HALF : fault.error;
+        if (met == fault.number + 1 && fault.is_half) becomes = fault.error;
+    }
+    pthread_mutex_unlock(&counting);
+    if (becomes == KILLED) die();
+    return becomes;
+}
+
+/* Returns from a call with its error, if it has one. */
+#define FATE(kind)                          \
+    int becomes = fate(kind);               \
+    if (becomes > 0) {                      \
+        errno = becomes;                    \
+        return -1;                          \
+    }
 
 static void note(char kind, uint64_t inode, uint64_t number, const void *bytes, size_t length) {
     uint64_t head[4] = {(uint64_t)kind, inode, number, length};
@@ -80,6 +134,9 @@ static int name_of(const char *path, char name[PATH_MAX]) {
 
 static int opened(int (*really)(const char *, int, ...), const char *path, int flags, mode_t mode) {
     char name[PATH_MAX];
+    if (name_of(path, name)) {
+        FATE('o')
+    }
     if (!(flags & (O_CREAT | O_TRUNC))) return really(path, flags, mode);
     pthread_mutex_lock(&lock);
     int file = really(path, flags, mode), error = errno;
@@ -107,6 +164,9 @@ OPEN(open64)
 static ssize_t wrote(int file, const struct iovec *parts, int count, off64_t at) {
     uint64_t inode = inode_of(file);
     if (!inode) return at < 0 ? REAL(writev)(file, parts, count) : REAL(pwritev64)(file, parts, count, at);
+    FATE('w')
+    struct iovec half = {parts[0].iov_base, parts[0].iov_len - parts[0].iov_len / 2};
+    if (becomes == HALF) parts = &half, count = 1;
     pthread_mutex_lock(&lock);
     ssize_t written = at < 0 ? REAL(writev)(file, parts, count) : REAL(pwritev64)(file, parts, count, at);
     int error = errno;
@@ -119,6 +179,7 @@ static ssize_t wrote(int file, const struct iovec *parts, int count, off64_t at)
         left -= (ssize_t)length;
     }
     pthread_mutex_unlock(&lock);
+    if (becomes == HALF && fault.error == KILLED) die();
     errno = error;
     return written;
 }
@@ -138,6 +199,7 @@ ssize_t pwrite64(int file, const void *bytes, size_t length, off64_t at) {
 }
 
 int ftruncate64(int file, off64_t length) {
+    FATE('t')
     pthread_mutex_lock(&lock);
     int result = REAL(ftruncate64)(file, length), error = errno;
     if (result == 0) note('t', inode_of(file), (uint64_t)length, "", 0);
@@ -148,6 +210,7 @@ int ftruncate64(int file, off64_t length) {
 int ftruncate(int file, off_t length) { return ftruncate64(file, length); }
 
 static int synced(int (*really)(int), int file) {
+    FATE('s')
     pthread_mutex_lock(&lock);
     uint64_t before = logged;
     pthread_mutex_unlock(&lock);
@@ -163,6 +226,7 @@ int fdatasync(int file) { return synced(REAL(fdatasync), file); }
 
 /* Runs a call that changes one name or two, and notes it. */
 #define NAMING(kind, from, to, call)                                                         \
+    FATE('n')                                                                                \
     char names[2 * PATH_MAX], second[PATH_MAX];                                              \
     pthread_mutex_lock(&lock);                                                               \
     int known = name_of(from, names) && name_of(to, second);                                 \

@@ -68,9 +68,38 @@ impl Log {
         fs::metadata(&self.path).map_or(0, |log| log.len() as usize)
     }
 
+    /// Has a call of the command fail from now on; what is counted begins now.
+    pub fn set_fault(&self, fault: &Fault) {
+        let Fault { kind, number, error, is_half } = *fault;
+        let text = format!("{kind} {number} {error} {}", u8::from(is_half));
+        // It is read whole or not at all.
+        fs::write(self.beside("-part"), text).unwrap();
+        fs::rename(self.beside("-part"), self.beside("-fault")).unwrap();
+    }
+
+    /// How many calls of the kind of the fault there were.
+    pub fn met(&self) -> u64 {
+        let met = fs::read(self.beside("-met")).expect("the library was not loaded");
+        met.try_into().map_or(0, u64::from_le_bytes)
+    }
+
+    fn beside(&self, ending: &str) -> PathBuf {
+        self.path.with_file_name(format!("calls.log{ending}"))
+    }
+
     pub fn read(&self) -> Vec<u8> {
         fs::read(&self.path).expect("the library was not loaded: is the executable a static one?")
     }
+}
+
+/// A call that fails, as `recorder.c` reads it.
+pub struct Fault {
+    pub kind: char,
+    pub number: u64,
+    /// An errno, or -1: the process is killed at it.
+    pub error: i32,
+    /// Half of a write is done before.
+    pub is_half: bool,
 }
 
 /// What was on the disk before a process began, and what it asked of it.
@@ -131,17 +160,21 @@ pub fn is_seldom(record: &Record<'_>) -> bool {
 fn library() -> &'static PathBuf {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
-        let library = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("recorder.so");
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+        let (library, part) =
+            (folder.join("recorder.so"), folder.join(format!("recorder-{}.so", std::process::id())));
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/torture/power/recorder.c");
         let mut cc = Command::new("cc");
-        let built = cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).args([source, "-ldl"]).status();
+        let built = cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&part).args([source, "-ldl"]).status();
         assert!(built.unwrap().success(), "{source} cannot be built");
+        // Another run may have it loaded.
+        fs::rename(part, &library).unwrap();
         library
     })
 }
 
 /// The records of a log; the last one may have been cut off when the process was killed.
-fn records(log: &[u8]) -> Vec<Record<'_>> {
+pub fn records(log: &[u8]) -> Vec<Record<'_>> {
     let (mut records, mut at) = (Vec::new(), 0);
     while let Some((head, rest)) = log[at..].split_at_checked(32) {
         let [kind, file, number, length] =
