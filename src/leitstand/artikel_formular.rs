@@ -1,5 +1,7 @@
 //! The form of an article with its tiers: a new one, and the change of one that is there.
 
+use std::fmt::Display;
+
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
@@ -7,7 +9,8 @@ use super::artikel::groups_of;
 use super::frame;
 use super::page::{Ask, FirmaChange, Snapshot};
 use super::parts::{
-    choice, field, form, lines, made_from, optional, or_blank, price, refusal, typed_number, yes_or_no,
+    amount, choice, field, form, lines, made_from, optional, or_blank, price, refusal, typed_number,
+    yes_or_no,
 };
 use crate::artikel::{self, Artikel};
 use crate::failure::Result;
@@ -22,8 +25,8 @@ const BLANK_TIERS: usize = 3;
 
 /// Fields that are numbers, and what an article has there.
 const NUMBERS: [(&str, &str, fn(&Artikel) -> String); 3] = [
-    ("preis", "Verkaufspreis netto (EUR)", |artikel| optional(artikel.preis, plain)),
-    ("ep_netto", "Einkaufspreis netto (EUR)", |artikel| optional(artikel.ep_netto, plain)),
+    ("preis", "Verkaufspreis netto (EUR)", |artikel| optional(artikel.preis, plain_price)),
+    ("ep_netto", "Einkaufspreis netto (EUR)", |artikel| optional(artikel.ep_netto, plain_price)),
     ("mwst_satz", "Steuersatz (%)", |artikel| optional(artikel.mwst_satz, plain)),
 ];
 
@@ -36,8 +39,13 @@ const LINES: [(&str, &str, fn(&Artikel) -> String); 6] = [
     ("ean", "EAN", |artikel| or_blank(&artikel.ean)),
 ];
 
-/// A number as it is typed: `0,32`, without points between thousands.
-fn plain(number: impl std::fmt::Display) -> String {
+/// A number as it is typed: `1000`, without points between thousands.
+fn plain(number: impl Display) -> String {
+    amount(number).replace('.', "")
+}
+
+/// The same of a price: `0,32`, `12,00`.
+fn plain_price(number: impl Display) -> String {
     price(number).replace('.', "")
 }
 
@@ -92,7 +100,7 @@ fn fields(ask: &Ask, db: &Snapshot<'_>, artikel: &Artikel, tiers: &[Tier]) -> Re
         fieldset.fields { legend { "Preise" }
             @for (name, label, value) in NUMBERS { (field(ask, name, label, "text", &value(artikel), "off")) }
         }
-        fieldset.fields { legend { "Staffelpreise" }
+        fieldset.pairs { legend { "Staffelpreise" }
             @for (at, (ab_menge, preis)) in tiers.iter().enumerate() {
                 @let [ab, eur] = tier_names(at);
                 (field(ask, &ab, &format!("Ab Menge ({})", at + 1), "text", ab_menge, "off"))
@@ -117,7 +125,7 @@ fn tier_names(at: usize) -> [String; 2] {
 fn tiers_shown(ask: &Ask, stored: &[Tier]) -> Vec<(String, String)> {
     let shown = match ask.is_sent("token") {
         true => tiers_sent(ask),
-        false => stored.iter().map(|tier| (plain(tier.ab_menge), plain(tier.preis))).collect(),
+        false => stored.iter().map(|tier| (plain(tier.ab_menge), plain_price(tier.preis))).collect(),
     };
     shown.into_iter().chain(std::iter::repeat_n(Default::default(), BLANK_TIERS)).collect()
 }

@@ -24,10 +24,12 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         (made_from(ask, "version", beleg.version))
         p { (beleg.beleg_nummer) " ist dann bezahlt und steht nicht mehr unter dem, was offen ist." }
         @if !open.is_empty() && !beleg.ohne_gegenbeleg {
-            p { "Zu dieser Ware fehlt noch " (counterpart) ":" }
-            ul { @for (artikel, menge) in &open { li { (in_unit(amount(menge), artikel.einheit.as_deref())) " " (artikel.bezeichnung) } } }
-            div { label { input type="checkbox" name=(NOTHING_COMES) value="ja" checked[ask.is_sent(NOTHING_COMES)];
-                " Es kommt nichts mehr: Spätere Belege treffen diese Ware nicht." } }
+            fieldset {
+                legend { "Zu dieser Ware fehlt noch " (counterpart) }
+                ul { @for (artikel, menge) in &open { li { (in_unit(amount(menge), artikel.einheit.as_deref())) " " (artikel.bezeichnung) } } }
+                label { input type="checkbox" name=(NOTHING_COMES) value="ja" checked[ask.is_sent(NOTHING_COMES)];
+                    "Es kommt nichts mehr: Spätere Belege treffen diese Ware nicht." }
+            }
         }
     };
     frame::form_page(ask, "Beleg erledigen", &[], inside, "Erledigt", false)
