@@ -17,6 +17,7 @@ mod power;
 mod process;
 #[path = "../programs/mod.rs"]
 mod programs;
+mod simulation;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -24,7 +25,7 @@ use std::time::{Duration, Instant};
 use experiment::{Case, Experiment};
 
 const EXPERIMENTS: &[Experiment] =
-    &[power::EXPERIMENT, calls::EXPERIMENT, exact::EXPERIMENT, fuzz::EXPERIMENT];
+    &[power::EXPERIMENT, calls::EXPERIMENT, exact::EXPERIMENT, fuzz::EXPERIMENT, simulation::EXPERIMENT];
 
 /// What was asked for on the command line.
 struct Asked {
@@ -108,7 +109,12 @@ fn tried(asked: &Asked, experiment: &Experiment) -> (String, Result<(), String>)
 }
 
 fn main() -> ExitCode {
-    let asked = match Asked::of(std::env::args().skip(1)) {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.first().is_some_and(|argument| argument == simulation::server::SERVES) {
+        simulation::server::serve(&arguments[1..]);
+        return ExitCode::SUCCESS;
+    }
+    let asked = match Asked::of(arguments.into_iter()) {
         Ok(asked) => asked,
         Err(why) => {
             eprintln!("{why}");

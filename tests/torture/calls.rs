@@ -14,7 +14,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 
 use crate::experiment::{Case, Experiment};
-use crate::process::{Answer, Folder, Running};
+use crate::process::{Answer, Folder};
 use operation::{OPERATIONS, Operation, Scene};
 
 pub const EXPERIMENT: Experiment = Experiment {
@@ -75,7 +75,7 @@ impl Trial<'_> {
             return Err("the server did not answer".to_owned());
         }
         let strace =
-            Strace::attach(&folder, &server, &format!("{}:{}:when={}", self.call, self.end, self.nr));
+            Strace::attach(&folder, server.pid(), &format!("{}:{}:when={}", self.call, self.end, self.nr));
         let answer = self.operation.send(self.scene, &client);
         let was_met = strace.ends(&folder, self.end == KILL && answer.is_err());
         server.kill();
@@ -118,13 +118,13 @@ impl Trial<'_> {
 }
 
 /// strace beside a server whose calls it lets fail.
-struct Strace(Child);
+pub struct Strace(Child);
 
 impl Strace {
-    fn attach(folder: &Folder, server: &Running, inject: &str) -> Strace {
+    pub fn attach(folder: &Folder, server: u32, inject: &str) -> Strace {
         let calls = inject.split(':').next().unwrap_or_default();
         let mut command = Command::new("strace");
-        command.current_dir(folder.path()).args(["-f", "-o", "calls.txt", "-p", &server.pid().to_string()]);
+        command.current_dir(folder.path()).args(["-f", "-o", "calls.txt", "-p", &server.to_string()]);
         command.args(["-e", &format!("trace={calls}"), "-e", &format!("inject={inject}")]);
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         // It says so once it has all threads.
@@ -137,7 +137,7 @@ impl Strace {
     }
 
     /// Ends it; whether a call of the server has failed, or killed it.
-    fn ends(mut self, folder: &Folder, has_killed: bool) -> bool {
+    pub fn ends(mut self, folder: &Folder, has_killed: bool) -> bool {
         // At the end of what was killed under it strace waits for threads that are gone.
         let signal = if has_killed { "-KILL" } else { "-TERM" };
         assert!(Command::new("kill").args([signal, &self.0.id().to_string()]).status().unwrap().success());
