@@ -82,6 +82,14 @@ pub enum Broken {
     StornoIsNoEvent,
     /// The list of documents has the oldest first.
     OldestFirst,
+    /// Moisture is taken off what was delivered, not off what is clean.
+    DeductsAtOnce,
+    /// Production orders go back, too.
+    OrdersGoBack,
+    /// What stands behind a refused record of a bulk request is refused.
+    BulkStops,
+    /// A bulk request counts as one.
+    BulkIsOne,
 }
 
 pub const RULES: &[Broken] = &[
@@ -125,4 +133,8 @@ pub const RULES: &[Broken] = &[
     Broken::KeyGoesOn,
     Broken::StornoIsNoEvent,
     Broken::OldestFirst,
+    Broken::DeductsAtOnce,
+    Broken::OrdersGoBack,
+    Broken::BulkStops,
+    Broken::BulkIsOne,
 ];

@@ -1,7 +1,7 @@
 //! What chance draws for a story: the items of documents, and when the clock jumps.
 
 use super::calendar::{DAY, SECOND, berlin_day, berlin_midnight, clocks_change, date, days};
-use super::step::{Item, Name, Named, SACK, SALT, WHEAT, World};
+use super::step::{Deed, Grain, Item, Name, Named, SACK, SALT, WHEAT, World};
 use super::story::{END, Writer};
 
 /// How long before a midnight the clock stands at least: it must not pass it while steps go by.
@@ -55,6 +55,34 @@ impl Writer {
         let batches = self.model.firms[firm].batches.iter().filter(|(_, batch)| batch.is_locked);
         let locked: Vec<Name> = batches.map(|(name, _)| *name).collect();
         self.dice.pick(&locked)
+    }
+
+    pub fn receipt(&mut self, firm: usize) -> Option<Deed> {
+        let receipts: Vec<Name> = self.model.firms[firm].receipts.keys().rev().take(6).copied().collect();
+        if let (true, Some(receipt)) = (self.dice.once_in(3), self.dice.pick(&receipts)) {
+            return Some(Deed::CancelReceipt(receipt));
+        }
+        let mut below = |limit: usize| self.dice.below(limit) as i64;
+        let grain = Grain {
+            delivered: 1 + below(40_000),
+            moisture: 100 + below(150),
+            base_moisture: 100 + below(60),
+            factor: 10 + below(5),
+            dirt: below(60),
+            base_dirt: below(30),
+            deducted: below(9) * below(2_000) / 4,
+            price: 1_500_000 + below(900_000),
+            lot: (below(2) == 0).then(|| below(12) as u32),
+        };
+        Some(Deed::Receipt { partner: self.pick_partner(firm)?, grain })
+    }
+
+    pub fn order(&mut self, firm: usize) -> Option<Deed> {
+        let orders: Vec<Name> = self.model.firms[firm].orders.keys().rev().take(6).copied().collect();
+        match (self.dice.below(3), self.dice.pick(&orders)) {
+            (0 | 1, Some(order)) => Some(Deed::TurnOrder { order, to: self.dice.below(5) }),
+            _ => Some(Deed::Order(self.dice.once_in(2).then(|| self.dice.below(40) as i64))),
+        }
     }
 
     pub fn world(&mut self) -> Option<World> {

@@ -163,4 +163,6 @@ const KNOWN: &[&str] = &[
     "abgeschlossen",
     "erledigt",
     "storniert",
+    "annahmeschein",
+    "produktionsauftrag",
 ];

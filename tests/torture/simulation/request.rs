@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::calendar::{day_text, days};
-use super::model::{file_text, given_number, partner_name};
+use super::model::{STATES, file_text, given_number, partner_name};
 use super::money::{price, quantity};
-use super::step::{Ask, Deed, Flaw, Head, Item, Malformed, Name, Named, PartnerChange, Small, Step};
+use super::step::{Ask, Deed, Flaw, Grain, Head, Item, Malformed, Name, Named, PartnerChange, Small, Step};
 
 pub struct Request {
     pub method: &'static str,
@@ -39,6 +39,10 @@ pub fn of(step: &Step, today: i64) -> Request {
     let reason = || json!({"grund": "Versehen"});
     match &step.deed {
         Deed::Partner { number, name } => post("kunden", partner(*number, *name)),
+        Deed::Partners(names) => {
+            let items: Vec<Value> = names.iter().map(|name| partner(None, *name)).collect();
+            post("kunden/stapel", json!({"items": items}))
+        }
         Deed::ChangePartner { partner, change, .. } => {
             put(&format!("kunden/#{partner}"), changed_partner(*change))
         }
@@ -83,6 +87,15 @@ pub fn of(step: &Step, today: i64) -> Request {
             let body = json!({"dateiname": format!("{content}.txt"), "inhalt_base64": content_64});
             post(&format!("kunden/#{partner}/dokumente"), body)
         }
+        Deed::Receipt { partner, grain } => post("annahmescheine", receipt(*partner, grain)),
+        Deed::CancelReceipt(receipt) => put(&format!("annahmescheine/#{receipt}/storno"), reason()),
+        Deed::Order(day) => {
+            let day = day.map(|day| day_text(today + day));
+            post("produktionsauftraege", json!({"produktions_datum": day, "bezeichnung": "Mischung"}))
+        }
+        Deed::TurnOrder { order, to } => {
+            put(&format!("produktionsauftraege/#{order}/status"), json!({"status": STATES[*to]}))
+        }
         Deed::Foreign(ask, name) => foreign(*ask, *name),
         Deed::Malformed(malformed) => malformed_request(*malformed),
         Deed::Small(small) => small_request(*small),
@@ -102,6 +115,16 @@ fn changed_partner(change: PartnerChange) -> Value {
         PartnerChange::Inactive(is) => json!({"status": if is { "inaktiv" } else { "aktiv" }}),
         PartnerChange::Nothing => json!({"staat": "DE"}),
     }
+}
+
+fn receipt(partner: Name, grain: &Grain) -> Value {
+    let tenths = |number: i64| json!(format!("{}.{}", number / 10, number % 10));
+    json!({"partner_id": name(partner), "artikel_id": "#1", "anliefermenge_kg": grain.delivered,
+        "feuchte_prozent": tenths(grain.moisture), "basisfeuchte_prozent": tenths(grain.base_moisture),
+        "schwundfaktor": tenths(grain.factor), "besatz_prozent": tenths(grain.dirt),
+        "basisbesatz_prozent": tenths(grain.base_dirt), "sonstige_abzuege_kg": grain.deducted,
+        "preis_je_t": price(grain.price), "el_erzeugen": grain.lot.is_some(),
+        "fremde_charge_nr": grain.lot.map(|lot| format!("F-{lot}"))})
 }
 
 fn count(stock: i64) -> Value {

@@ -30,6 +30,8 @@ pub enum Deed {
         number: Option<u32>,
         name: Option<u32>,
     },
+    /// Partners of these names in one request; one without is refused.
+    Partners(Vec<Option<u32>>),
     ChangePartner {
         partner: Name,
         change: PartnerChange,
@@ -85,6 +87,17 @@ pub enum Deed {
         partner: Name,
         content: u32,
     },
+    Receipt {
+        partner: Name,
+        grain: Grain,
+    },
+    CancelReceipt(Name),
+    /// A production order, so many days from today.
+    Order(Option<i64>),
+    TurnOrder {
+        order: Name,
+        to: usize,
+    },
     /// A step is sent again under its Idempotency-Key, as it was or with another body.
     Again {
         step: u32,
@@ -139,6 +152,23 @@ pub struct Item {
     pub discount: i64,
     pub batch: Named,
     pub weighing: Option<Name>,
+}
+
+/// What is delivered, in kilogrammes, and what is taken off, in tenths of a percent.
+#[derive(Debug, Clone)]
+pub struct Grain {
+    pub delivered: i64,
+    pub moisture: i64,
+    pub base_moisture: i64,
+    /// Of the moisture, in tenths.
+    pub factor: i64,
+    pub dirt: i64,
+    pub base_dirt: i64,
+    pub deducted: i64,
+    /// For a tonne, in ten thousandths.
+    pub price: i64,
+    /// The supplier's number, where a delivery note is written, too.
+    pub lot: Option<u32>,
 }
 
 /// How an item says its batch.

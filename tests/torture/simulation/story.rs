@@ -53,6 +53,8 @@ impl Writer {
                 | Deed::Cancel(_)
                 | Deed::Finish(_)
                 | Deed::Archive { .. }
+                | Deed::Receipt { .. }
+                | Deed::Order(_)
         );
         Step { nr, firm, deed, is_keyed: is_post && self.dice.once_in(2) }
     }
@@ -77,13 +79,20 @@ impl Writer {
                 self.pick_partner(firm).map(|partner| Deed::Weighing { partner, first: self.weight() })
             }
             142..152 => self.scale(firm),
-            152..160 => self.stock(firm),
+            152..158 => self.stock(firm),
+            158 | 159 => self.order(firm),
             160..166 => self.again(firm),
             166..172 => self.foreign(firm),
             172..176 => Some(Deed::Malformed(self.malformed())),
             176..184 => Some(Deed::Small(self.small_request())),
             184 => Some(Deed::SwitchSmallKey),
             185..188 => self.world().map(Deed::World),
+            188..194 => self.receipt(firm),
+            194 | 195 => {
+                let names =
+                    (0..1 + self.dice.below(20)).map(|_| Some(self.small(99)).filter(|name| name % 5 > 0));
+                Some(Deed::Partners(names.collect()))
+            }
             _ => None,
         };
         deed.unwrap_or_else(|| self.partner())
@@ -127,7 +136,7 @@ impl Writer {
         Some(Deed::ChangePartner { partner, change, matches: self.matches() })
     }
 
-    fn pick_partner(&mut self, firm: usize) -> Option<Name> {
+    pub fn pick_partner(&mut self, firm: usize) -> Option<Name> {
         let partners: Vec<Name> = self.model.firms[firm].partners.keys().rev().take(6).copied().collect();
         self.dice.pick(&partners)
     }

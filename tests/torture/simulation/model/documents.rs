@@ -205,6 +205,7 @@ impl Model {
             Ok(moves) => {
                 let mut rows = self.batch_rows(step.firm, &moves);
                 rows.push(self.document_row(step.firm, name));
+                rows.extend(items.and_then(|_| self.note_row(step.firm, name)));
                 self.rows(step.firm, rows);
                 let mut shows = self.confirmed(step.firm, name);
                 shows["lagerbewegungen"] = self.shown_moves(step.firm, name, &moves);

@@ -83,6 +83,7 @@ impl Model {
         }
         let counter = counter.then(|| self.counter(step, name, &document));
         rows.push(self.turned(step.firm, name));
+        rows.extend(self.note_row(step.firm, name));
         let mut shows = self.brief(step.firm, name);
         if let Some(counter) = counter {
             rows.push(self.document_row(step.firm, counter));

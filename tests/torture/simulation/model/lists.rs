@@ -47,6 +47,8 @@ impl Model {
                 weighings.iter().map(|(_, name)| self.shown_weighing(firm, *name)).collect(),
             ),
         ];
+        lists.push(list("/api/v1/annahmescheine", self.receipt_list(firm)));
+        lists.push(list("/api/v1/produktionsauftraege", self.order_list(firm)));
         let with_files = of.partners.iter().filter(|(_, partner)| !partner.files.is_empty());
         lists.extend(with_files.take(2).map(|(name, partner)| {
             let files = partner.files.iter().map(|(name, content)| shown_file(*name, *content));
@@ -149,6 +151,8 @@ impl Model {
             ("chargen", self.shown_batch(firm, name))
         } else if of.weighings.contains_key(&name) {
             ("wiegungen", self.shown_weighing(firm, name))
+        } else if of.orders.contains_key(&name) {
+            ("produktionsauftraege", self.shown_order(firm, name))
         } else {
             return None;
         };

@@ -10,6 +10,7 @@ mod keys;
 mod life;
 mod lists;
 mod partners;
+mod receipts;
 mod records;
 mod scale;
 
@@ -22,6 +23,7 @@ use super::step::{Deed, Match, Name, Step, World};
 
 pub use keys::{Key, SMALL_LIMIT};
 pub use partners::{file_text, given_number, partner_name};
+pub use receipts::{Order, Receipt, STATES};
 pub use records::{Batch, Document, Firm, Partner, Row, Weighing};
 
 /// What the answer to a step must be.
@@ -86,7 +88,7 @@ impl Model {
         let firm = &self.firms[step.firm];
         let other = &self.firms[1 - step.firm];
         match &step.deed {
-            Deed::Partner { .. } | Deed::Malformed(_) | Deed::SwitchSmallKey => true,
+            Deed::Partner { .. } | Deed::Partners(_) | Deed::Malformed(_) | Deed::SwitchSmallKey => true,
             Deed::ChangePartner { partner, .. }
             | Deed::Weighing { partner, .. }
             | Deed::Attach { partner, .. } => firm.partners.contains_key(partner),
@@ -101,7 +103,10 @@ impl Model {
             | Deed::Settle(document)
             | Deed::Cancel(document)
             | Deed::Archive { document, .. } => firm.documents.contains_key(document),
-            Deed::Batch { .. } | Deed::CountArticle { .. } => true,
+            Deed::Batch { .. } | Deed::CountArticle { .. } | Deed::Order(_) => true,
+            Deed::Receipt { partner, .. } => firm.partners.contains_key(partner),
+            Deed::CancelReceipt(receipt) => firm.receipts.contains_key(receipt),
+            Deed::TurnOrder { order, .. } => firm.orders.contains_key(order),
             Deed::LockBatch { batch, .. } | Deed::CountBatch { batch, .. } => {
                 firm.batches.contains_key(batch)
             }
@@ -146,6 +151,7 @@ impl Model {
     fn asked(&mut self, step: &Step) -> Expected {
         match &step.deed {
             Deed::Partner { number, name } => self.partner(step, *number, *name),
+            Deed::Partners(names) => self.partners(step, names),
             Deed::ChangePartner { partner, change, matches } => {
                 self.change_partner(step, *partner, *change, *matches)
             }
@@ -167,6 +173,10 @@ impl Model {
             Deed::Weighing { partner, first } => self.weighing(step, *partner, *first),
             Deed::SecondWeighing { weighing, second } => self.second_weighing(step, *weighing, *second),
             Deed::CancelWeighing(weighing) => self.cancel_weighing(step, *weighing),
+            Deed::Receipt { partner, grain } => self.receipt(step, *partner, grain),
+            Deed::CancelReceipt(receipt) => self.cancel_receipt(step, *receipt),
+            Deed::Order(day) => self.order(step, *day),
+            Deed::TurnOrder { order, to } => self.turn_order(step, *order, *to),
             Deed::Again { step: of, is_changed } => self.again(step, *of, *is_changed),
             Deed::Foreign(..) if self.breaks(Broken::ForeignSeen) => Expected::new(200, json!({})),
             Deed::Foreign(..) => refused(404, "NICHT_GEFUNDEN"),

@@ -17,22 +17,42 @@ pub fn partner_name(number: u32) -> String {
 
 impl Model {
     pub fn partner(&mut self, step: &Step, number: Option<u32>, name: Option<u32>) -> Expected {
+        self.new_partner(step.firm, step.made(0), number, name)
+    }
+
+    /// Many in one request: each for itself, and each a request of the day.
+    pub fn partners(&mut self, step: &Step, names: &[Option<u32>]) -> Expected {
+        let (mut rows, mut made) = (Vec::new(), 0);
+        for (at, name) in names.iter().enumerate() {
+            let answer = match made < at && self.breaks(Broken::BulkStops) {
+                true => refused(400, "NAME_FEHLT"),
+                false => self.new_partner(step.firm, step.made(at as u32), None, *name),
+            };
+            made += usize::from(answer.status == 201);
+            if !self.breaks(Broken::BulkIsOne) {
+                self.count(step.firm, answer.status);
+            }
+            rows.push(json!({"status": answer.status, "antwort": answer.shows}));
+        }
+        Expected::new(200, json!({"data": rows, "angelegt": made, "abgelehnt": names.len() - made}))
+    }
+
+    fn new_partner(&mut self, firm: usize, made: Name, number: Option<u32>, name: Option<u32>) -> Expected {
         let Some(name) = name else { return refused(400, "NAME_FEHLT") };
         let number = match number {
-            Some(number) if self.is_taken(step.firm, &given_number(number)) => {
+            Some(number) if self.is_taken(firm, &given_number(number)) => {
                 return refused(409, "KUNDENNR_BEREITS_VERGEBEN");
             }
             Some(number) => given_number(number),
-            None => self.next_number(step.firm),
+            None => self.next_number(firm),
         };
-        let made = step.made(0);
-        let partner_nr = self.firms[step.firm].partners.len() + 1;
+        let partner_nr = self.firms[firm].partners.len() + 1;
         let (name, status) = (partner_name(name), "aktiv");
         let shows = json!({"id": id(made), "kundennr": number, "kunden_id": partner_nr});
         let partner =
             Partner { number, partner_nr, name, place: None, status, version: 1, files: Vec::new() };
-        self.firms[step.firm].partners.insert(made, partner);
-        self.rows(step.firm, vec![self.row("kunde", made, "angelegt", Some(1))]);
+        self.firms[firm].partners.insert(made, partner);
+        self.rows(firm, vec![self.row("kunde", made, "angelegt", Some(1))]);
         Expected::new(201, shows)
     }
 

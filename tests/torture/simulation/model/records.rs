@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Expected, Key};
+use super::{Expected, Key, Order, Receipt};
 use crate::simulation::step::{Item, Name, Step};
 
 #[derive(Debug, Clone)]
@@ -80,6 +80,8 @@ pub struct Firm {
     pub documents: BTreeMap<Name, Document>,
     pub batches: BTreeMap<Name, Batch>,
     pub weighings: BTreeMap<Name, Weighing>,
+    pub receipts: BTreeMap<Name, Receipt>,
+    pub orders: BTreeMap<Name, Order>,
     /// The stock of articles without batches.
     pub stocks: BTreeMap<Name, i64>,
     /// How many numbers of a series and a year there are.
@@ -99,5 +101,7 @@ impl Firm {
             || self.documents.contains_key(&name)
             || self.batches.contains_key(&name)
             || self.weighings.contains_key(&name)
+            || self.receipts.contains_key(&name)
+            || self.orders.contains_key(&name)
     }
 }
