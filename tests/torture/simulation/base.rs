@@ -49,6 +49,9 @@ impl Base {
         for firm in FIRMS {
             folder.import(firm, "artikel", &articles);
             folder.import(firm, "staffelpreise", &tiers);
+            let contract = json!([{"kontrakt_nr": "V", "kontrakt_typ": "verkauf", "gesamtmenge": 1_000,
+                "gesamtmenge_einheit": "kg"}]);
+            folder.import(firm, "kontrakte", &contract);
         }
         Base { folder, keys }
     }
@@ -70,9 +73,12 @@ pub fn look(folder: &Folder) -> Connection {
     database
 }
 
-/// The id of an article of a company.
-pub fn article(database: &Connection, firm: usize, number: &str) -> String {
-    let statement = "select a.id from artikel a join tenant t on t.id = a.tenant_id where t.name = ?1 and a.artikelnummer = ?2";
-    let id: uuid::Uuid = database.query_row(statement, [FIRMS[firm], number], |row| row.get(0)).unwrap();
+/// The id of an article or the contract of a company.
+pub fn id(database: &Connection, firm: usize, table: &str, number: &str) -> String {
+    let column = if table == "artikel" { "artikelnummer" } else { "kontrakt_nr" };
+    let statement = format!(
+        "select a.id from {table} a join tenant t on t.id = a.tenant_id where t.name = ?1 and a.{column} = ?2"
+    );
+    let id: uuid::Uuid = database.query_row(&statement, [FIRMS[firm], number], |row| row.get(0)).unwrap();
     id.to_string()
 }

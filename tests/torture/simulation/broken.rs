@@ -90,6 +90,10 @@ pub enum Broken {
     BulkStops,
     /// A bulk request counts as one.
     BulkIsOne,
+    /// A cancelled delivery counts for its contract.
+    CancelledDelivers,
+    /// Invoices count for a contract beside their deliveries.
+    InvoiceDelivers,
 }
 
 pub const RULES: &[Broken] = &[
@@ -137,4 +141,6 @@ pub const RULES: &[Broken] = &[
     Broken::OrdersGoBack,
     Broken::BulkStops,
     Broken::BulkIsOne,
+    Broken::CancelledDelivers,
+    Broken::InvoiceDelivers,
 ];

@@ -1,6 +1,7 @@
 //! What chance draws for a story: the items of documents, and when the clock jumps.
 
 use super::calendar::{DAY, SECOND, berlin_day, berlin_midnight, clocks_change, date, days};
+use super::model::sells;
 use super::step::{Deed, Grain, Item, Name, Named, SACK, SALT, WHEAT, World};
 use super::story::{END, Writer};
 
@@ -37,6 +38,9 @@ impl Writer {
             discount: if self.dice.once_in(4) { self.dice.below(101) as i64 } else { 0 },
             batch,
             weighing: if billed { self.pick_weighing(firm) } else { None },
+            has_contract: sells(typ)
+                && article.is_some_and(|article| article != SACK)
+                && self.dice.once_in(3),
         }
     }
 

@@ -37,14 +37,14 @@ pub const EXPERIMENT: Experiment = Experiment {
     promise: "simulation",
     what: "steps of a story told to the server and to a model",
     needs: &["strace"],
-    seeds: 3,
+    seeds: 20,
     case,
     fault: "a rule of the model is broken",
     control_seeds: 1,
 };
 
 /// Steps of a story.
-const STEPS: u32 = 2_000;
+const STEPS: u32 = 1_000;
 
 /// After so many steps all is compared.
 const LOOK_EVERY: usize = 250;

@@ -11,7 +11,7 @@ use super::model::{Expected, Model, TICK};
 use super::names::Names;
 use super::request::{self, Request};
 use super::server::Served;
-use super::step::{Deed, Match, Name, Step, World};
+use super::step::{CONTRACT, Deed, Match, Name, Step, World};
 use super::story::BEGIN;
 use crate::dice::Dice;
 use crate::process::Folder;
@@ -42,8 +42,9 @@ impl Player {
         let database = base::look(&folder);
         for (firm, names) in names.iter_mut().enumerate() {
             for (name, number) in ARTICLES {
-                names.bind(name, &base::article(&database, firm, number));
+                names.bind(name, &base::id(&database, firm, "artikel", number));
             }
+            names.bind(CONTRACT, &base::id(&database, firm, "kontrakt", "V"));
         }
         let mut player = Player {
             folder,

@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 use super::calendar::{day_text, days};
 use super::model::{STATES, file_text, given_number, partner_name};
 use super::money::{price, quantity};
-use super::step::{Ask, Deed, Flaw, Grain, Head, Item, Malformed, Name, Named, PartnerChange, Small, Step};
+use super::step::{
+    Ask, CONTRACT, Deed, Flaw, Grain, Head, Item, Malformed, Name, Named, PartnerChange, Small, Step,
+};
 
 pub struct Request {
     pub method: &'static str,
@@ -147,6 +149,9 @@ fn item(item: &Item) -> Value {
     item.rate.iter().for_each(|rate| body["mwst_satz"] = json!(rate));
     if item.discount > 0 {
         body["rabatt_prozent"] = json!(item.discount);
+    }
+    if item.has_contract {
+        body["kontrakt_id"] = name(CONTRACT);
     }
     match item.batch {
         Named::Nothing => {}

@@ -8,6 +8,9 @@ pub const WHEAT: Name = 1;
 pub const SACK: Name = 2;
 pub const SALT: Name = 3;
 
+/// The sales contract that each company has, in kilogrammes.
+pub const CONTRACT: Name = 6;
+
 #[derive(Debug, Clone)]
 pub struct Step {
     pub nr: u32,
@@ -152,6 +155,8 @@ pub struct Item {
     pub discount: i64,
     pub batch: Named,
     pub weighing: Option<Name>,
+    /// Whether it names the contract.
+    pub has_contract: bool,
 }
 
 /// What is delivered, in kilogrammes, and what is taken off, in tenths of a percent.

@@ -6,8 +6,8 @@ use super::partners::shown_file;
 use super::{Document, Model, Row, id};
 use crate::simulation::broken::Broken;
 use crate::simulation::calendar::{day_time, instant};
-use crate::simulation::money::{money, percent, price, quantity};
-use crate::simulation::step::{Name, SACK, SALT, WHEAT};
+use crate::simulation::money::{money, percent, price, quantity, stock_quantity};
+use crate::simulation::step::{CONTRACT, Name, SACK, SALT, WHEAT};
 
 use super::documents::is_invoice;
 
@@ -47,6 +47,8 @@ impl Model {
                 weighings.iter().map(|(_, name)| self.shown_weighing(firm, *name)).collect(),
             ),
         ];
+        let delivered = quantity(self.delivered(firm));
+        lists.push(list("/api/v1/kontrakte", vec![json!({"id": id(CONTRACT), "geliefert": delivered})]));
         lists.push(list("/api/v1/annahmescheine", self.receipt_list(firm)));
         lists.push(list("/api/v1/produktionsauftraege", self.order_list(firm)));
         let with_files = of.partners.iter().filter(|(_, partner)| !partner.files.is_empty());
@@ -55,6 +57,16 @@ impl Model {
             list(&format!("/api/v1/kunden/#{name}/dokumente"), files.collect())
         }));
         lists
+    }
+
+    /// What live deliveries say of the contract.
+    fn delivered(&self, firm: usize) -> i64 {
+        let counts = |document: &&Document| {
+            let is_live = document.is_live() || self.breaks(Broken::CancelledDelivers);
+            is_live && (document.typ == "LS" || document.typ == "RE" && self.breaks(Broken::InvoiceDelivers))
+        };
+        let items = self.firms[firm].documents.values().filter(counts).flat_map(|document| &document.items);
+        items.filter(|item| item.has_contract).map(stock_quantity).sum()
     }
 
     /// Single records that follow from many: the stock of articles.

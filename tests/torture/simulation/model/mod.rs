@@ -21,6 +21,7 @@ use super::calendar::{DAY, berlin_day, date};
 use super::money::Wrong;
 use super::step::{Deed, Match, Name, Step, World};
 
+pub use documents::sells;
 pub use keys::{Key, SMALL_LIMIT};
 pub use partners::{file_text, given_number, partner_name};
 pub use receipts::{Order, Receipt, STATES};

@@ -98,6 +98,7 @@ impl Model {
             discount: 0,
             batch: Named::Foreign(lot),
             weighing: None,
+            has_contract: false,
         };
         let placed = self.place(step, None, "EL", partner, &[item]).expect("a delivery with a batch");
         let sums = sums(&self.lines("EL", &placed.items), self.wrong());
