@@ -2,10 +2,18 @@
 
 use std::sync::OnceLock;
 
+use argon2::password_hash::PasswordHasher;
+use argon2::{Algorithm, Argon2, Params, Version};
+use partnerd::db::connection::open_writer;
+use partnerd::gate::key::{self, Grant, NewKey};
+use partnerd::rules::choice::Choice;
+use partnerd::rules::day::Instant;
+use partnerd::rules::scope::Scope;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
 
-use super::model::SMALL_LIMIT;
+use super::model::{LARGE_LIMIT, SMALL_LIMIT};
+use super::story::BEGIN;
 use crate::process::Folder;
 
 pub const FIRMS: [&str; 2] = ["Mühle", "Handel"];
@@ -28,14 +36,10 @@ impl Base {
     fn new() -> Base {
         let folder = Folder::new();
         let keys = FIRMS.map(|firm| {
-            let all = ["--label", "all", "--all-scopes", "--daily-limit", "100000"];
-            let limit = SMALL_LIMIT.to_string();
-            let small = ["--label", "small", "--scope", "belege:read", "--daily-limit", &limit];
-            folder.result(&["tenant", "create", firm, "--set", "lagerbuchung=lieferung"]);
-            let key = |of: &[&str]| {
-                folder.result(&[&["key", "create", "--tenant", firm], of].concat()).trim().to_owned()
-            };
-            [key(&all), key(&small)]
+            let tenant = folder.result(&["tenant", "create", firm, "--set", "lagerbuchung=lieferung"]);
+            let tenant = tenant.trim().parse().unwrap();
+            [(Scope::ALL, LARGE_LIMIT), (&[Scope::BelegeRead][..], SMALL_LIMIT)]
+                .map(|(scopes, limit)| key(&folder, tenant, scopes, limit))
         });
         let articles = json!([
             {"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg", "preis": "0.32", "ep_netto": "0.1985",
@@ -63,6 +67,20 @@ impl Base {
         }
         copy
     }
+}
+
+/// A key whose hash is soon verified: each server that is started verifies it anew.
+fn key(folder: &Folder, tenant: i64, scopes: &[Scope], limit: i64) -> String {
+    let connection = open_writer(&folder.file("partnerd.db")).unwrap();
+    let strong = key::generate(&key::mac_secret(&connection).unwrap()).unwrap();
+    let cheap = Argon2::new(Algorithm::Argon2id, Version::V0x13, Params::new(8, 1, 1, None).unwrap());
+    let hash = cheap.hash_password(strong.text.as_bytes()).unwrap().to_string();
+    let new = NewKey { hash, ..strong };
+    let scopes = scopes.iter().copied().collect();
+    let daily_limit = Some(limit.try_into().unwrap());
+    let grant = Grant { label: "test".to_owned(), scopes, daily_limit, ..Grant::default() };
+    key::insert(&connection, tenant, &new, &grant, Instant::from_millis(BEGIN)).unwrap();
+    new.text
 }
 
 /// The database, to look at beside the server.

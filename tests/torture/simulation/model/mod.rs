@@ -22,7 +22,7 @@ use super::money::Wrong;
 use super::step::{Deed, Match, Name, Step, World};
 
 pub use documents::sells;
-pub use keys::{Key, SMALL_LIMIT};
+pub use keys::{Key, LARGE_LIMIT, SMALL_LIMIT};
 pub use partners::{file_text, given_number, partner_name};
 pub use receipts::{Order, Receipt, STATES};
 pub use records::{Batch, Document, Firm, Partner, Row, Weighing};
