@@ -183,7 +183,7 @@ pub enum Named {
     Charge(Name),
     /// The supplier's number.
     Foreign(u32),
-    /// A best-before date alone, so many days from 2030 on: it makes a batch.
+    /// A best-before date alone, so many days from 2040 on: it makes a batch.
     Dated(i64),
 }
 
