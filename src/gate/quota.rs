@@ -50,12 +50,13 @@ pub struct Quota {
 }
 
 impl Quota {
-    /// Counts the day from the audit log, once, before the first request is answered.
+    /// Counts the day from the audit log, once, before the first request is answered: what passed the key check and was
+    /// not refused for its quota. The row of a 401 names the key, too, where that is deactivated or has expired.
     pub fn load(&self, connection: &Connection, now: Instant) -> Result<()> {
         let day = now.utc_day();
         // Grouped here: SQLite would put all rows of the day in order first, in memory.
         let mut statement = connection.prepare(
-            "select key_id, am from audit where tag = ?1 and key_id is not null and status <> 429",
+            "select key_id, am from audit where tag = ?1 and key_id is not null and status not in (401, 429)",
         )?;
         let mut rows = statement.query([day])?;
         let mut keys = HashMap::<String, Use>::new();

@@ -65,6 +65,21 @@ fn ten_thousand_a_day_are_exact_under_64_clients_and_across_a_restart() {
 }
 
 #[test]
+fn a_request_that_did_not_pass_the_key_check_is_not_counted_after_a_restart_either() {
+    let mut server = Server::start();
+    let mill = server.company("Mühle");
+    let left = |client: &Client| client.get("/api/v1/laender").headers["x-ratelimit-remaining"].clone();
+    let before: u32 = left(&mill).parse().unwrap();
+    let id = mill.key.clone().unwrap().split('_').nth(1).unwrap().to_owned();
+    assert!(server.cli(&["key", "deactivate", &id]).status.success());
+    mill.get("/api/v1/laender").refused(401, "API_KEY_DEAKTIVIERT");
+    assert!(server.cli(&["key", "activate", &id]).status.success());
+    server.restart();
+    let mill = server.client(mill.tenant, mill.key.clone());
+    assert_eq!(left(&mill), (before - 1).to_string());
+}
+
+#[test]
 fn every_keyed_answer_says_what_is_left() {
     let server = Server::start_at("2026-07-10T23:59:30.250Z");
     let mill = server.company("Mühle");

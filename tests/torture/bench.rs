@@ -37,6 +37,7 @@ mod programs;
 mod raw;
 mod reads;
 mod scopes;
+mod simulation;
 mod socket;
 mod strace;
 mod tenants;
@@ -78,6 +79,7 @@ const EXPERIMENTS: &[Experiment] = &[
     ends::STOPS,
     modes::EXPERIMENT,
     old_sqlite::EXPERIMENT,
+    simulation::EXPERIMENT,
     year::EXPERIMENT,
 ];
 
@@ -173,7 +175,12 @@ fn main() -> ExitCode {
     if let Some(ended) = upgrade::as_told() {
         return ended;
     }
-    let asked = match Asked::of(std::env::args().skip(1)) {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.first().is_some_and(|argument| argument == simulation::server::SERVES) {
+        simulation::server::serve(&arguments[1..]);
+        return ExitCode::SUCCESS;
+    }
+    let asked = match Asked::of(arguments.into_iter()) {
         Ok(asked) => asked,
         Err(why) => {
             eprintln!("{why}");

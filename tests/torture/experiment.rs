@@ -3,7 +3,7 @@
 use crate::dice::Dice;
 
 pub struct Experiment {
-    /// `P1`, as in docs/promises.md.
+    /// `P1`, as in docs/promises.md; `simulation` ties them together.
     pub promise: &'static str,
     /// What a trial is.
     pub what: &'static str,

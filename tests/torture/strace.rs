@@ -3,16 +3,16 @@
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 
-use crate::process::{Folder, Running};
+use crate::process::Folder;
 
 /// Lets calls of a server fail.
 pub struct Strace(Child);
 
 impl Strace {
-    pub fn attach(folder: &Folder, server: &Running, inject: &str) -> Strace {
+    pub fn attach(folder: &Folder, server: u32, inject: &str) -> Strace {
         let calls = inject.split(':').next().unwrap_or_default();
         let mut command = Command::new("strace");
-        command.current_dir(folder.path()).args(["-f", "-o", "calls.txt", "-p", &server.pid().to_string()]);
+        command.current_dir(folder.path()).args(["-f", "-o", "calls.txt", "-p", &server.to_string()]);
         command.args(["-e", &format!("trace={calls}"), "-e", &format!("inject={inject}")]);
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         // It says so once it has all threads.

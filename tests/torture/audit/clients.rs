@@ -44,7 +44,7 @@ pub fn life(
     let settings = folder.write("torture.toml", "log_level = \"warn\"\n");
     let mut server = folder.serve(&["--config", &settings]);
     let strace = match end {
-        End::CallsFail(inject) => Some(Strace::attach(folder, &server, inject)),
+        End::CallsFail(inject) => Some(Strace::attach(folder, server.pid(), inject)),
         End::Signal(_) => None,
     };
     let (answered, count) = (Mutex::new(Vec::new()), AtomicUsize::new(0));

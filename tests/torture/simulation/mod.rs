@@ -1,0 +1,85 @@
+//! The simulation: chance mixes routes, forms and commands on two companies, and a model of plain maps says what must be
+//! answered and what there is afterwards. The clock jumps over days, years and changes of the clocks in between; the
+//! server is stopped, killed, killed under a request that is then sent again (or left with a failing disk under it), and put
+//! back to a backup.
+//!
+//! A case is a story of some steps (`story.rs`), told to the model (`model/`) and to a server (`server.rs`) side by side
+//! (`player.rs`). Each answer is compared, now and then the record that was written, and after some steps all that there
+//! is (`oracle.rs`). A story that differs is made shorter until nothing can be left out.
+//!
+//! Before it, the story is told to a model with a rule broken, each of `broken.rs` in turn: the answers must differ.
+
+mod base;
+mod broken;
+mod calendar;
+mod client;
+mod controls;
+mod drawn;
+mod model;
+mod money;
+mod names;
+mod oracle;
+mod player;
+mod request;
+pub mod server;
+mod shorter;
+mod step;
+mod story;
+mod world;
+
+use broken::Broken;
+use player::Player;
+use step::Step;
+
+use crate::experiment::{Case, Experiment};
+
+pub const EXPERIMENT: Experiment = Experiment {
+    promise: "simulation",
+    what: "steps of a story told to the server and to a model",
+    needs: &["strace"],
+    seeds: 20,
+    case,
+    fault: "a rule of the model is broken",
+    control_seeds: 1,
+};
+
+/// Steps of a story.
+const STEPS: u32 = 1_000;
+
+/// After so many steps all is compared.
+const LOOK_EVERY: usize = 250;
+
+/// How often a story that differs is told again to find what of it matters.
+const TRIES: usize = 200;
+
+fn case(case: &mut Case) -> Result<u64, String> {
+    let story = story::write(case.seed, STEPS);
+    if case.has_fault {
+        return controls::all_are_found(|rule| tell(case.seed, Some(rule), &story));
+    }
+    controls::each_is_told(case.seed, &story, STEPS)?;
+    tell(case.seed, None, &story)
+        .map_err(|(step, found)| shortest(case.seed, &story[..=step.min(story.len() - 1)], &found))
+}
+
+/// Tells a story to both; how many requests that were, or where they differ.
+fn tell(seed: u64, broken: Option<Broken>, story: &[Step]) -> Result<u64, (usize, String)> {
+    let mut player = Player::new(seed, broken).map_err(|found| (0, found))?;
+    for (at, step) in story.iter().enumerate() {
+        let mut found = player.play(step).map(|_| ());
+        if (at + 1) % LOOK_EVERY == 0 {
+            found = found.and_then(|()| player.compare_all());
+        }
+        found.map_err(|found| (at, format!("{step:?}: {found}")))?;
+    }
+    player.end().map_err(|found| (story.len(), found))?;
+    Ok(player.asked)
+}
+
+/// What is left of a story that differs.
+fn shortest(seed: u64, story: &[Step], found: &str) -> String {
+    let short = shorter::minimise(story, TRIES, |story| tell(seed, None, story).is_err());
+    let again = tell(seed, None, &short).err().map_or_else(String::new, |(_, found)| found);
+    let steps: Vec<String> = short.iter().map(|step| format!("{step:?}")).collect();
+    format!("{found}\n\nshort:\n{}\n{again}", steps.join("\n"))
+}
