@@ -60,6 +60,13 @@ fn writes(mill: &Mill<'_>, charge: &str) -> Vec<Write> {
             none.clone(),
             json!({"datei_base64": base64(INVOICE), "anlegen": true}),
         ),
+        (
+            "POST",
+            "/api/v1/artikel",
+            none.clone(),
+            json!({"artikelnummer": "N", "bezeichnung": "Neu", "gruppe": "X", "staffelpreise": [{"ab_menge": 1, "preis": 1}]}),
+        ),
+        ("PUT", "/api/v1/artikel/{id}", mill.artikel_id("S"), json!({"ean": "4006381333931"})),
         ("POST", "/api/v1/chargen", none.clone(), json!({"artikel_id": artikel, "einheit": "kg"})),
         ("PUT", "/api/v1/chargen/{id}", other, json!({"mhd": "2027-07-31", "unbekannt": 1})),
         ("POST", "/api/v1/chargen/{id}/inventur", counted, count.clone()),

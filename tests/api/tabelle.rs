@@ -23,6 +23,7 @@ mod read_master;
 mod read_stock;
 mod read_trade;
 mod refused;
+mod write_artikel;
 mod write_belege;
 mod write_kunden;
 mod write_stapel;
@@ -75,9 +76,15 @@ fn reading() -> impl Iterator<Item = &'static Read> {
 }
 
 fn writing() -> impl Iterator<Item = &'static Write> {
-    [write_kunden::TABLES, write_belege::TABLES, write_stock::TABLES, write_stapel::TABLES]
-        .into_iter()
-        .flatten()
+    [
+        write_kunden::TABLES,
+        write_belege::TABLES,
+        write_stock::TABLES,
+        write_stapel::TABLES,
+        write_artikel::TABLES,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// The row of a reading route that says what it gives where nothing is asked for.

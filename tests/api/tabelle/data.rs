@@ -142,13 +142,16 @@ impl Company<'_> {
         company
     }
 
-    /// Puts the ids of records for their names in `<>`.
+    /// Puts the ids of records for their names in `<>`, and a new one for `<fresh>`.
     pub fn filled(&self, text: &str) -> String {
         let mut parts = text.split('<');
         let mut filled = parts.next().unwrap().to_owned();
         for part in parts {
             let (name, rest) = part.split_once('>').expect(text);
-            filled.push_str(self.ids.get(name).unwrap_or_else(|| panic!("no {name}: {text}")));
+            match name {
+                "fresh" => filled.push_str(&uuid::Uuid::now_v7().to_string()),
+                name => filled.push_str(self.ids.get(name).unwrap_or_else(|| panic!("no {name}: {text}"))),
+            }
             filled.push_str(rest);
         }
         filled
