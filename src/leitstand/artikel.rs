@@ -90,7 +90,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
 }
 
 /// A field of an article: its name in the interface, its label, its value.
-type Feld = (&'static str, &'static str, fn(&Artikel) -> String);
+pub type Feld = (&'static str, &'static str, fn(&Artikel) -> String);
 
 const FELDER: [Feld; 12] = [
     ("artikelnummer", "Nummer", |artikel| artikel.artikelnummer.clone()),

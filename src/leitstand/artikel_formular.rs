@@ -5,7 +5,7 @@ use std::fmt::Display;
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
-use super::artikel::groups_of;
+use super::artikel::{Feld, groups_of};
 use super::frame;
 use super::page::{Ask, FirmaChange, Snapshot};
 use super::parts::{
@@ -24,13 +24,13 @@ use crate::rules::stammdaten::ArtikelStatus;
 const BLANK_TIERS: usize = 3;
 
 /// Fields that are numbers, and what an article has there.
-const NUMBERS: [(&str, &str, fn(&Artikel) -> String); 3] = [
+const NUMBERS: [Feld; 3] = [
     ("preis", "Verkaufspreis netto (EUR)", |artikel| optional(artikel.preis, plain_price)),
     ("ep_netto", "Einkaufspreis netto (EUR)", |artikel| optional(artikel.ep_netto, plain_price)),
     ("mwst_satz", "Steuersatz (%)", |artikel| optional(artikel.mwst_satz, plain)),
 ];
 
-const LINES: [(&str, &str, fn(&Artikel) -> String); 6] = [
+const LINES: [Feld; 6] = [
     ("artikelnummer", "Nummer", |artikel| artikel.artikelnummer.clone()),
     ("bezeichnung", "Bezeichnung", |artikel| artikel.bezeichnung.clone()),
     ("bezeichnung2", "Zusatz", |artikel| or_blank(&artikel.bezeichnung2)),
