@@ -29,7 +29,7 @@ fn an_article_is_written_with_german_numbers_and_changed_with_who_did_it() {
     // The form shows numbers as they are typed; what is sent back as it stands changes nothing.
     let form = browser.get(&format!("{one}/aendern"));
     shows(at_field(&form.is(200).text, "preis"), &["value=\"1234,50\""]);
-    shows(at_field(&form.text, "staffelpreise[0].ab_menge"), &["value=\"1000,00\""]);
+    shows(at_field(&form.text, "staffelpreise[0].ab_menge"), &["value=\"1000\""]);
     let change = |browser: &mut super::Browser, fields: &[(&str, &str)]| {
         browser.fill(&format!("{one}/aendern"), &[&typed[..], fields].concat()).is(303);
     };

@@ -55,7 +55,7 @@ pub const TABLES: &[Write] = &[
              'staffelpreise':[{'ab_menge':10,'preis':2}]}",
         )),
         path: "/artikel/<before>",
-        body: "{}",
+        body: "{'staffelpreise':[{'ab_menge':10,'preis':2}]}",
         shown: "/artikel/<before>",
         rows: &[
             ("-", "", "bezeichnung='Alt'"),
