@@ -61,6 +61,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         (facts(&head_of(&kunde)))
         p.actions {
             @if ask.may_change() { a.button href=(format!("{here}/aendern")) { "Ändern" } }
+            @if ask.may_change() { a.button href=(ask.of_firma(&format!("wiegungen/neu?partner_id={id}"))) { "Fahrzeug wiegen" } }
             @for (page, name) in [("belege?kunden_id", "Belege"), ("wiegungen?partner_id", "Wiegungen"), ("kontrakte?partner_id", "Kontrakte")] {
                 a.button href=(ask.of_firma(&format!("{page}={id}"))) { (name) }
             }
