@@ -23,6 +23,9 @@ use crate::rules::stammdaten::ArtikelStatus;
 /// Rows for further tiers.
 const BLANK_TIERS: usize = 3;
 
+/// Rows of tiers that are looked at: the interface takes 100, and refuses one more.
+const TIER_ROWS_MAX: usize = 101 + BLANK_TIERS;
+
 /// Fields that are numbers, and what an article has there.
 const NUMBERS: [Feld; 3] = [
     ("preis", "Verkaufspreis netto (EUR)", |artikel| optional(artikel.preis, plain_price)),
@@ -132,7 +135,7 @@ fn tiers_shown(ask: &Ask, stored: &[Tier]) -> Vec<(String, String)> {
 
 /// The rows of tiers in which something was typed.
 fn tiers_sent(ask: &Ask) -> Vec<(String, String)> {
-    let rows = (0..).map(tier_names).take_while(|[ab_menge, _]| ask.is_sent(ab_menge));
+    let rows = (0..TIER_ROWS_MAX).map(tier_names).take_while(|[ab_menge, _]| ask.is_sent(ab_menge));
     let typed = rows.map(|row| row.map(|name| ask.field(&name).to_owned()));
     typed.filter(|row| row.iter().any(|typed| !typed.is_empty())).map(|[ab, preis]| (ab, preis)).collect()
 }
