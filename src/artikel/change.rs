@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::import::{check_movements, resolve_gruppe};
+use super::import::{check_movements, resolve_gruppe, store_tier};
 use super::model::{Artikel, ArtikelChange, Staffel, StaffelEingabe};
 use super::{sql, verlauf};
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
 use crate::rules::change::{Change, apply_each};
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
-use crate::rules::fixed::{Percent, Price};
+use crate::rules::fixed::Price;
 use crate::rules::plausible::is_gtin;
 use crate::rules::text::case_key;
 use crate::steuersaetze;
@@ -40,7 +40,7 @@ fn apply(tx: &WriteTx<'_>, old: &Artikel, change: ArtikelChange, hints: &mut Hin
     check_price("preis", &change.preis)?;
     check_price("ep_netto", &change.ep_netto)?;
     if let Some(satz) = change.mwst_satz.get() {
-        hint_unknown_rate(tx, *satz, hints)?;
+        steuersaetze::hint_unknown(&steuersaetze::all(tx)?, *satz, hints);
     }
     if change.ean.get().is_some_and(|ean| !is_gtin(ean)) {
         let message = "Die Prüfziffer der EAN stimmt nicht, oder es ist keine. Bitte prüfen.";
@@ -72,15 +72,6 @@ fn apply(tx: &WriteTx<'_>, old: &Artikel, change: ArtikelChange, hints: &mut Hin
 fn check_price(feld: &str, preis: &Change<Price>) -> Result<()> {
     let is_negative = preis.get().is_some_and(|preis| preis.is_negative());
     Ok(refuse_if(is_negative, Code::WertUngueltig, feld, "Ein Preis darf nicht negativ sein.")?)
-}
-
-/// The tax table of the company has the rate at no date (D7).
-fn hint_unknown_rate(tx: &WriteTx<'_>, satz: Percent, hints: &mut Hints) -> Result<()> {
-    if !steuersaetze::all(tx)?.iter().any(|known| known.satz == satz) {
-        let message = format!("Den Steuersatz {satz} % gibt es in der Steuertabelle nicht. Bitte prüfen.");
-        hints.add_field(HintCode::MwstSatzUnbekannt, "mwst_satz", message);
-    }
-    Ok(())
 }
 
 /// The group of an article: `artikelgruppe_id`, or `gruppe`, which names it as an import does (D22). One that is sent as it
@@ -143,16 +134,8 @@ fn store_tiers(tx: &WriteTx<'_>, artikel: &Artikel, tiers: Option<Vec<Staffel>>)
     let ended = ended.iter().map(|tier| Staffel { ab_menge: tier.ab_menge, preis: tier.preis, aktiv: false });
     let ended: Vec<Staffel> = ended.filter(|old| !is_sent(old)).collect();
     for tier in tiers.iter().chain(&ended) {
-        store_tier(tx, artikel, tier)?;
+        let old = sql::find_tier(tx, artikel.id, tier.ab_menge)?;
+        store_tier(tx, artikel.id, old.as_ref(), tier)?;
     }
     Ok(())
-}
-
-fn store_tier(tx: &WriteTx<'_>, artikel: &Artikel, tier: &Staffel) -> Result<()> {
-    let old = sql::find_tier(tx, artikel.id, tier.ab_menge)?;
-    if old.as_ref() == Some(tier) {
-        return Ok(());
-    }
-    sql::upsert_tier(tx, artikel.id, tier)?;
-    verlauf::write_tier(tx, artikel.id, old.as_ref(), tier)
 }

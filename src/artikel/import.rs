@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rusqlite::ToSql;
+use uuid::Uuid;
 
 use super::model::{Artikel, Artikelgruppe, Staffel};
 use super::sql;
@@ -203,9 +204,13 @@ fn staffelpreis(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
     let preis = required(zeile.preis, "preis")?;
     let old = sql::find_tier(tx, artikel, ab_menge)?;
     let aktiv = zeile.aktiv.or(old.as_ref().map(|old| old.aktiv)).unwrap_or(true);
-    let new = Staffel { ab_menge, preis, aktiv };
-    Upserted::by(old.as_ref(), &new, || {
-        sql::upsert_tier(tx, artikel, &new)?;
-        verlauf::write_tier(tx, artikel, old.as_ref(), &new)
+    store_tier(tx, artikel, old.as_ref(), &Staffel { ab_menge, preis, aktiv })
+}
+
+/// Stores a tier, and that it changed.
+pub fn store_tier(tx: &WriteTx<'_>, artikel: Uuid, old: Option<&Staffel>, new: &Staffel) -> Result<Upserted> {
+    Upserted::by(old, new, || {
+        sql::upsert_tier(tx, artikel, new)?;
+        verlauf::write_tier(tx, artikel, old, new)
     })
 }

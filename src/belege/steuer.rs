@@ -13,6 +13,7 @@ use crate::rules::fixed::Percent;
 use crate::rules::tax::{
     Partnerregel, RATE_OF_LAST_RESORT, Steuerkategorie, class_of, derived_rate, partner_rule, rate_on,
 };
+use crate::steuersaetze;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Steuer {
@@ -43,7 +44,7 @@ pub fn of_item(
         (None, Some(kategorie)) if kategorie.fits(Percent::ZERO) => (Percent::ZERO, None),
         (None, _) => found.derived(artikel)?,
     };
-    found.hint_unknown_rate(satz);
+    steuersaetze::hint_unknown(found.context.saetze, satz, found.hints);
     let kategorie = item.steuer_kategorie.or(reason).unwrap_or_else(|| found.of_rate(satz));
     match kategorie.fits(satz) {
         true => Ok(Steuer { satz, kategorie }),
@@ -170,14 +171,5 @@ impl Finder<'_, '_> {
         let message =
             format!("Kein Steuersatz ist angegeben oder hinterlegt; es gelten {rate} %. Bitte prüfen.");
         self.hints.add_field(HintCode::MwstSatzAngenommen, "mwst_satz", message);
-    }
-
-    /// The tax table of the company has the rate at no date (D7).
-    fn hint_unknown_rate(&mut self, rate: Percent) {
-        if !self.context.saetze.iter().any(|known| known.satz == rate) {
-            let message =
-                format!("Den Steuersatz {rate} % gibt es in der Steuertabelle nicht. Bitte prüfen.");
-            self.hints.add_field(HintCode::MwstSatzUnbekannt, "mwst_satz", message);
-        }
     }
 }

@@ -10,7 +10,7 @@ use super::frame;
 use super::page::{Ask, FirmaChange, Snapshot};
 use super::parts::{
     amount, choice, field, form, lines, made_from, optional, or_blank, price, refusal, typed_number,
-    yes_or_no,
+    with_way_back, yes_or_no,
 };
 use crate::artikel::{self, Artikel};
 use crate::failure::Result;
@@ -78,10 +78,6 @@ pub fn change(ask: &Ask) -> Result<FirmaChange> {
     let id = ask.id(0)?;
     let (path, to) = (format!("/api/v1/artikel/{id}"), ask.page_of("artikel", id));
     ask.change(Method::Put, &path, &body(ask), to, "Der Artikel ist geändert.")
-}
-
-fn with_way_back(form: Markup, back: String) -> Markup {
-    html! { (form) p { a href=(back) { "Zurück, ohne zu speichern" } } }
 }
 
 fn fields(ask: &Ask, db: &Snapshot<'_>, artikel: &Artikel, tiers: &[Tier]) -> Result<Markup> {

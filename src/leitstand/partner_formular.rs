@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::frame;
 use super::page::{Ask, FirmaChange, Snapshot};
 use super::partner_felder::{Art, Feld, GRUPPEN, Wann, felder, wording};
-use super::parts::{choice, field, form, lines, made_from, refusal, typed_number};
+use super::parts::{choice, field, form, lines, made_from, refusal, typed_number, with_way_back};
 use crate::failure::Result;
 use crate::http::reply::Reply;
 use crate::http::route::Method;
@@ -44,10 +44,6 @@ pub fn change(ask: &Ask) -> Result<FirmaChange> {
     let id = ask.id(0)?;
     let (path, to) = (format!("/api/v1/kunden/{id}"), ask.page_of("partner", id));
     ask.change(Method::Put, &path, &body(ask, Wann::Spaeter), to, "Der Partner ist geändert.")
-}
-
-fn with_way_back(form: Markup, back: String) -> Markup {
-    html! { (form) p { a href=(back) { "Zurück, ohne zu speichern" } } }
 }
 
 /// The fields in their groups, with what is stored or what was typed.

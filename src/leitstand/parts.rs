@@ -333,6 +333,11 @@ pub fn form_to(ask: &Ask, to: &str, inside: Markup, button: &str, is_destructive
     }
 }
 
+/// A form with the way back to where nothing is saved.
+pub fn with_way_back(form: Markup, back: String) -> Markup {
+    html! { (form) p { a href=(back) { "Zurück, ohne zu speichern" } } }
+}
+
 /// Pairs of a name and a value; blank values are left out.
 pub fn facts(pairs: &[(&str, String)]) -> Markup {
     html! {

@@ -21,7 +21,7 @@ use crate::http::shape::Answer;
 use crate::http::wire::{At, FromJson, Text};
 use crate::import::{Import, Upserted};
 use crate::rules::day::Day;
-use crate::rules::error::{Code, refuse_if, required};
+use crate::rules::error::{Code, HintCode, Hints, refuse_if, required};
 use crate::rules::fixed::Percent;
 use crate::rules::tax::Satz;
 
@@ -106,6 +106,14 @@ pub fn copy_template(connection: &Connection, tenant: TenantId) -> Result<()> {
 pub fn all(tx: &Tx<'_>) -> Result<Arc<Vec<Satz>>> {
     let statement = format!("select {} from steuersatz s where s.tenant_id = :tenant", Satz::COLUMNS);
     tx.cached("tax rates", &[], || tx.all(&statement, &[], Satz::read))
+}
+
+/// Hints at a rate that the tax table of the company has at no date (D7).
+pub fn hint_unknown(known: &[Satz], satz: Percent, hints: &mut Hints) {
+    if !known.iter().any(|known| known.satz == satz) {
+        let message = format!("Den Steuersatz {satz} % gibt es in der Steuertabelle nicht. Bitte prüfen.");
+        hints.add_field(HintCode::MwstSatzUnbekannt, "mwst_satz", message);
+    }
 }
 
 fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
