@@ -1,8 +1,8 @@
 //! How many goods one document may share with others, so that no request, and no storno of what stands, takes the
 //! writer for long (D8).
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use uuid::Uuid;
 
@@ -11,47 +11,61 @@ use crate::belege::sql::number_and_type;
 use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
-use crate::rules::pairing::Portion;
+use crate::rules::pairing::{Portion, PositionKey, Role};
 
 /// Goods (`lager_paar`) that a document shares with others at most, and goods that one request meets.
 pub const SHARED_MAX: usize = 1_000;
 
+/// Other documents that a document shares goods with at most, and documents that one request meets: each of them gets a
+/// new version.
+pub const DOCUMENTS_MAX: usize = 500;
+
 /// What takes goods back divides them: there is room for that where a document is full.
-const TAKEN_BACK_MAX: usize = 2 * SHARED_MAX;
+const TAKEN_BACK: usize = 2;
 
 pub struct Room {
     /// The document that is written.
     own: Uuid,
-    /// How many goods each document that the request looked at shares now.
-    shared: HashMap<Uuid, usize>,
+    /// What each document that the request looked at shares now.
+    shared: HashMap<Uuid, Shared>,
     /// How many goods those that were set free have met, then how many the positions that are entered have met.
     met: usize,
+    /// The documents that they have met, each with what it shares these goods with.
+    documents: HashSet<Uuid>,
     is_entering: bool,
     /// A document of which something was set free that could have met more.
     left_open: Option<Uuid>,
 }
 
+struct Shared {
+    goods: usize,
+    /// With how many documents, or more than that: one that shares nothing any more still counts.
+    documents: usize,
+}
+
 impl Room {
     pub fn new(own: Uuid) -> Room {
-        Room { own, shared: HashMap::new(), met: 0, is_entering: false, left_open: None }
+        let (shared, documents) = (HashMap::new(), HashSet::new());
+        Room { own, shared, met: 0, documents, is_entering: false, left_open: None }
     }
 
     /// What was withdrawn is done with: from now on what has no room is refused.
     pub fn begin_to_enter(&mut self) {
         (self.is_entering, self.met) = (true, 0);
+        self.documents.clear();
     }
 
     /// Goods were stored.
     pub fn came(&mut self, portion: &Portion) {
-        self.of_each(portion, |shared| *shared += 1);
+        self.of_each(portion, |shared| shared.goods += 1);
     }
 
     /// Goods are no longer stored, not even a rest of them.
     pub fn went(&mut self, portion: &Portion) {
-        self.of_each(portion, |shared| *shared = shared.saturating_sub(1));
+        self.of_each(portion, |shared| shared.goods = shared.goods.saturating_sub(1));
     }
 
-    fn of_each(&mut self, portion: &Portion, change: impl Fn(&mut usize)) {
+    fn of_each(&mut self, portion: &Portion, change: impl Fn(&mut Shared)) {
         for (_, place) in portion.positions().filter(|_| !sql::is_open(portion.kind())) {
             self.shared.entry(place.beleg).and_modify(&change);
         }
@@ -61,15 +75,27 @@ impl Room {
     /// is refused then. Goods that are shared already, and are met as a whole, need no more room.
     pub fn has_room(&mut self, tx: &Tx<'_>, own: &Portion, found: &Portion) -> Result<bool> {
         let becomes_more = sql::is_open(found.kind()) || own.menge < found.menge;
-        let most = if own.leading().0.takes_back() { TAKEN_BACK_MAX } else { SHARED_MAX };
+        let times = if own.leading().0.takes_back() { TAKEN_BACK } else { 1 };
+        // What takes back a delivery that was invoiced meets one document more: its invoice counts with it.
+        let Some((_, first)) = found.positions().next() else { return Ok(true) };
+        let is_new = !self.documents.contains(&first.beleg);
+        let beleg_of = |(_, place): (Role, PositionKey)| place.beleg;
         let mut full = None;
-        for (_, place) in own.positions().chain(found.positions().filter(|_| becomes_more)) {
-            if self.shared(tx, place.beleg)? >= most {
-                full = Some(place.beleg);
+        for beleg in own.positions().chain(found.positions().filter(|_| becomes_more)).map(beleg_of) {
+            let shared = self.shared(tx, beleg)?;
+            if shared.goods >= times * SHARED_MAX || is_new && shared.documents >= times * DOCUMENTS_MAX {
+                full = Some(beleg);
             }
         }
-        if full.is_none() && self.met < SHARED_MAX {
+        let is_bounded = self.met < SHARED_MAX && (!is_new || self.documents.len() < DOCUMENTS_MAX);
+        if full.is_none() && is_bounded {
             self.met += 1;
+            if is_new {
+                for beleg in own.positions().chain(found.positions()).map(beleg_of) {
+                    self.shared.entry(beleg).and_modify(|shared| shared.documents += 1);
+                }
+                self.documents.insert(first.beleg);
+            }
             return Ok(true);
         }
         if !self.is_entering {
@@ -81,7 +107,8 @@ impl Room {
             Some(full) => {
                 let (nummer, _) = number_and_type(tx, full)?;
                 let message = format!(
-                    "{nummer} hat schon {SHARED_MAX} Gegenbelege. Bitte mit bezug_beleg_id einen anderen Beleg nennen."
+                    "{nummer} hat schon mit {SHARED_MAX} Mengen oder {DOCUMENTS_MAX} Belegen zu tun. Bitte mit \
+                     bezug_beleg_id einen anderen Beleg nennen."
                 );
                 Err(Refusal::field(Code::ZuVieleGegenbelege, "items", message).into())
             }
@@ -99,25 +126,29 @@ impl Room {
         let Some(beleg) = self.left_open else { return Ok(()) };
         let (nummer, _) = number_and_type(tx, beleg)?;
         let message = format!(
-            "Was frei wurde, trifft in einer Anfrage höchstens {SHARED_MAX} andere Mengen; der Rest bleibt offen, zuerst \
-             der von {nummer}. Bitte prüfen, ob dort Ware doppelt gebucht ist."
+            "Was frei wurde, trifft in einer Anfrage höchstens {SHARED_MAX} Mengen von {DOCUMENTS_MAX} Belegen; der Rest \
+             bleibt offen, zuerst der von {nummer}. Bitte prüfen, ob dort Ware doppelt gebucht ist."
         );
         hints.add(HintCode::ZuVieleGegenbelege, message);
         Ok(())
     }
 
-    fn shared(&mut self, tx: &Tx<'_>, beleg: Uuid) -> Result<usize> {
+    fn shared(&mut self, tx: &Tx<'_>, beleg: Uuid) -> Result<&Shared> {
         Ok(match self.shared.entry(beleg) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(unknown) => *unknown.insert(sql::shared(tx, beleg, TAKEN_BACK_MAX)?),
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => {
+                let goods = sql::shared(tx, beleg, TAKEN_BACK * SHARED_MAX)?;
+                let documents = if goods < DOCUMENTS_MAX { goods } else { sql::shared_with(tx, beleg)? };
+                unknown.insert(Shared { goods, documents })
+            }
         })
     }
 }
 
 fn too_many() -> Box<Refusal> {
     let message = format!(
-        "Der Beleg träfe mehr als {SHARED_MAX} Mengen anderer Belege, oder seine Ware läge in so vielen Chargen. Bitte auf \
-         mehrere Belege verteilen oder mit bezug_beleg_id sagen, welcher Beleg gemeint ist."
+        "Der Beleg träfe mehr als {SHARED_MAX} Mengen oder {DOCUMENTS_MAX} andere Belege, oder seine Ware läge in so vielen \
+         Chargen. Bitte auf mehrere Belege verteilen oder mit bezug_beleg_id sagen, welcher Beleg gemeint ist."
     );
     Refusal::field(Code::ZuVieleGegenbelege, "items", message)
 }

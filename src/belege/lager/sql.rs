@@ -249,6 +249,17 @@ pub fn shared(tx: &Tx<'_>, beleg: Uuid, most: usize) -> Result<usize> {
     Ok(usize::try_from(count).unwrap_or(most))
 }
 
+/// With how many other documents a document shares goods.
+pub fn shared_with(tx: &Tx<'_>, beleg: Uuid) -> Result<usize> {
+    let of = |role| format!("select * from lager_paar where tenant_id = :tenant and {role}_id = :beleg");
+    let of_all = Role::ALL.map(column).map(of).join(" union all ");
+    let each =
+        Role::ALL.map(column).map(|role| format!("select {role}_id as beleg from goods")).join(" union ");
+    let statement = format!("with goods as ({of_all}) select count(*) from ({each}) where beleg <> :beleg");
+    let count: i64 = tx.one(&statement, named_params! {":beleg": beleg}, |row| row.get(0))?;
+    Ok(usize::try_from(count).unwrap_or_default())
+}
+
 /// The highest number of the goods of a position.
 pub fn last_nr(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -> Result<Option<i64>> {
     let highest: Vec<Option<i64>> = of_position(tx, gruppe, role, place, "max(nr)")?;

@@ -8,6 +8,9 @@ use crate::harness::Server;
 /// Goods that a document shares with others at most.
 const SHARED: i64 = 1_000;
 
+/// Other documents with which it shares them at most.
+const DOCUMENTS: i64 = 500;
+
 /// A company whose invoices and deliveries of S are named by no batch.
 fn mill(server: &Server) -> Mill<'_> {
     Mill::with(server, "Mühle", &[("paarung_monate", "0")])
@@ -76,6 +79,48 @@ fn a_delivery_is_met_by_so_many_goods_and_not_one_more() {
         -SHARED,
         "its invoices move their goods themselves, but for what the credit took back"
     );
+    assert!(server.cli(&["check"]).status.success());
+}
+
+#[test]
+fn an_invoice_meets_so_many_documents_and_not_one_more() {
+    let server = Server::start();
+    let mill = mill(&server);
+    let deliveries: Vec<_> = (0..=DOCUMENTS).map(|_| mill.post("LS", items(2, 1)).id()).collect();
+    let all = 2 * DOCUMENTS;
+    mill.post("RE", items(1, all + 1)).refused(400, "ZU_VIELE_GEGENBELEGE");
+    let invoice = mill.post("RE", items(all, 1)).id();
+    assert_eq!(stock(&mill), -all - 2, "each delivery is met by two of its items");
+    mill.put(&invoice, items(all, 1)).is(200);
+    mill.put(&invoice, items(1, all + 1)).refused(400, "ZU_VIELE_GEGENBELEGE");
+
+    let credit = mill.post("RE", items(1, -all)).id();
+    mill.post("RE", items(1, all)).is(201);
+    mill.storno(&credit).is(200);
+    mill.storno(&invoice).is(200);
+    for delivery in deliveries {
+        mill.storno(&delivery).is(200);
+    }
+    assert_eq!(stock(&mill), -all);
+    assert!(server.cli(&["check"]).status.success());
+}
+
+#[test]
+fn a_delivery_is_met_by_so_many_documents_and_not_one_more() {
+    let server = Server::start();
+    let mill = mill(&server);
+    let delivery = mill.post("LS", items(1, SHARED)).id();
+    let other = mill.post("LS", items(1, 1)).id();
+    let invoices: Vec<_> = (0..DOCUMENTS).map(|_| mill.post("RE", items(1, 1)).id()).collect();
+    let refused = mill.post("RE", items(1, 1));
+    let error = refused.refused(400, "ZU_VIELE_GEGENBELEGE");
+    assert!(error["message"].as_str().unwrap().starts_with("LS-"), "{error}");
+    mill.put(&invoices[0], items(1, 2)).is(200);
+    mill.post("RE", json!({"artikelnr": "S", "menge": 1, "bezug_beleg_id": other})).is(201);
+    mill.post("RE", items(1, -1)).is(201);
+    assert_eq!(stock(&mill), -SHARED - 1);
+    mill.storno(&delivery).is(200);
+    assert_eq!(stock(&mill), -DOCUMENTS - 1, "its invoices move their goods themselves, less the credit");
     assert!(server.cli(&["check"]).status.success());
 }
 
