@@ -12,7 +12,7 @@ mod storno;
 
 pub use checks::CHECKS;
 pub use model::Annahmeschein;
-pub use sql::RETENTION;
+pub use sql::{RETENTION, find_by_delivery};
 
 use uuid::Uuid;
 

@@ -32,6 +32,11 @@ pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Annahmeschein>> {
     tx.find_by(&LIST, "s.id", &id)
 }
 
+/// The note that brought a purchase delivery.
+pub fn find_by_delivery(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Annahmeschein>> {
+    tx.find_by(&LIST, "s.el_beleg_id", &beleg)
+}
+
 pub fn cancel(tx: &WriteTx<'_>, id: Uuid, grund: &str) -> Result<()> {
     let status = AnnahmescheinStatus::Storniert;
     tx.update("annahmeschein", id, named_params! {":status": status, ":storno_grund": grund})

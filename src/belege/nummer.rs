@@ -31,7 +31,8 @@ pub fn erechnung_of_number(tx: &Tx<'_>, number: &str, _: &mut Hints) -> Result<V
 
 /// What a document lacks for its e-invoice, by its number; `None` where it gets none.
 pub fn missing_of_number(tx: &Tx<'_>, number: &str) -> Result<Option<Vec<String>>> {
-    ausfertigung::missing(tx, &by_number(tx, number)?)
+    let missing = ausfertigung::missing(tx, &by_number(tx, number)?)?;
+    Ok(missing.map(|missing| missing.iter().map(ToString::to_string).collect()))
 }
 
 fn by_number(tx: &Tx<'_>, number: &str) -> Result<Beleg> {

@@ -77,6 +77,7 @@ fn terms(zahlung: &Zahlung) -> Vec<String> {
         }
         Zahlrichtung::Empfaenger if until.is_empty() => format!("Zu zahlen: {betrag}."),
         Zahlrichtung::Empfaenger => format!("Zahlbar{until}: {betrag}."),
+        Zahlrichtung::Absender if zahlung.konto.is_none() => format!("Ihr Guthaben{until}: {betrag}."),
         Zahlrichtung::Absender => format!("Wir überweisen{until} {betrag} auf Ihr Konto."),
         Zahlrichtung::Lastschrift => format!("Wir buchen{until} {betrag} von Ihrem Konto ab."),
     });

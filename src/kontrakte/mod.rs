@@ -52,6 +52,13 @@ pub fn complete(tx: &Tx<'_>, id: Uuid) -> Result<Kontrakt> {
     lieferstand::complete(tx, found)?.pop().ok_or_else(|| Failure::not_found("Diesen Kontrakt"))
 }
 
+/// The contracts of a partner that are not settled.
+pub fn open_of(tx: &Tx<'_>, partner: Uuid, page: Page) -> Result<Vec<Kontrakt>> {
+    let mut filter = Filter::equal("v", "partner_id", partner);
+    filter.and("v.erledigt = 0");
+    lieferstand::complete(tx, sql::list(tx, &filter, page)?.rows)
+}
+
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
     let Records { rows, count } = find_page(tx, &call.query, page)?;

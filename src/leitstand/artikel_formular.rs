@@ -1,7 +1,5 @@
 //! The form of an article with its tiers: a new one, and the change of one that is there.
 
-use std::fmt::Display;
-
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
@@ -9,7 +7,7 @@ use super::artikel::{Feld, groups_of};
 use super::frame;
 use super::page::{Ask, FirmaChange, Snapshot};
 use super::parts::{
-    amount, choice, field, form, lines, made_from, optional, or_blank, price, refusal, typed_number,
+    choice, field, form, lines, made_from, optional, or_blank, plain, plain_price, refusal, typed_number,
     with_way_back, yes_or_no,
 };
 use crate::artikel::{self, Artikel};
@@ -41,16 +39,6 @@ const LINES: [Feld; 6] = [
     ("artikelnr", "Zweite Nummer", |artikel| or_blank(&artikel.artikelnr)),
     ("ean", "EAN", |artikel| or_blank(&artikel.ean)),
 ];
-
-/// A number as it is typed: `1000`, without points between thousands.
-fn plain(number: impl Display) -> String {
-    amount(number).replace('.', "")
-}
-
-/// The same of a price: `0,32`, `12,00`.
-fn plain_price(number: impl Display) -> String {
-    price(number).replace('.', "")
-}
 
 pub fn show_new(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let form = form(ask, fields(ask, db, &Artikel::default(), &[])?, "Anlegen", false);

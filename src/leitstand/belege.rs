@@ -1,17 +1,17 @@
 //! Documents: the list with its search, one with positions and history, its sheet and e-invoice, and its end.
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, Render, html};
-use serde_json::json;
 use uuid::Uuid;
 
 use super::akteure::named;
 use super::lists::{self, List, filter, filter_choice};
 use super::page::{Ask, FirmaChange, Snapshot};
 use super::parts::{
-    ROWS, Table, amount, facts, linked, made_from, moment, number, optional, or_blank, pager, price, signed,
-    table,
+    ROWS, Table, amount, facts, linked, moment, number, optional, or_blank, pager, price, signed, table,
 };
-use super::{anhaenge, frame, storno};
+use super::{abschluss, anhaenge, frame, storno};
 use crate::anhaenge::Besitzer;
 use crate::belege::{self, Beleg, BelegPosition, Gegenbeleg, Kettenglied, Papiere};
 use crate::failure::Result;
@@ -21,6 +21,7 @@ use crate::http::route::Method;
 use crate::listing::Records;
 use crate::rules::choice::Choice;
 use crate::rules::document::{BelegStatus, BelegTyp};
+use crate::{annahmescheine, kontrakte, waage};
 
 pub fn columns<'t>(table: Table<'t, Beleg>) -> Table<'t, Beleg> {
     table
@@ -39,7 +40,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/belege")?;
     let found = belege::list(&db.tx, &belege::auswahl(&db.tx, &query)?, lists::page_of(ask))?;
     let list = List {
-        empty: "Keine Belege gefunden. Belege legen die angeschlossenen Programme an (POST /api/v1/belege); vielleicht ist auch die Suche zu eng.",
+        empty: "Keine Belege gefunden. Belege legen die angeschlossenen Programme an, oder man schreibt sie hier; vielleicht ist auch die Suche zu eng.",
         filters: html! {
             (filter(ask, "suche", "Suche", "search"))
             (filter_choice(ask, "typ", "Art", BelegTyp::ALL.iter().map(|typ| (typ.as_str(), typ.bezeichnung()))))
@@ -49,6 +50,9 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         },
         keeps: &[("kunden_id", "zu", "partner"), ("artikel_id", "zu", "artikel")],
         order: "-beleg_datum",
+        above: html! {
+            @if ask.may_change() { p.actions { a.button href=(ask.of_firma("belege/neu")) { "Neuer Beleg" } } }
+        },
         ..List::of("belege", "Belege", |beleg: &Beleg| beleg.id, &found)
     };
     Ok(frame::page(ask, "Belege", lists::body(ask, db, list, columns)?))
@@ -71,20 +75,45 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             @if papiere.pdf.is_ok() { a.button href=(format!("{here}/pdf")) { @if is_open { "Vorschau (PDF)" } @else { "Blatt (PDF)" } } }
             @if papiere.erechnung.is_ok() { a.button href=(format!("{here}/erechnung")) { "E-Rechnung (XML)" } }
             (ask.links([(Some(beleg.kunde_id), "partner", "Partner")]))
-            @if ask.may_change() && is_open { a.button href=(format!("{here}/abschliessen")) { "Abschließen" } }
-            @if ask.may_change() && beleg.status == BelegStatus::Abgeschlossen { a.button href=(format!("{here}/erledigen")) { "Erledigt" } }
-            @if ask.may_change() && !is_cancelled { a.button.danger href=(format!("{here}/storno")) { "Stornieren" } }
+            @if ask.may_change() {
+                @if is_open { a.button href=(format!("{here}/aendern")) { "Ändern" } (abschluss::button(ask, &beleg, &here)) }
+                @if beleg.status == BelegStatus::Abgeschlossen { a.button href=(format!("{here}/erledigen")) { "Erledigt" } }
+                @for (query, words) in next_documents(&beleg) { a.button href=(ask.of_firma(&format!("belege/neu?aus={}&{query}", beleg.id))) { (words) } }
+                @if !is_cancelled && beleg.storno_von_beleg_id.is_none() { a.button.danger href=(format!("{here}/storno")) { "Stornieren" } }
+            }
         }
         (missing_of(&beleg, &papiere))
         h2 { "Positionen" }
         (positions(beleg.positionen.as_deref().unwrap_or_default()))
-        (chain(ask, &beleg))
+        (chain(ask, db, &beleg)?)
         (counterparts(ask, &beleg))
         (movements(ask, db, beleg.id)?)
         (anhaenge::original(db, Besitzer::Beleg(beleg.id), &here)?)
         (history(ask, db, beleg.id, &here)?)
     };
     Ok(frame::page(ask, &beleg.beleg_nummer, body))
+}
+
+/// What is written next of a document that stands: how its form begins, and what it is called.
+fn next_documents(beleg: &Beleg) -> &'static [(&'static str, &'static str)] {
+    if beleg.status == BelegStatus::Storniert || beleg.storno_von_beleg_id.is_some() {
+        return &[];
+    }
+    match (beleg.beleg_typ, beleg.ist_gutschrift) {
+        (BelegTyp::An, _) => &[("typ=AU", "Auftrag daraus"), ("typ=LS", "Lieferschein daraus")],
+        (BelegTyp::Au, _) => &[("typ=LS", "Lieferschein daraus"), ("typ=RE", "Rechnung daraus")],
+        (BelegTyp::Ls, _) => &[("typ=RE", "Rechnung daraus")],
+        (BelegTyp::Re, false) => &[("typ=RE&art=korrektur", "Gutschrift dazu")],
+        (BelegTyp::Bs, _) => &[("typ=EL", "Lieferung daraus")],
+        (BelegTyp::El, _) => {
+            &[("typ=ER", "Eingangsrechnung daraus"), ("typ=GS", "Gutschrift an den Lieferanten")]
+        }
+        (BelegTyp::Er, false) if beleg.is_written_for_supplier() => {
+            &[("typ=GS&art=korrektur", "Berichtigung dazu")]
+        }
+        (BelegTyp::Er, false) => &[("typ=ER&art=korrektur", "Gutschrift dazu")],
+        _ => &[],
+    }
 }
 
 fn missing_of(beleg: &Beleg, papiere: &Papiere) -> Markup {
@@ -129,16 +158,40 @@ fn positions(positions: &[BelegPosition]) -> Markup {
         .render()
 }
 
-/// What the document was made from, and what was made from it (D8).
-fn chain(ask: &Ask, beleg: &Beleg) -> Markup {
-    let before = beleg.vorgaenger.iter().map(|glied| ("Vorgänger", glied));
-    let after = beleg.nachfolger.iter().flatten().map(|glied| ("Nachfolger", glied));
-    let rows: Vec<_> = before.chain(after).collect();
-    let to = |(_, glied): &(_, &Kettenglied)| ask.page_of("belege", glied.id);
-    html! { @if !rows.is_empty() {
+/// What a document follows from, and what followed from it: documents, weighings, goods-receipt notes, contracts (D8).
+fn chain(ask: &Ask, db: &Snapshot<'_>, beleg: &Beleg) -> Result<Markup> {
+    let glied = |what: &'static str, glied: &Kettenglied| {
+        let is = format!("{}, {}", glied.beleg_typ.bezeichnung(), glied.status.as_str());
+        [ask.page_of("belege", glied.id), glied.beleg_nummer.clone(), what.to_owned(), is]
+    };
+    let before = beleg.vorgaenger.iter().map(|before| glied("Vorgänger", before));
+    let mut rows: Vec<_> =
+        before.chain(beleg.nachfolger.iter().flatten().map(|after| glied("Nachfolger", after))).collect();
+    let named = |id: fn(&BelegPosition) -> Option<Uuid>| {
+        beleg.positionen.iter().flatten().filter_map(id).collect::<BTreeSet<_>>()
+    };
+    for id in named(|position| position.wiegung_id) {
+        let wiegung = waage::found(&db.tx, id)?;
+        let net = optional(wiegung.gewicht_netto_kg, |net| format!("{} kg", amount(net)));
+        rows.push([ask.page_of("wiegungen", id), wiegung.wiegeschein_nr, "Wiegung".to_owned(), net]);
+    }
+    for id in named(|position| position.kontrakt_id) {
+        let number = kontrakte::number(&db.tx, id)?.unwrap_or_default();
+        rows.push([ask.page_of("kontrakte", id), number, "Kontrakt".to_owned(), String::new()]);
+    }
+    if let Some(schein) = annahmescheine::find_by_delivery(&db.tx, beleg.id)? {
+        let status = schein.status.as_str().to_owned();
+        rows.push([
+            ask.page_of("annahme", schein.id),
+            schein.belegnummer,
+            "Annahmeschein".to_owned(),
+            status,
+        ]);
+    }
+    Ok(html! { @if !rows.is_empty() {
         h2 { "Zusammenhang" }
-        (linked("Zusammenhang", "", &rows, to).text("Nummer", |(_, glied)| glied.beleg_nummer.clone()).text("Was", |(what, _)| (*what).to_owned()).text("Art", |(_, glied)| glied.beleg_typ.bezeichnung().to_owned()).text("Status", |(_, glied)| glied.status.as_str().to_owned()))
-    } }
+        (linked("Zusammenhang", "", &rows, |[to, ..]: &[String; 4]| to.clone()).text("Nummer", |[_, number, ..]| number.clone()).text("Was", |[_, _, what, _]| what.clone()).text("Stand", |[.., is]| is.clone()))
+    } })
 }
 
 /// What the positions have met (D8).
@@ -185,22 +238,6 @@ pub fn pdf(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
 
 pub fn attachment(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     anhaenge::download(ask, db, Besitzer::Beleg(belege::found(&db.tx, ask.uuid(0)?)?.id))
-}
-
-pub fn show_finalise(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let beleg = belege::found(&db.tx, ask.uuid(0)?)?;
-    let inside = html! {
-        (made_from(ask, "version", beleg.version))
-        p { "Danach lässt sich " (beleg.beleg_nummer) " nicht mehr ändern, nur noch stornieren. "
-            "Die angeschlossenen Programme sehen ihn, und Blatt und E-Rechnung stehen fest." }
-    };
-    frame::form_page(ask, "Beleg abschließen", &[], inside, "Abschließen", false)
-}
-
-pub fn finalise(ask: &Ask) -> Result<FirmaChange> {
-    let id = ask.id(0)?;
-    let (path, to) = (format!("/api/v1/belege/{id}/abschliessen"), ask.page_of("belege", id));
-    ask.change(Method::Post, &path, &json!({}), to, "Der Beleg ist abgeschlossen.")
 }
 
 pub fn show_cancel(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {

@@ -78,7 +78,7 @@ pub fn admit(
         firma: firma.as_ref().map(|firma| firma.id),
     })?;
     let (house, query_text) = (Arc::clone(house), request.query.clone());
-    let (form, refusal, notes) = Default::default();
+    let (form, refusal, tried, notes) = Default::default();
     let address = neighbourhood(address);
     Ok(Ask {
         house,
@@ -93,6 +93,7 @@ pub fn admit(
         query_text,
         form,
         refusal,
+        tried,
         notes,
         cookie,
     })

@@ -17,11 +17,13 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; scr
 
 const STYLE: &str = include_str!("stil.css");
 const SCRIPT: &str = include_str!("live.js");
+const TRYING_SCRIPT: &str = include_str!("rechnen.js");
 
 pub fn asset(path: &str) -> Option<Reply> {
     let (kind, text) = match path {
         "/leitstand/stil.css" => ("text/css; charset=utf-8", STYLE),
         "/leitstand/live.js" => ("text/javascript; charset=utf-8", SCRIPT),
+        "/leitstand/rechnen.js" => ("text/javascript; charset=utf-8", TRYING_SCRIPT),
         _ => return None,
     };
     Some(guarded(Reply::text(kind, text.to_owned())).with("cache-control", "private, max-age=300"))
@@ -64,6 +66,11 @@ pub fn page(ask: &Ask, title: &str, body: Markup) -> Reply {
         }
     };
     shown(200, whole)
+}
+
+/// A page with a form in steps, which is tried while one types where the browser runs scripts.
+pub fn steps_page(ask: &Ask, title: &str, body: Markup) -> Reply {
+    page(ask, title, html! { div.steps data-rechnet { (body) } script src="/leitstand/rechnen.js" defer {} })
 }
 
 /// A page with a form alone, as one that asks before something is done. Refusals of these fields stand at them.

@@ -9,6 +9,7 @@
 //! what to do about errors. `carry` has forms carried out, `flash` keeps what they leave to be said, `jobs` runs what
 //! takes longer than a page may, `uploads` keeps files to be imported, `eviction` says whose entry makes room.
 
+mod abschluss;
 mod akteure;
 mod anhaenge;
 mod anmelden;
@@ -17,11 +18,13 @@ mod arbeit;
 mod artikel;
 mod artikel_formular;
 mod bars;
+mod beleg_formular;
 mod belege;
 mod bestand;
 mod chargen;
 mod einlesen;
 pub mod entry;
+mod entwurf;
 mod erledigen;
 mod eviction;
 mod firma;
@@ -63,6 +66,7 @@ mod uploads;
 mod vergessen;
 mod verlauf;
 mod visit;
+mod vorlage;
 mod wahl;
 mod wiegen;
 mod wiegungen;
@@ -108,10 +112,14 @@ pub const PAGES: &[Page] = &[
     firma!("/wiegungen/{id}/pdf", |ask, db| ask.file_of(db, "wiegungen/{id}/pdf")).heavy(),
     firma!("/wiegungen/{id}/storno", wiegungen::show_cancel).takes(Take::Firma(wiegungen::cancel)),
     firma!("/belege", belege::list).in_menu("Belege"),
+    firma!("/belege/neu", beleg_formular::show_new).takes(Take::Firma(beleg_formular::create)).in_steps(),
     firma!("/belege/{id}", belege::show),
+    firma!("/belege/{id}/aendern", beleg_formular::show_change)
+        .takes(Take::Firma(beleg_formular::change))
+        .in_steps(),
     firma!("/belege/{id}/pdf", belege::pdf).heavy(),
     firma!("/belege/{id}/erechnung", |ask, db| ask.file_of(db, "belege/{id}/erechnung")),
-    firma!("/belege/{id}/abschliessen", belege::show_finalise).takes(Take::Firma(belege::finalise)),
+    firma!("/belege/{id}/abschliessen", abschluss::show).takes(Take::Firma(abschluss::finalise)).in_steps(),
     firma!("/belege/{id}/erledigen", erledigen::show).takes(Take::Firma(erledigen::settle)),
     firma!("/belege/{id}/storno", belege::show_cancel).takes(Take::Firma(belege::cancel)),
     firma!("/belege/{id}/anhaenge/{id}", belege::attachment).heavy(),

@@ -82,6 +82,8 @@ pub struct Page {
     pub show: fn(&Ask, &Snapshot<'_>) -> Result<Reply>,
     pub take: Take,
     pub has_upload: bool,
+    /// Buttons of its form lead to the next step, which shows it again: [`Ask::step`].
+    pub has_steps: bool,
     pub is_waiting: bool,
 }
 
@@ -100,6 +102,7 @@ impl Page {
             show,
             take: Take::Nothing,
             has_upload: false,
+            has_steps: false,
             is_waiting: false,
         }
     }
@@ -122,6 +125,10 @@ impl Page {
 
     pub const fn with_upload(self) -> Page {
         Page { has_upload: true, ..self }
+    }
+
+    pub const fn in_steps(self) -> Page {
+        Page { has_steps: true, ..self }
     }
 
     /// The same address, which answers once its company has changed.
@@ -150,8 +157,15 @@ pub struct Snapshot<'c> {
     pub connection: &'c Connection,
 }
 
+/// The step that carries a form out to see what would come of it; nothing of that is kept.
+pub const TRY: &str = "pruefen";
+
 #[derive(Default)]
 pub struct Done {
+    /// What the interface answered.
+    pub answer: Value,
+    /// Nothing was kept: the page is shown again, with this.
+    pub tried: Option<Value>,
     pub to: String,
     /// Sentences that are shown there: hints, or that it is done.
     pub notes: Vec<String>,
@@ -215,6 +229,8 @@ pub struct Ask {
     pub query_text: String,
     pub form: Form,
     pub refusal: Option<Box<Refusal>>,
+    /// What came of the form where it was only tried.
+    pub tried: Option<Arc<Value>>,
     pub notes: Vec<String>,
     /// The cookie of the browser; everybody has one, and a new one with each log-in.
     pub cookie: String,
@@ -251,6 +267,11 @@ impl Ask {
 
     pub fn is_sent(&self, name: &str) -> bool {
         self.form.fields.iter().any(|(known, _)| known == name)
+    }
+
+    /// The step that a button of the form leads to; none: it is to be carried out.
+    pub fn step(&self) -> Option<&str> {
+        self.filled("schritt").filter(|_| self.page.has_steps)
     }
 
     /// A parameter of the query; blank where it is not there.
@@ -375,7 +396,8 @@ impl Ask {
             let hints = hints.filter_map(|hint| hint["message"].as_str());
             let notes = [note].into_iter().chain(hints).map(str::to_owned).collect();
             let id = reply.subject.map(|id| id.to_string()).unwrap_or_default();
-            Ok(Done { to: to.replace("{id}", &id), notes, subject: reply.subject, ..Done::default() })
+            let to = to.replace("{id}", &id);
+            Ok(Done { to, notes, subject: reply.subject, answer: confirmation, ..Done::default() })
         }))
     }
 
@@ -409,7 +431,8 @@ fn request(method: Method, path: &str, body: Vec<u8>, at: Instant) -> Request {
     }
 }
 
-const FIELDS_MAX: usize = 200;
+/// Fields of a form at most: those of a document of a hundred positions.
+const FIELDS_MAX: usize = 3_000;
 
 /// Reads `a=1&b=2` (application/x-www-form-urlencoded).
 pub fn fields(text: &str) -> Result<Vec<(String, String)>> {

@@ -68,6 +68,16 @@ pub fn price(price: impl Display) -> String {
     format!("{whole},{more:0<2}")
 }
 
+/// A number as it is typed: `1000`, without points between thousands.
+pub fn plain(number: impl Display) -> String {
+    amount(number).replace('.', "")
+}
+
+/// The same of a price: `0,32`, `12,00`.
+pub fn plain_price(number: impl Display) -> String {
+    price(number).replace('.', "")
+}
+
 /// A number that was typed, as the interface takes it: of `1.234,5` it is `1234.5`. Points group thousands where three digits
 /// stand behind each, as they do on the pages; what is no number stays as it is.
 pub fn typed_number(typed: &str) -> String {
@@ -233,17 +243,32 @@ pub fn other_params(ask: &Ask, without: &[&str]) -> String {
 
 /// The refusal of the whole form; what concerns one of these fields stands at the field.
 pub fn refusal(ask: &Ask, fields: &[&str]) -> Markup {
-    let at_a_field = |refusal: &Refusal| refusal.feld.as_deref().is_some_and(|feld| fields.contains(&feld));
-    html! {
-        @if let Some(refusal) = ask.refusal.as_ref() {
-            @if !at_a_field(refusal) {
-                p.refused role="alert" {
-                    (refusal.message) @for mistake in &refusal.fehler { br; (mistake.feld) ": " (mistake.message) }
-                    @if refusal.code == Code::ZwischenzeitlichGeaendert { " " a href="" { "Seite neu laden" } }
-                }
+    let Some(refusal) = ask.refusal.as_ref() else { return html! {} };
+    let elsewhere: Vec<_> =
+        mistakes(refusal).filter(|(feld, _)| !feld.is_some_and(|feld| fields.contains(&feld))).collect();
+    html! { @if !elsewhere.is_empty() {
+        p.refused role="alert" {
+            @for (at, (feld, message)) in elsewhere.iter().enumerate() {
+                @if at > 0 { br; }
+                @if let (Some(feld), true) = (feld, elsewhere.len() > 1) { (feld) ": " }
+                (message)
             }
+            @if refusal.code == Code::ZwischenzeitlichGeaendert { " " a href="" { "Seite neu laden" } }
         }
-    }
+    } }
+}
+
+/// Each mistake that a refusal names: its field and its sentence.
+fn mistakes(refusal: &Refusal) -> impl Iterator<Item = (Option<&str>, &str)> {
+    let only = (refusal.feld.as_deref(), refusal.message.as_str());
+    let all = refusal.fehler.iter().map(|mistake| (Some(mistake.feld.as_str()), mistake.message.as_str()));
+    all.chain(refusal.fehler.is_empty().then_some(only))
+}
+
+/// Why a field was refused.
+fn mistake<'a>(ask: &'a Ask, name: &str) -> Option<&'a str> {
+    let mut mistakes = mistakes(ask.refusal.as_deref()?);
+    mistakes.find(|(feld, _)| *feld == Some(name)).map(|(_, message)| message)
 }
 
 /// The hidden field that says which state of a record a form was made from: once it was sent, the one that came with it,
@@ -306,12 +331,12 @@ fn labelled(
     control: impl FnOnce(&str, Option<&str>, Option<&str>) -> Markup,
 ) -> Markup {
     let (id, why) = (format!("feld-{name}"), format!("fehler-{name}"));
-    let refusal = ask.refusal.as_ref().filter(|refusal| refusal.feld.as_deref() == Some(name));
+    let mistake = mistake(ask, name);
     html! {
         div.field {
             label for=(id) { (label) }
-            (control(&id, refusal.map(|_| "true"), refusal.map(|_| why.as_str())))
-            @if let Some(refusal) = refusal { p.refused id=(why) role="alert" { (refusal.message) } }
+            (control(&id, mistake.map(|_| "true"), mistake.map(|_| why.as_str())))
+            @if let Some(mistake) = mistake { p.refused id=(why) role="alert" { (mistake) } }
         }
     }
 }

@@ -11,7 +11,7 @@ use futures_util::FutureExt;
 use super::entry::{self, Refused};
 use super::flash::FlashMessages;
 use super::frame;
-use super::page::{Access, Ask, Done, Hashed, House, Page, Snapshot, Take, fields};
+use super::page::{Access, Ask, Done, Hashed, House, Page, Snapshot, TRY, Take, fields};
 use super::password_thread::PasswordThread;
 use super::people::SESSION_MILLIS;
 use super::upkeep::Lookout;
@@ -197,7 +197,12 @@ impl Leitstand {
             visit.request.body.set(client.body(limit, &visit.account()).await);
         }
         match self.carry_out(visit).await {
-            Ok(done) => Ok(self.led_on(visit, done)),
+            Ok(Some(Done { tried: Some(tried), .. })) => {
+                visit.ask.tried = Some(Arc::new(tried));
+                self.show(visit).await
+            }
+            Ok(Some(done)) => Ok(self.led_on(visit, done)),
+            Ok(None) => self.show(visit).await,
             Err(Failure::Refused(refusal)) if refusal.code != Code::ScopeFehlt => {
                 visit.ask.refusal = Some(refusal);
                 self.show(visit).await
@@ -207,8 +212,8 @@ impl Leitstand {
     }
 
     /// Has a form carried out: what is hashed on the thread for that, and then by the writer. The audit row of what is kept
-    /// is part of it.
-    async fn carry_out(&self, visit: &mut Visit) -> Result<Done> {
+    /// is part of it. None where a step of the form is to be shown.
+    async fn carry_out(&self, visit: &mut Visit) -> Result<Option<Done>> {
         let prepared = match visit.ask.page.has_upload {
             true => {
                 let mut moved = visit.clone();
@@ -220,14 +225,15 @@ impl Leitstand {
         };
         let change = match prepared {
             Prepared::Change(change) => change,
+            Prepared::Step => return Ok(None),
             Prepared::Hashed(hashed) => FormChange::Haus(self.hashing.run(&visit.account(), hashed).await?),
         };
         let (account, bytes) = (visit.in_turn(), visit.request.body.byte_count());
         let sent = visit.clone();
         let run = move |batch: &Batch<'_>| change.run(batch, &sent);
         let done = self.house.gate.write(account, bytes, run).await?;
-        visit.needs_row = false;
-        Ok(done)
+        visit.needs_row = done.tried.is_some();
+        Ok(Some(done))
     }
 
     /// The answer to a form that was carried out.
@@ -320,6 +326,7 @@ fn memory(ask: &Ask) -> &Arc<Budget> {
 
 /// What a form came to before anything is written.
 enum Prepared {
+    Step,
     Change(FormChange),
     Hashed(Hashed),
 }
@@ -329,6 +336,9 @@ fn prepare(visit: &mut Visit) -> Result<Prepared> {
     let ask = &mut visit.ask;
     ask.form = form_of(&visit.request, ask.page.has_upload)?;
     entry::check_token(ask)?;
+    if ask.step().is_some_and(|step| step != TRY) {
+        return Ok(Prepared::Step);
+    }
     Ok(match ask.page.take {
         Take::Nothing => return Err(Failure::not_found("Dieses Formular")),
         Take::Firma(take) => Prepared::Change(FormChange::Firma(ask.firma_id(), take(ask)?)),

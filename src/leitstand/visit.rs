@@ -51,8 +51,12 @@ impl FormChange {
     }
 }
 
-/// Writes down what a form did: its request, and what it changed.
+/// Writes down what a form did: its request, and what it changed. Of what was only tried the request is written down with
+/// its answer, so that nothing is written here.
 fn noted(visit: &Visit, connection: &Connection, done: Done) -> Result<Done> {
+    if done.tried.is_some() {
+        return Ok(done);
+    }
     let reply = Reply { status: 303, subject: done.subject, ..Reply::default() };
     let row = visit.row(&reply, done.person);
     let row = Row { tenant_id: done.firma.or(row.tenant_id), ..row };

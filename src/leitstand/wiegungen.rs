@@ -94,10 +94,19 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             @if wiegung.status == WiegungStatus::Fertig { a.button href=(format!("{here}/pdf")) { "Wiegeschein (PDF)" } }
             @if ask.may_change() && wiegung.status == WiegungStatus::Offen { a.button href=(format!("{here}/zweitwiegung")) { "Zweite Wiegung" } }
             (ask.links(links))
+            @if let (true, Some((typ, words)), None) = (ask.may_change(), next_document(&wiegung), wiegung.beleg_id) { a.button href=(ask.of_firma(&format!("belege/neu?typ={typ}&wiegung={}", wiegung.id))) { (words) } }
             @if ask.may_change() && wiegung.status != WiegungStatus::Storno { a.button.danger href=(format!("{here}/storno")) { "Stornieren" } }
         }
     };
     Ok(frame::page(ask, &wiegung.wiegeschein_nr, body))
+}
+
+/// The document that a finished weighing is for: its type, and the words of its button.
+fn next_document(wiegung: &Wiegung) -> Option<(&'static str, &'static str)> {
+    match wiegung.richtung.filter(|_| wiegung.status == WiegungStatus::Fertig)? {
+        Richtung::Eingang => Some(("EL", "Lieferung daraus")),
+        Richtung::Ausgang => Some(("LS", "Lieferschein daraus")),
+    }
 }
 
 fn facts_of(wiegung: &Wiegung) -> Vec<(&'static str, String)> {

@@ -4,6 +4,7 @@
 mod angriffe;
 mod anhaenge;
 mod artikel;
+mod belege;
 mod chargen;
 mod einrichten;
 mod hand;

@@ -213,7 +213,9 @@ fn zahlung(vorlage: &Vorlage<'_>) -> Result<Option<Abschnitt>> {
     }
     let (richtung, konto) = match beleg.is_written_for_supplier() {
         true => {
-            let konto = partner.iban.clone().map(|iban| Konto {
+            // Without a tax number it may be no invoice, and nobody should transfer anything for it (UStG § 14 Abs. 4 Nr. 2).
+            let is_taxable = partner.ust_id.is_some() || partner.steuernummer.is_some();
+            let konto = partner.iban.clone().filter(|_| is_taxable).map(|iban| Konto {
                 inhaber: partner.name.clone(),
                 iban,
                 bic: partner.bic.clone(),

@@ -204,8 +204,8 @@ pub fn papiere(tx: &Tx<'_>, id: Uuid) -> Result<Papiere> {
     Ok(Papiere { pdf, erechnung })
 }
 
-/// What a document lacks for its e-invoice, each in words; `None` where it gets none, whatever it has (D26).
-pub fn missing(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Vec<String>>> {
+/// What a document lacks for its e-invoice; `None` where it gets none, whatever it has (D26).
+pub fn missing(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Vec<Fehlt>>> {
     let mut hints = Hints::default();
     if !beleg.beleg_typ.ist_rechnung() || !has_sheet(beleg) {
         return Ok(None);
@@ -214,7 +214,7 @@ pub fn missing(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Vec<String>>> {
     let positionen = super::sql::positions(tx, beleg.id)?;
     let vorlage = as_of_now(tx, beleg, positionen, &kunde, &einstellungen, &firma::load(tx)?)?;
     let rechnung = rechnung::rechnung(&vorlage, &mut hints);
-    Ok(Some(crate::erechnung::missing(&rechnung).iter().map(ToString::to_string).collect()))
+    Ok(Some(crate::erechnung::missing(&rechnung)))
 }
 
 /// What the master data of a partner lack for the e-invoices that he gets, and for the Gutschriften that he has agreed to

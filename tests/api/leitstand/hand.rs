@@ -6,7 +6,7 @@ use super::partner::{at_field, kunde, mill, shows};
 use crate::harness::Server;
 
 /// Where the first link with these words leads.
-fn link(text: &str, words: &str) -> String {
+pub fn link(text: &str, words: &str) -> String {
     let before = text.split(&format!(">{words}<")).next().unwrap();
     assert!(before.len() < text.len(), "{words}: {text}");
     let begin = before.rfind("href=\"").unwrap() + 6;

@@ -1,0 +1,105 @@
+//! Before a document becomes final: what that would say, and where it is mended.
+
+use maud::{Markup, html};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::entwurf::{self, HEAD_TEXTS, PARTNER};
+use super::frame;
+use super::page::{Ask, Done, FirmaChange, Snapshot, TRY};
+use super::parts::{form_to, made_from, refusal};
+use crate::belege::{self, Beleg};
+use crate::erechnung::Wo;
+use crate::failure::Result;
+use crate::http::reply::Reply;
+use crate::http::route::Method;
+
+/// The button on the page of an open document: it asks first what finalising would say.
+pub fn button(ask: &Ask, beleg: &Beleg, here: &str) -> Markup {
+    let inside = html! {
+        (made_from(ask, "version", beleg.version))
+        input type="hidden" name="schritt" value=(TRY);
+    };
+    html! { div.pressed { (form_to(ask, &format!("{here}/abschliessen"), inside, "Prüfen und abschließen", false)) } }
+}
+
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let beleg = belege::found(&db.tx, ask.uuid(0)?)?;
+    let here = ask.page_of("belege", beleg.id);
+    let title = format!("{} abschließen", beleg.beleg_nummer);
+    let Some(tried) = ask.tried.as_deref() else {
+        let body =
+            html! { (refusal(ask, &[])) (button(ask, &beleg, &here)) p { a href=(here) { "Zum Beleg" } } };
+        return Ok(frame::page(ask, &title, body));
+    };
+    let refusals = sentences(&tried["ablehnungen"]);
+    let lacks = belege::missing(&db.tx, &beleg)?.unwrap_or_default();
+    let lacks: Vec<_> = lacks
+        .iter()
+        .map(|fehlt| (place(ask, &beleg, fehlt.wo, fehlt.feld), format!("{}: {}", fehlt.wo, fehlt.was)))
+        .collect();
+    let hints: Vec<_> = sentences(&tried["hinweise"])
+        .into_iter()
+        .map(|(feld, message)| (of_field(&here, feld), message.to_owned()))
+        .collect();
+    let may = refusals.is_empty();
+    let refusals: Vec<_> =
+        refusals.into_iter().map(|(feld, message)| (of_field(&here, feld), message.to_owned())).collect();
+    let body = html! {
+        (list("So lässt er sich nicht abschließen", "refused", &refusals))
+        (list("Für die E-Rechnung fehlt", "lacks", &lacks))
+        (list("Bitte prüfen", "hints", &hints))
+        @if refusals.is_empty() && lacks.is_empty() && hints.is_empty() { p.note { "Nichts fehlt, und nichts ist ungewöhnlich." } }
+        @if may {
+            p { "Nach dem Abschließen lässt sich " (beleg.beleg_nummer) " nicht mehr ändern, nur noch stornieren" @if beleg.beleg_typ.ist_rechnung() { ", mit einem Stornobeleg" } ". "
+                "Die angeschlossenen Programme sehen ihn, und Blatt und E-Rechnung stehen fest." }
+            (form_to(ask, "", made_from(ask, "version", beleg.version), "Endgültig abschließen", false))
+        }
+        p.actions { a.button href=(here) { "Zum Beleg" } a.button href=(format!("{here}/pdf")) { "Vorschau (PDF)" } }
+    };
+    Ok(frame::page(ask, &title, body))
+}
+
+/// Sentences with the place where each is mended.
+fn list(title: &str, class: &str, sentences: &[(Option<String>, String)]) -> Markup {
+    html! { @if !sentences.is_empty() {
+        h2 { (title) }
+        ul.sorgen.(class) { @for (to, sentence) in sentences { li {
+            (sentence) @if let Some(to) = to { " " a href=(to) { "Dort ergänzen oder ändern" } }
+        } } }
+    } }
+}
+
+/// The field and the sentence of each refusal or hint in an answer.
+fn sentences(of: &Value) -> Vec<(&str, &str)> {
+    let of = of.as_array().into_iter().flatten();
+    of.map(|one| (one["feld"].as_str().unwrap_or_default(), one["message"].as_str().unwrap_or_default()))
+        .collect()
+}
+
+/// Where a field of the document stands in its form, if it does.
+fn of_field(here: &str, feld: &str) -> Option<String> {
+    let feld = entwurf::in_form(&[], feld);
+    let is_there = entwurf::parts(&feld).is_some() || feld == PARTNER || HEAD_TEXTS.contains(&feld.as_str());
+    is_there.then(|| format!("{here}/aendern#feld-{feld}"))
+}
+
+fn place(ask: &Ask, beleg: &Beleg, wo: Wo, feld: &str) -> Option<String> {
+    let partner = |id: Uuid| format!("{}/aendern#feld-{feld}", ask.page_of("partner", id));
+    match wo {
+        Wo::Firma => ask.keeps_house().then(|| format!("{}#feld-{feld}", ask.of_firma("firma"))),
+        Wo::Kunde => Some(partner(beleg.kunde_id)),
+        Wo::Beleg | Wo::Position(_) => Some(format!("{}/aendern", ask.page_of("belege", beleg.id))),
+    }
+}
+
+pub fn finalise(ask: &Ask) -> Result<FirmaChange> {
+    let (id, is_trial) = (ask.id(0)?, ask.step() == Some(TRY));
+    let (path, to) = (format!("/api/v1/belege/{id}/abschliessen"), ask.page_of("belege", id));
+    let path = if is_trial { format!("{path}?pruefen=true") } else { path };
+    let write = ask.change(Method::Post, &path, &json!({}), to, "Der Beleg ist abgeschlossen.")?;
+    Ok(Box::new(move |tx| {
+        let done = write(tx)?;
+        Ok(if is_trial { Done { tried: Some(done.answer), ..Done::default() } } else { done })
+    }))
+}

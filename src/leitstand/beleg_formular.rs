@@ -1,0 +1,511 @@
+//! The form of a document: a new one, one made from another or from a weighing, and the change of one that is open.
+//!
+//! It works in steps, each of which shows it again: what is meant is chosen, a position taken out, the whole tried. Where
+//! the browser runs scripts it is tried while one types, and only what came of it is put in place.
+
+use std::sync::Arc;
+
+use maud::{Markup, html};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::artikel::name_of;
+use super::entwurf::{self, ARTIKEL, HEAD_NUMBERS, PARTNER, ROWS_MAX, name};
+use super::frame;
+use super::page::{Ask, Done, FirmaChange, Snapshot, TRY};
+use super::parts::{
+    amount, choice, field, form, in_unit, joined, lines, made_from, number, price, refusal, with_way_back,
+};
+use super::vorlage::{self, Fields};
+use crate::artikel::{self, Artikel, ArtikelZeile, Auswahl};
+use crate::belege;
+use crate::chargen::{self, Charge};
+use crate::db::list::Page;
+use crate::db::tx::WriteTx;
+use crate::failure::Result;
+use crate::http::reply::Reply;
+use crate::http::route::Method;
+use crate::kontrakte::{self, Kontrakt};
+use crate::kunden::{self, Kunde};
+use crate::listing::Records;
+use crate::rules::choice::Choice;
+use crate::rules::document::{BelegStatus, BelegTyp, Lagerrolle, Seite};
+use crate::rules::fixed::Quantity;
+use crate::rules::price::tier_price;
+use crate::rules::verweis::parse_uuid;
+
+/// Records of which one may be meant that are shown.
+const FOUND: Page = Page { limit: Some(8), offset: 0 };
+
+/// Batches of an article, contracts of a partner that may be chosen.
+const CHOICES: Page = Page { limit: Some(50), offset: 0 };
+
+/// What a new document is called in the address: its type, or GS, the Gutschrift that the company writes for its supplier.
+const GUTSCHRIFT: &str = "GS";
+
+fn typ_in(ask: &Ask) -> Option<BelegTyp> {
+    match ask.param("typ") {
+        GUTSCHRIFT => Some(BelegTyp::Er),
+        typ => BelegTyp::parse(typ),
+    }
+}
+
+pub fn show_new(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let Some(typ) = typ_in(ask) else { return Ok(frame::page(ask, "Neuer Beleg", kinds(ask))) };
+    let is_gutschrift = ask.param("typ") == GUTSCHRIFT;
+    let title = match (is_gutschrift, typ.seite(), typ.lagerrolle()) {
+        (true, ..) => "Gutschrift schreiben".to_owned(),
+        (_, Seite::Einkauf, Lagerrolle::Lieferung | Lagerrolle::Rechnung) => {
+            format!("{} erfassen", typ.bezeichnung())
+        }
+        _ => format!("{} schreiben", typ.bezeichnung()),
+    };
+    let ask = match ask.is_sent("token") {
+        true => stepped(ask, db)?,
+        false => filled_in(ask, vorlage::of_query(ask, db, typ)?),
+    };
+    let form = form(&ask, inside(&ask, db, typ)?, "Speichern", false);
+    Ok(frame::steps_page(&ask, &title, with_way_back(form, ask.of_firma("belege"))))
+}
+
+/// The kinds of documents, each with its form.
+fn kinds(ask: &Ask) -> Markup {
+    let to = |typ: &str| ask.of_firma(&format!("belege/neu?typ={typ}"));
+    let of = |seite: Seite| BelegTyp::ALL.iter().filter(move |typ| typ.seite() == seite);
+    html! {
+        @for (title, seite) in [("Verkauf", Seite::Verkauf), ("Einkauf", Seite::Einkauf)] {
+            h2 { (title) }
+            p.actions {
+                @for typ in of(seite) { a.button href=(to(typ.as_str())) { (typ.bezeichnung()) } }
+                @if seite == Seite::Einkauf { a.button href=(to(GUTSCHRIFT)) { "Gutschrift an einen Lieferanten" } }
+            }
+        }
+        p { "Was aus einem anderen Beleg folgt, die Rechnung zum Lieferschein etwa, beginnt am besten auf dessen Seite, und was gewogen wurde, auf der Seite der Wiegung: Dann steht schon alles da." }
+    }
+}
+
+pub fn create(ask: &Ask) -> Result<FirmaChange> {
+    let ask = ask.clone();
+    Ok(Box::new(move |tx| write(&ask, tx, None)))
+}
+
+pub fn show_change(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let beleg = belege::with_positions(&db.tx, ask.uuid(0)?)?;
+    let back = ask.page_of("belege", beleg.id);
+    let title = format!("{} ändern", beleg.beleg_nummer);
+    let positions = beleg.positionen.as_ref().map_or(0, Vec::len);
+    if beleg.status != BelegStatus::Offen || positions > ROWS_MAX {
+        let why = match beleg.status {
+            BelegStatus::Offen => format!(
+                "{positions} Positionen sind für diese Seite zu viele ({ROWS_MAX} gehen). Ihn ändert das Programm, das ihn geschrieben hat."
+            ),
+            status => format!("Der Beleg ist {}; ändern geht nur, solange er offen ist.", status.as_str()),
+        };
+        return Ok(frame::page(
+            ask,
+            &title,
+            html! { p.refused role="alert" { (why) } p { a href=(back) { "Zum Beleg" } } },
+        ));
+    }
+    let ask = match ask.is_sent("token") {
+        true => stepped(ask, db)?,
+        false => filled_in(ask, vorlage::of_beleg(db, &beleg)?),
+    };
+    let inside = html! { (made_from(&ask, "version", beleg.version)) (inside(&ask, db, beleg.beleg_typ)?) };
+    let form = form(&ask, inside, "Speichern", false);
+    Ok(frame::steps_page(&ask, &title, with_way_back(form, back)))
+}
+
+pub fn change(ask: &Ask) -> Result<FirmaChange> {
+    let (id, ask) = (ask.uuid(0)?, ask.clone());
+    Ok(Box::new(move |tx| write(&ask, tx, Some(id))))
+}
+
+/// Writes what the form says, or only tries it.
+fn write(ask: &Ask, tx: &WriteTx<'_>, id: Option<Uuid>) -> Result<Done> {
+    let stored = id.map(|id| belege::with_positions(tx, id)).transpose()?;
+    let mut body = entwurf::body(ask, tx, stored.as_ref())?;
+    let (method, path, note) = match id {
+        Some(id) => (Method::Put, format!("/api/v1/belege/{id}"), "Der Beleg ist geändert."),
+        None => (Method::Post, "/api/v1/belege".to_owned(), "Der Beleg ist gespeichert; er ist noch offen."),
+    };
+    if let (None, Some(typ)) = (id, typ_in(ask)) {
+        body["beleg_typ"] = json!(typ.as_str());
+        body["gutschrift"] = json!(ask.param("typ") == GUTSCHRIFT);
+    }
+    let in_form = |failure| entwurf::refused(ask, failure);
+    let write = ask.change(method, &path, &body, ask.of_firma("belege/{id}"), note).map_err(in_form)?;
+    if ask.step() != Some(TRY) {
+        return write(tx).map_err(in_form);
+    }
+    tx.undone(|| {
+        let done = write(tx).map_err(in_form)?;
+        let beleg = belege::with_positions(tx, done.subject.unwrap_or_default())?;
+        let tried = json!({"beleg": beleg, "hinweise": done.answer["hinweise"]});
+        Ok(Done { tried: Some(tried), ..Done::default() })
+    })
+}
+
+fn filled_in(ask: &Ask, fields: Fields) -> Ask {
+    let mut ask = ask.clone();
+    ask.form.fields = fields;
+    ask
+}
+
+/// The form as it stands after the step that was asked for, and with what can only be meant.
+fn stepped(ask: &Ask, db: &Snapshot<'_>) -> Result<Ask> {
+    let mut ask = ask.clone();
+    let step = ask.step().unwrap_or_default().to_owned();
+    let (what, value) = step.split_once('=').unwrap_or((&step, ""));
+    match (what, value.split_once('=')) {
+        ("weg", _) => take_out(&mut ask, value),
+        (PARTNER, _) => choose_partner(
+            &mut ask,
+            parse_uuid(value).map(|id| kunden::find(&db.tx, id)).transpose()?.flatten(),
+        ),
+        (ARTIKEL, Some((at, id))) => {
+            let found = parse_uuid(id).map(|id| artikel::find(&db.tx, id)).transpose()?.flatten();
+            choose_artikel(&mut ask, at.parse().unwrap_or(ROWS_MAX), found.as_deref());
+        }
+        _ => {}
+    }
+    let meant = match entwurf::partner(&ask, &db.tx)? {
+        Some(known) => Some(known),
+        None => only(partners_found(&ask, db)?.rows),
+    };
+    choose_partner(&mut ask, meant);
+    for at in entwurf::rows(&ask) {
+        let meant = match entwurf::artikel(&ask, &db.tx, at)? {
+            Some(known) => Some(known),
+            None => only(articles_found(&ask, db, at)?.rows).map(|row| Arc::new(row.artikel)),
+        };
+        choose_artikel(&mut ask, at, meant.as_deref());
+    }
+    Ok(ask)
+}
+
+fn only<T>(mut found: Vec<T>) -> Option<T> {
+    found.pop().filter(|_| found.is_empty())
+}
+
+fn set(ask: &mut Ask, field: String, value: String) {
+    ask.form.fields.retain(|(known, _)| *known != field);
+    ask.form.fields.push((field, value));
+}
+
+fn choose_partner(ask: &mut Ask, kunde: Option<Kunde>) {
+    for (field, value) in kunde.iter().flat_map(|kunde| vorlage::partner(kunde.id, &partner_label(kunde))) {
+        set(ask, field, value);
+    }
+}
+
+fn choose_artikel(ask: &mut Ask, at: usize, artikel: Option<&Artikel>) {
+    for (field, value) in artikel.iter().flat_map(|artikel| vorlage::artikel(at, artikel)) {
+        set(ask, field, value);
+    }
+}
+
+/// Takes a row out; those behind it move up.
+fn take_out(ask: &mut Ask, at: &str) {
+    let Ok(gone) = at.parse::<usize>() else { return };
+    let fields = std::mem::take(&mut ask.form.fields);
+    let moved = fields.into_iter().filter_map(|(field, value)| match entwurf::parts(&field) {
+        Some((at, _)) if at == gone => None,
+        Some((at, rest)) if at > gone => Some((name(at - 1, rest), value)),
+        _ => Some((field, value)),
+    });
+    ask.form.fields = moved.collect();
+}
+
+fn partner_label(kunde: &Kunde) -> String {
+    format!("{} {}", kunde.kundennr, kunde.name)
+}
+
+fn partners_found(ask: &Ask, db: &Snapshot<'_>) -> Result<Records<Kunde>> {
+    match ask.filled(PARTNER) {
+        Some(typed) => kunden::list(&db.tx, Some(typed), None, None, FOUND),
+        None => Ok(Records { rows: Vec::new(), count: 0 }),
+    }
+}
+
+fn articles_found(ask: &Ask, db: &Snapshot<'_>, at: usize) -> Result<Records<ArtikelZeile>> {
+    let auswahl = Auswahl { suche: ask.filled(&name(at, ARTIKEL)), ..Auswahl::default() };
+    match auswahl.suche {
+        Some(_) => artikel::list(&db.tx, &auswahl, FOUND),
+        None => Ok(Records { rows: Vec::new(), count: 0 }),
+    }
+}
+
+/// All that the form shows, the fields and what came of them where it was tried.
+fn inside(ask: &Ask, db: &Snapshot<'_>, typ: BelegTyp) -> Result<Markup> {
+    let filled: Vec<_> = entwurf::rows(ask).into_iter().collect();
+    let shown = filled.last().map_or(1, |last| last + 2).min(ROWS_MAX);
+    let partner = entwurf::partner(ask, &db.tx)?;
+    let kontrakte = match &partner {
+        Some(partner) => kontrakte::open_of(&db.tx, partner.id, CHOICES)?,
+        None => Vec::new(),
+    };
+    let rows = (0..shown).map(|at| {
+        let of_row = filled.iter().position(|filled| *filled == at);
+        row(
+            ask,
+            db,
+            Row { at, typ, kontrakte: &kontrakte, tried: of_row.and_then(|number| tried(ask, number)) },
+        )
+    });
+    let rows = rows.collect::<Result<Vec<_>>>()?;
+    let names: Vec<String> = ask.form.fields.iter().map(|(name, _)| name.clone()).collect();
+    Ok(html! {
+        // What the key Enter presses.
+        button.unseen type="submit" name="schritt" value=(TRY) tabindex="-1" aria-hidden="true" { "Prüfen" }
+        (refusal(ask, &names.iter().map(String::as_str).collect::<Vec<_>>()))
+        fieldset.fields.head { legend { "Kopf" }
+            (partner_field(ask, db, typ, partner.as_ref())?)
+            (field(ask, "beleg_datum", "Belegdatum", "date", "", "off"))
+            @if typ.lagerrolle() == Lagerrolle::Keine { (field(ask, "liefertermin", "Liefertermin", "date", "", "off")) }
+            @else { (field(ask, "lieferdatum", "Lieferdatum", "date", "", "off")) }
+            @if typ == BelegTyp::Er { (field(ask, "fremdbelegnummer", "Nummer des Lieferanten", "text", "", "off")) }
+        }
+        @for row in &rows { (row) }
+        @if shown == filled.len() { p { "Mehr als " (ROWS_MAX) " Positionen gehen hier nicht. Bitte auf mehrere Belege verteilen." } }
+        details { summary { "Zahlungsziel, Skonto, Notizen" }
+            div.fields {
+                @for (name, label) in HEAD_NUMBERS.into_iter().zip(["Zahlungsziel (Tage)", "Skonto (Tage)", "Skonto (%)"]) { (field(ask, name, label, "text", "", "off")) }
+                (field(ask, "kontaktperson", "Ansprechpartner", "text", "", "off"))
+            }
+            (lines(ask, "notizen", "Notizen", ""))
+        }
+        @if let Some(id) = ask.filled("vorgaenger_beleg_id") { input type="hidden" name="vorgaenger_beleg_id" value=(id); }
+        (sums(ask, &filled))
+        p { button.second type="submit" name="schritt" value=(TRY) { "Prüfen" } " rechnet und zeigt Hinweise, ohne zu speichern." }
+    })
+}
+
+fn partner_field(ask: &Ask, db: &Snapshot<'_>, typ: BelegTyp, partner: Option<&Kunde>) -> Result<Markup> {
+    let label = if typ.seite() == Seite::Verkauf {
+        "Kunde (Name oder Nummer)"
+    } else {
+        "Lieferant (Name oder Nummer)"
+    };
+    let found =
+        if partner.is_some() { Records { rows: Vec::new(), count: 0 } } else { partners_found(ask, db)? };
+    let one = |kunde: &Kunde| {
+        let town = joined([&kunde.plz, &kunde.ort], " ");
+        (format!("{PARTNER}={}", kunde.id), joined([&Some(partner_label(kunde)), &Some(town)], ", "))
+    };
+    let meant = partner.map(|partner| (partner.id, partner.name.clone()));
+    Ok(html! {
+        div { (field(ask, PARTNER, label, "text", "", "off")) (meant_by(ask, PARTNER, meant, found.rows.iter().map(one).collect(), found.count)) }
+    })
+}
+
+/// What words mean, or what they may mean, to be chosen from.
+fn meant_by(
+    ask: &Ask,
+    field: &str,
+    meant: Option<(Uuid, String)>,
+    found: Vec<(String, String)>,
+    count: i64,
+) -> Markup {
+    let typed = ask.field(field);
+    html! {
+        div.meant id=(format!("gemeint-{field}")) data-rechnet-teil {
+            @if let Some((id, name)) = meant {
+                input type="hidden" name=(format!("{field}_id")) value=(id);
+                input type="hidden" name=(format!("{field}_text")) value=(typed);
+                span.unseen { "Gemeint ist " (name) }
+            } @else if !found.is_empty() {
+                p { "Wer oder was ist gemeint?" }
+                @for (step, label) in &found { button.second type="submit" name="schritt" value=(step) { (label) } }
+                @if count > found.len() as i64 { p { "und " (count - found.len() as i64) " mehr; bitte mehr eintippen." } }
+            } @else if !typed.is_empty() { p.refused { "Dazu ist nichts gefunden." } }
+        }
+    }
+}
+
+struct Row<'r> {
+    at: usize,
+    typ: BelegTyp,
+    kontrakte: &'r [Kontrakt],
+    /// Its position, where the form was tried.
+    tried: Option<&'r Value>,
+}
+
+fn tried(ask: &Ask, number: usize) -> Option<&Value> {
+    ask.tried.as_ref()?["beleg"]["positionen"].get(number)
+}
+
+fn row(ask: &Ask, db: &Snapshot<'_>, row: Row<'_>) -> Result<Markup> {
+    let Row { at, typ, kontrakte, tried } = row;
+    let artikel = entwurf::artikel(ask, &db.tx, at)?;
+    let found =
+        if artikel.is_some() { Records { rows: Vec::new(), count: 0 } } else { articles_found(ask, db, at)? };
+    let one = |row: &ArtikelZeile| {
+        (
+            format!("{ARTIKEL}={at}={}", row.artikel.id),
+            format!("{} {}", row.artikel.artikelnummer, name_of(&row.artikel)),
+        )
+    };
+    let found_here: Vec<_> = found.rows.iter().map(one).collect();
+    let meant = artikel.as_ref().map(|artikel| (artikel.id, artikel.bezeichnung.clone()));
+    let (artikel_field, is_purchase) = (name(at, ARTIKEL), typ.seite() == Seite::Einkauf);
+    let text = |of: &str, label: &str| field(ask, &name(at, of), label, "text", "", "off");
+    let hidden = ["position", "bezug_beleg_id", "wiegung_id"].map(|of| name(at, of));
+    Ok(html! {
+        fieldset.row id=(format!("position-{at}")) {
+            legend { "Position " (at + 1) }
+            @for name in &hidden { @if let Some(value) = ask.filled(name) { input type="hidden" name=(name) value=(value); } }
+            div.wide { (field(ask, &artikel_field, "Artikel (Nummer, Name oder EAN)", "text", "", "off")) (meant_by(ask, &artikel_field, meant, found_here, found.count)) }
+            (text("menge", if ask.filled(&name(at, "wiegung_id")).is_some() { "Menge (leer: gewogen)" } else { "Menge" }))
+            (text("einheit", "Einheit"))
+            (text("ep_netto", "Preis netto (leer: von selbst)"))
+            (text("rabatt_prozent", "Rabatt (%)"))
+            @if let Some(artikel) = &artikel {
+                (batch(ask, db, at, typ, artikel)?)
+                (contract(ask, at, artikel, kontrakte))
+            }
+            @if is_purchase && typ.lagerrolle() != Lagerrolle::Keine {
+                (text("fremde_charge_nr", "Charge des Lieferanten"))
+                (field(ask, &name(at, "mhd"), "Haltbar bis", "date", "", "off"))
+            }
+            details.wide open[ask.filled(&name(at, "bezeichnung")).is_some() || ask.filled(&name(at, "mwst_satz")).is_some()] {
+                summary { "Text und Steuer" }
+                (text("bezeichnung", "Text statt der Bezeichnung"))
+                (text("mwst_satz", "Steuersatz (%, leer: von selbst)"))
+            }
+            (outcome(ask, db, at, typ, artikel.as_deref(), tried)?)
+        }
+    })
+}
+
+/// Batches of an article that goes out: the one that should leave first stands first.
+fn batch(ask: &Ask, db: &Snapshot<'_>, at: usize, typ: BelegTyp, artikel: &Artikel) -> Result<Markup> {
+    if typ.seite() == Seite::Einkauf || typ.lagerrolle() == Lagerrolle::Keine {
+        return Ok(html! {});
+    }
+    let auswahl = chargen::Auswahl {
+        artikel: Some(artikel.id),
+        mit_bestand: true,
+        sortierung: Some("mhd"),
+        ..chargen::Auswahl::default()
+    };
+    let found: Records<Charge> = chargen::list(&db.tx, &auswahl, CHOICES)?;
+    let (name, mut charges) = (name(at, "charge_id"), found.rows);
+    if let Some(named) =
+        parse_uuid(ask.field(&name)).filter(|id| charges.iter().all(|charge| charge.id != *id))
+    {
+        charges.extend(chargen::find(&db.tx, named)?);
+    }
+    if charges.is_empty() {
+        return Ok(html! {});
+    }
+    let today = db.tx.today();
+    let words = |charge: &Charge| {
+        let mhd = charge.mhd.map(|mhd| format!("haltbar bis {}", mhd.0.german()));
+        let expired = charge.is_expired(today).then(|| "abgelaufen".to_owned());
+        let locked = charge.gesperrt.then(|| "GESPERRT".to_owned());
+        let stock = in_unit(amount(charge.bestand), charge.einheit.as_deref());
+        joined([&Some(charge.charge_nr.clone()), &Some(stock), &mhd, &expired, &locked], ", ")
+    };
+    let none = [(String::new(), "keine genannt".to_owned())];
+    let options = none.into_iter().chain(charges.iter().map(|charge| (charge.id.to_string(), words(charge))));
+    Ok(html! { div.wide { (choice(ask, &name, "Charge (die älteste zuerst)", options, "")) } })
+}
+
+/// The positions of contracts on which the article is bought or sold.
+fn contract(ask: &Ask, at: usize, artikel: &Artikel, kontrakte: &[Kontrakt]) -> Markup {
+    let of_article = kontrakte.iter().flat_map(|kontrakt| {
+        let here = kontrakt.positionen.iter().filter(|position| position.artikel_id == Some(artikel.id));
+        here.map(move |position| (kontrakt, position))
+    });
+    let options: Vec<_> = of_article
+        .map(|(kontrakt, position)| {
+            let open = kontrakt.offen.map(|open| {
+                format!("offen {}", in_unit(amount(open), kontrakt.gesamtmenge_einheit.as_deref()))
+            });
+            let agreed = position.preis.map(|preis| format!("{} €", price(preis)));
+            (position.id.to_string(), joined([&Some(kontrakt.kontrakt_nr.clone()), &open, &agreed], ", "))
+        })
+        .collect();
+    let none = [(String::new(), "keiner".to_owned())];
+    html! { @if !options.is_empty() { div.wide { (choice(ask, &name(at, "kontrakt_position_id"), "Kontrakt", none.into_iter().chain(options), "")) } } }
+}
+
+fn text_of<'v>(value: &'v Value, field: &str) -> &'v str {
+    value[field].as_str().unwrap_or_default()
+}
+
+/// What a position came to: its price and from where it is, its rate and why, its sum, and what there is to say of it.
+fn outcome(
+    ask: &Ask,
+    db: &Snapshot<'_>,
+    at: usize,
+    typ: BelegTyp,
+    artikel: Option<&Artikel>,
+    tried: Option<&Value>,
+) -> Result<Markup> {
+    let source = match (tried, artikel, ask.filled(&name(at, "ep_netto"))) {
+        (Some(tried), Some(artikel), None) => price_source(db, typ, artikel, tried)?,
+        _ => "",
+    };
+    let filled: Vec<_> = entwurf::rows(ask).into_iter().collect();
+    Ok(html! {
+        div.wide.outcome id=(format!("ergebnis-{at}")) data-rechnet-teil aria-live="polite" {
+            @if let Some(tried) = tried {
+                p { (in_unit(amount(text_of(tried, "menge")), tried["einheit"].as_str())) " × " (price(text_of(tried, "ep_netto"))) " €" (source)
+                    @if text_of(tried, "rabatt_prozent") != "0.00" { " − " (amount(text_of(tried, "rabatt_prozent"))) " %" }
+                    " = " strong { (number(text_of(tried, "gesamtpreis"))) " €" } " netto, Steuer " (amount(text_of(tried, "mwst_satz"))) " %" (tax_reason(text_of(tried, "steuer_kategorie"))) }
+                @for met in tried["gegenbelege"].as_array().into_iter().flatten() { p.soft { "trifft " (text_of(met, "beleg_nummer")) ": " (amount(text_of(met, "menge"))) } }
+            }
+            @for message in hints(ask, &filled).filter(|(field, _)| entwurf::parts(field).is_some_and(|(of, _)| of == at) || *field == format!("items[{at}]")).map(|(_, message)| message) { p.hinweis { (message) } }
+        }
+    })
+}
+
+fn price_source(db: &Snapshot<'_>, typ: BelegTyp, artikel: &Artikel, tried: &Value) -> Result<&'static str> {
+    if typ.seite() == Seite::Einkauf {
+        return Ok(" (Einkaufspreis)");
+    }
+    let is_own_unit = tried["einheit"].as_str() == artikel.einheit.as_deref();
+    let menge = Quantity::parse(text_of(tried, "menge")).ok().filter(|_| is_own_unit);
+    let tiers = artikel::tiers(&db.tx, artikel.id)?;
+    let tier = menge.and_then(|menge| tier_price(&tiers, menge.value)).map(|tier| tier.to_string());
+    let is_tier = tier.is_some_and(|tier| tier == text_of(tried, "ep_netto"));
+    Ok(if is_tier { " (Staffelpreis)" } else { "" })
+}
+
+fn tax_reason(kategorie: &str) -> &'static str {
+    match kategorie {
+        "E" => ", steuerfrei",
+        "AE" => ", der Kunde schuldet die Steuer",
+        "K" => ", innergemeinschaftlich",
+        "G" => ", Ausfuhr",
+        "O" => ", nicht steuerbar",
+        _ => "",
+    }
+}
+
+/// The hints of what was tried: the field of the form, and the sentence.
+fn hints<'a>(ask: &'a Ask, filled: &'a [usize]) -> impl Iterator<Item = (String, &'a str)> {
+    let hints = ask.tried.as_deref().and_then(|tried| tried["hinweise"].as_array());
+    hints.into_iter().flatten().map(|hint| {
+        let field = hint["feld"].as_str().unwrap_or_default();
+        (entwurf::in_form(filled, field), text_of(hint, "message"))
+    })
+}
+
+/// What the document comes to, and what there is to say of it as a whole.
+fn sums(ask: &Ask, filled: &[usize]) -> Markup {
+    let tried = ask.tried.as_ref().map(|tried| &tried["beleg"]);
+    html! {
+        div id="summe" data-rechnet-teil aria-live="polite" {
+            @if let Some(beleg) = tried {
+                dl { @for (label, field) in [("Netto (EUR)", "summe_netto"), ("Steuer (EUR)", "summe_mwst"), ("Brutto (EUR)", "summe_brutto")] {
+                    div { dt { (label) } dd { strong { (number(text_of(beleg, field))) } } }
+                } }
+            } @else if let Some(refusal) = &ask.refusal { p.soft { "Noch nicht vollständig: " (refusal.message) } }
+            @else { p.soft { "Die Summen stehen hier nach „Prüfen“." } }
+            @for (_, message) in hints(ask, filled).filter(|(field, _)| !field.starts_with("items[")) { p.hinweis { (message) } }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! What the form of a document says: its head, its positions, and the body of the request that they make.
+//!
+//! The fields of a position stand behind `items[3].`, as refusals name them. A partner or an article is typed in words;
+//! which one is meant stands beside them, with the words for which it was found: other words mean another one.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use super::page::Ask;
+use super::parts::typed_number;
+use crate::artikel::{self, Artikel};
+use crate::belege::{Beleg, BelegPosition};
+use crate::db::tx::Tx;
+use crate::failure::{Failure, Result};
+use crate::kunden::{self, Kunde};
+use crate::rules::error::{Code, Refusal};
+use crate::rules::verweis::parse_uuid;
+
+/// Positions of a form at most.
+pub const ROWS_MAX: usize = 100;
+
+pub const PARTNER: &str = "partner";
+pub const ARTIKEL: &str = "artikel";
+
+/// A row in which nothing of this stands is not there.
+const FILLED: [&str; 4] = [ARTIKEL, "bezeichnung", "menge", "ep_netto"];
+
+const ITEM_TEXTS: [&str; 8] = [
+    "einheit",
+    "bezeichnung",
+    "charge_id",
+    "fremde_charge_nr",
+    "mhd",
+    "kontrakt_position_id",
+    "bezug_beleg_id",
+    "wiegung_id",
+];
+const ITEM_NUMBERS: [&str; 4] = ["menge", "ep_netto", "rabatt_prozent", "mwst_satz"];
+
+pub const HEAD_TEXTS: [&str; 7] = [
+    "beleg_datum",
+    "lieferdatum",
+    "liefertermin",
+    "fremdbelegnummer",
+    "kontaktperson",
+    "notizen",
+    "vorgaenger_beleg_id",
+];
+pub const HEAD_NUMBERS: [&str; 3] = ["zahlungsziel_tage", "skonto_tage", "skonto_prozent"];
+
+/// The name of a field of the row `at`, from 0.
+pub fn name(at: usize, field: &str) -> String {
+    format!("items[{at}].{field}")
+}
+
+/// The row and the field of a name.
+pub fn parts(name: &str) -> Option<(usize, &str)> {
+    let (at, field) = name.strip_prefix("items[")?.split_once("].")?;
+    Some((at.parse().ok().filter(|at| *at < ROWS_MAX)?, field))
+}
+
+/// The rows in which something stands.
+pub fn rows(ask: &Ask) -> BTreeSet<usize> {
+    let filled = ask.form.fields.iter().filter(|(_, value)| !value.trim().is_empty());
+    let filled = filled.filter_map(|(name, _)| parts(name)).filter(|(_, field)| FILLED.contains(field));
+    filled.map(|(at, _)| at).collect()
+}
+
+/// Which record the words of a field mean, if that was chosen for these words.
+fn chosen(ask: &Ask, field: &str) -> Option<Uuid> {
+    let is_meant = ask.field(field) == ask.field(&format!("{field}_text"));
+    parse_uuid(ask.field(&format!("{field}_id"))).filter(|_| is_meant)
+}
+
+pub fn partner(ask: &Ask, tx: &Tx<'_>) -> Result<Option<Kunde>> {
+    match (chosen(ask, PARTNER), ask.filled(PARTNER)) {
+        (_, None) => Ok(None),
+        (Some(id), _) => kunden::find(tx, id),
+        (None, Some(typed)) => kunden::find_by_kundennr(tx, typed),
+    }
+}
+
+/// The article of a row: the one that was chosen, or whose number was typed.
+pub fn artikel(ask: &Ask, tx: &Tx<'_>, at: usize) -> Result<Option<Arc<Artikel>>> {
+    let field = name(at, ARTIKEL);
+    match (chosen(ask, &field), ask.filled(&field)) {
+        (_, None) => Ok(None),
+        (Some(id), _) => artikel::find(tx, id),
+        (None, Some(typed)) => {
+            let mut found = artikel::find_by_number(tx, typed)?;
+            Ok(found.pop().filter(|_| found.is_empty()))
+        }
+    }
+}
+
+/// The body of POST or PUT /belege; `stored` is the document that is changed, whose positions keep what the form does not
+/// show.
+pub fn body(ask: &Ask, tx: &Tx<'_>, stored: Option<&Beleg>) -> Result<Value> {
+    let mut body = Map::new();
+    for field in HEAD_TEXTS.into_iter().chain(HEAD_NUMBERS).filter(|field| ask.is_sent(field)) {
+        body.insert(field.to_owned(), value(ask, field, HEAD_NUMBERS.contains(&field)));
+    }
+    if stored.is_none() {
+        body.retain(|_, value| !value.is_null());
+    }
+    let message = "Bitte den Partner auswählen: Name oder Nummer eintippen, dann „Prüfen“.";
+    let partner = partner(ask, tx)?.ok_or_else(|| Refusal::field(Code::KundeFehlt, PARTNER, message))?;
+    body.insert("kunden_id".to_owned(), json!(partner.id));
+    let items = rows(ask).into_iter().map(|at| item(ask, tx, at, stored)).collect::<Result<Vec<_>>>()?;
+    body.insert("items".to_owned(), Value::Array(items));
+    Ok(Value::Object(body))
+}
+
+fn value(ask: &Ask, field: &str, is_number: bool) -> Value {
+    let number_or_text = |typed| if is_number { json!(typed_number(typed)) } else { json!(typed) };
+    ask.filled(field).map_or(Value::Null, number_or_text)
+}
+
+fn item(ask: &Ask, tx: &Tx<'_>, at: usize, stored: Option<&Beleg>) -> Result<Value> {
+    let artikel = artikel(ask, tx, at)?;
+    let field = name(at, ARTIKEL);
+    if artikel.is_none() && ask.filled(&field).is_some() {
+        let message = "Welcher Artikel ist gemeint? Bitte auswählen.";
+        return Err(Refusal::field(Code::ArtikelNichtGefunden, field, message).into());
+    }
+    let artikel_id = artikel.map(|artikel| artikel.id);
+    let number: Option<i64> = ask.field(&name(at, "position")).parse().ok();
+    let was =
+        stored.and_then(|beleg| beleg.positionen.as_deref()?.iter().find(|was| Some(was.position) == number));
+    let mut item = match was.filter(|was| was.artikel_id == artikel_id) {
+        Some(was) => as_sent(was)?,
+        None => Map::new(),
+    };
+    item.insert("artikel_id".to_owned(), json!(artikel_id));
+    for field in ITEM_TEXTS.into_iter().chain(ITEM_NUMBERS) {
+        let name = name(at, field);
+        if ask.is_sent(&name) {
+            item.insert(field.to_owned(), value(ask, &name, ITEM_NUMBERS.contains(&field)));
+        }
+    }
+    Ok(Value::Object(item))
+}
+
+/// A position as the request that it came from may have said it: a rate or a batch that nobody named follows.
+fn as_sent(position: &BelegPosition) -> Result<Map<String, Value>> {
+    let Value::Object(mut item) = serde_json::to_value(position)? else {
+        return Err(Failure::Broken("a position is no object".into()));
+    };
+    if !position.satz_gesendet {
+        item.remove("mwst_satz");
+        item.remove("steuer_kategorie");
+    }
+    if !position.charge_gesendet {
+        item.remove("charge_id");
+    }
+    Ok(item)
+}
+
+/// The refusal of a request with the fields of the form that it was made from: it has only rows in which something stands.
+pub fn refused(ask: &Ask, failure: Failure) -> Failure {
+    let Failure::Refused(mut refusal) = failure else { return failure };
+    let rows: Vec<_> = rows(ask).into_iter().collect();
+    let in_form = |feld: &str| in_form(&rows, feld);
+    refusal.feld = refusal.feld.as_deref().map(in_form);
+    for mistake in &mut refusal.fehler {
+        mistake.feld = in_form(&mistake.feld);
+    }
+    Failure::Refused(refusal)
+}
+
+/// The field of the form in which that of a request stands.
+pub fn in_form(rows: &[usize], feld: &str) -> String {
+    let row = |number: usize| rows.get(number).copied().unwrap_or(number);
+    match (parts(feld), feld) {
+        (Some((number, "artikel_id" | "artikelnr")), _) => name(row(number), ARTIKEL),
+        (Some((number, "kontrakt_id")), _) => name(row(number), "kontrakt_position_id"),
+        (Some((number, "steuer_kategorie")), _) => name(row(number), "mwst_satz"),
+        (Some((number, field)), _) => name(row(number), field),
+        (None, "kunden_id" | "kundennummer") => PARTNER.to_owned(),
+        (None, feld) => feld.to_owned(),
+    }
+}

@@ -1,0 +1,187 @@
+//! What stands in the form of a document before anybody typed: the document that is changed, or what another document or a
+//! weighing says.
+
+use uuid::Uuid;
+
+use super::entwurf::{ARTIKEL, PARTNER, name};
+use super::page::{Ask, Snapshot};
+use super::parts::{optional, or_blank, plain, plain_price};
+use crate::artikel::{self, Artikel};
+use crate::belege::{self, Beleg, BelegPosition};
+use crate::failure::Result;
+use crate::kunden;
+use crate::rules::document::BelegTyp;
+use crate::rules::fixed::Quantity;
+use crate::rules::verweis::parse_uuid;
+use crate::waage;
+
+/// Fields of a form: each its name and its value.
+pub type Fields = Vec<(String, String)>;
+
+/// A new document that takes back what an invoice has billed.
+pub const KORREKTUR: &str = "korrektur";
+
+/// A partner that was chosen.
+pub fn partner(id: Uuid, label: &str) -> Fields {
+    chosen(PARTNER, id, label)
+}
+
+/// An article that was chosen for a row.
+pub fn artikel(at: usize, artikel: &Artikel) -> Fields {
+    chosen(&name(at, ARTIKEL), artikel.id, &format!("{} {}", artikel.artikelnummer, artikel.bezeichnung))
+}
+
+fn chosen(field: &str, id: Uuid, label: &str) -> Fields {
+    let fields = [("", label.to_owned()), ("_id", id.to_string()), ("_text", label.to_owned())];
+    fields.map(|(end, value)| (format!("{field}{end}"), value)).into()
+}
+
+fn of_partner(db: &Snapshot<'_>, id: Uuid) -> Result<Fields> {
+    let kunde = kunden::find(&db.tx, id)?;
+    Ok(optional(kunde, |kunde| partner(kunde.id, &format!("{} {}", kunde.kundennr, kunde.name))))
+}
+
+/// An open document, as it is changed.
+pub fn of_beleg(db: &Snapshot<'_>, beleg: &Beleg) -> Result<Fields> {
+    let days = [
+        ("beleg_datum", Some(beleg.beleg_datum)),
+        ("lieferdatum", beleg.lieferdatum),
+        ("liefertermin", beleg.liefertermin),
+    ];
+    let days = days.map(|(name, day)| (name, optional(day, |day| day.0.to_string())));
+    let texts = [
+        ("fremdbelegnummer", or_blank(&beleg.fremdbelegnummer)),
+        ("kontaktperson", or_blank(&beleg.kontaktperson)),
+        ("notizen", or_blank(&beleg.notizen)),
+        ("zahlungsziel_tage", optional(beleg.zahlungsziel_tage, |days| days.to_string())),
+        ("skonto_tage", optional(beleg.skonto_tage, |days| days.to_string())),
+        ("skonto_prozent", optional(beleg.skonto_prozent, plain)),
+        ("vorgaenger_beleg_id", optional(beleg.vorgaenger_beleg_id, |id| id.to_string())),
+    ];
+    let mut fields = of_partner(db, beleg.kunde_id)?;
+    fields.extend(days.into_iter().chain(texts).map(|(name, value)| (name.to_owned(), value)));
+    for (at, position) in beleg.positionen.iter().flatten().enumerate() {
+        let goods = in_row(position);
+        let id = |id: Option<Uuid>| optional(id, |id| id.to_string());
+        let more = [
+            ("position", position.position.to_string()),
+            ("ep_netto", plain_price(position.ep_netto)),
+            (
+                "rabatt_prozent",
+                if position.rabatt_prozent.is_zero() {
+                    String::new()
+                } else {
+                    plain(position.rabatt_prozent)
+                },
+            ),
+            ("mwst_satz", if position.satz_gesendet { plain(position.mwst_satz) } else { String::new() }),
+            ("charge_id", id(position.charge_id.filter(|_| position.charge_gesendet))),
+            ("fremde_charge_nr", or_blank(&position.fremde_charge_nr)),
+            ("mhd", optional(position.mhd, |day| day.0.to_string())),
+            ("bezug_beleg_id", id(position.bezug_beleg_id)),
+            ("wiegung_id", id(position.wiegung_id)),
+        ];
+        fields.extend(of_artikel(db, at, position)?);
+        fields.extend(goods.into_iter().chain(more).map(|(field, value)| (name(at, field), value)));
+    }
+    Ok(fields)
+}
+
+fn of_artikel(db: &Snapshot<'_>, at: usize, position: &BelegPosition) -> Result<Fields> {
+    let known = position.artikel_id.map(|id| artikel::find(&db.tx, id)).transpose()?.flatten();
+    Ok(optional(known, |known| artikel(at, &known)))
+}
+
+/// What a position says that goes over to the next document as it is.
+fn in_row(position: &BelegPosition) -> [(&'static str, String); 4] {
+    let is_own_text = position.bezeichnung != position.artikel_name;
+    [
+        ("menge", plain(position.menge)),
+        ("einheit", or_blank(&position.einheit)),
+        ("bezeichnung", if is_own_text { or_blank(&position.bezeichnung) } else { String::new() }),
+        ("kontrakt_position_id", optional(position.kontrakt_position_id, |id| id.to_string())),
+    ]
+}
+
+/// What the address of a new document names: another document, a weighing, a partner, or nothing.
+pub fn of_query(ask: &Ask, db: &Snapshot<'_>, typ: BelegTyp) -> Result<Fields> {
+    let today = [("beleg_datum".to_owned(), db.tx.today().to_string())];
+    let fields = if let Some(id) = parse_uuid(ask.param("aus")) {
+        of_former(ask, db, typ, &belege::with_positions(&db.tx, id)?)?
+    } else if let Some(id) = parse_uuid(ask.param("wiegung")) {
+        of_weighing(db, id)?
+    } else {
+        optional(parse_uuid(ask.param("partner_id")).map(|id| of_partner(db, id)).transpose()?, |fields| {
+            fields
+        })
+    };
+    Ok(fields.into_iter().chain(today).collect())
+}
+
+/// The document that follows from another one: what of it has no counterpart yet, bound to it where both move the same
+/// goods; or, with a negative quantity, what takes an invoice back.
+fn of_former(ask: &Ask, db: &Snapshot<'_>, typ: BelegTyp, former: &Beleg) -> Result<Fields> {
+    let takes_back = ask.param("art") == KORREKTUR;
+    let is_bound = takes_back || former.beleg_typ.gegenstueck() == Some(typ);
+    let mut fields = of_partner(db, former.kunde_id)?;
+    fields.push(("vorgaenger_beleg_id".to_owned(), former.id.to_string()));
+    let left = former
+        .positionen
+        .iter()
+        .flatten()
+        .filter_map(|position| Some((position, left(position, typ, takes_back)?)));
+    for (at, (position, menge)) in left.enumerate() {
+        let goods = in_row(position).map(|(field, value)| match field {
+            "menge" => (field, plain(menge)),
+            _ => (field, value),
+        });
+        // What takes back has the price and the discount of the invoice, by itself.
+        let terms = [
+            (
+                "ep_netto",
+                if position.ep_netto.is_zero() { String::new() } else { plain_price(position.ep_netto) },
+            ),
+            (
+                "rabatt_prozent",
+                if position.rabatt_prozent.is_zero() {
+                    String::new()
+                } else {
+                    plain(position.rabatt_prozent)
+                },
+            ),
+        ];
+        let has_own_terms = !takes_back || position.artikel_id.is_none();
+        let bezug = [("bezug_beleg_id", former.id.to_string())];
+        let more = terms
+            .into_iter()
+            .filter(|_| has_own_terms)
+            .chain(bezug.into_iter().filter(|_| is_bound && position.artikel_id.is_some()));
+        fields.extend(of_artikel(db, at, position)?);
+        fields.extend(goods.into_iter().chain(more).map(|(field, value)| (name(at, field), value)));
+    }
+    Ok(fields)
+}
+
+/// How much of a position is left for a document of this type, in the unit of the position; none where nothing is. Where
+/// its unit is not the article's, what was met in part is offered as a whole.
+fn left(position: &BelegPosition, typ: BelegTyp, takes_back: bool) -> Option<Quantity> {
+    let mut met =
+        position.gegenbelege.iter().flatten().filter(|met| met.beleg_typ == typ).map(|met| met.menge);
+    let met = met.try_fold(Quantity::ZERO, Quantity::plus).ok()?;
+    let is_own_unit = position.lager_menge == Some(position.menge);
+    let left = match position.lager_menge {
+        Some(whole) if whole == met => return None,
+        Some(_) if is_own_unit => position.menge.minus(met).ok()?,
+        _ => position.menge,
+    };
+    Some(if takes_back { -left } else { left })
+}
+
+fn of_weighing(db: &Snapshot<'_>, id: Uuid) -> Result<Fields> {
+    let wiegung = waage::found(&db.tx, id)?;
+    let mut fields = of_partner(db, wiegung.partner_id)?;
+    let known = wiegung.artikel_id.map(|id| artikel::find(&db.tx, id)).transpose()?.flatten();
+    fields.extend(optional(known, |known| artikel(0, &known)));
+    fields.push((name(0, "wiegung_id"), wiegung.id.to_string()));
+    Ok(fields)
+}
