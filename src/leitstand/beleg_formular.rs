@@ -250,7 +250,13 @@ fn inside(ask: &Ask, db: &Snapshot<'_>, typ: BelegTyp) -> Result<Markup> {
         row(
             ask,
             db,
-            Row { at, typ, kontrakte: &kontrakte, tried: of_row.and_then(|number| tried(ask, number)) },
+            Row {
+                at,
+                typ,
+                is_filled: of_row.is_some(),
+                kontrakte: &kontrakte,
+                tried: of_row.and_then(|number| tried(ask, number)),
+            },
         )
     });
     let rows = rows.collect::<Result<Vec<_>>>()?;
@@ -266,6 +272,7 @@ fn inside(ask: &Ask, db: &Snapshot<'_>, typ: BelegTyp) -> Result<Markup> {
             @else { (field(ask, "lieferdatum", "Lieferdatum", "date", "", "off")) }
             @if typ == BelegTyp::Er { (field(ask, "fremdbelegnummer", "Nummer des Lieferanten", "text", "", "off")) }
         }
+        p.soft { "Partner und Artikel findet man mit Nummer oder Name, Artikel auch mit der EAN. Was leer bleibt (Einheit, Preis, Steuer), kommt von selbst." }
         @for row in &rows { (row) }
         @if shown == filled.len() { p { "Mehr als " (ROWS_MAX) " Positionen gehen hier nicht. Bitte auf mehrere Belege verteilen." } }
         details { summary { "Zahlungsziel, Skonto, Notizen" }
@@ -282,11 +289,7 @@ fn inside(ask: &Ask, db: &Snapshot<'_>, typ: BelegTyp) -> Result<Markup> {
 }
 
 fn partner_field(ask: &Ask, db: &Snapshot<'_>, typ: BelegTyp, partner: Option<&Kunde>) -> Result<Markup> {
-    let label = if typ.seite() == Seite::Verkauf {
-        "Kunde (Name oder Nummer)"
-    } else {
-        "Lieferant (Name oder Nummer)"
-    };
+    let label = if typ.seite() == Seite::Verkauf { "Kunde" } else { "Lieferant" };
     let found =
         if partner.is_some() { Records { rows: Vec::new(), count: 0 } } else { partners_found(ask, db)? };
     let one = |kunde: &Kunde| {
@@ -315,7 +318,7 @@ fn meant_by(
                 input type="hidden" name=(format!("{field}_text")) value=(typed);
                 span.unseen { "Gemeint ist " (name) }
             } @else if !found.is_empty() {
-                p { "Wer oder was ist gemeint?" }
+                p { "Bitte auswählen:" }
                 @for (step, label) in &found { button.second type="submit" name="schritt" value=(step) { (label) } }
                 @if count > found.len() as i64 { p { "und " (count - found.len() as i64) " mehr; bitte mehr eintippen." } }
             } @else if !typed.is_empty() { p.refused { "Dazu ist nichts gefunden." } }
@@ -326,6 +329,7 @@ fn meant_by(
 struct Row<'r> {
     at: usize,
     typ: BelegTyp,
+    is_filled: bool,
     kontrakte: &'r [Kontrakt],
     /// Its position, where the form was tried.
     tried: Option<&'r Value>,
@@ -336,7 +340,7 @@ fn tried(ask: &Ask, number: usize) -> Option<&Value> {
 }
 
 fn row(ask: &Ask, db: &Snapshot<'_>, row: Row<'_>) -> Result<Markup> {
-    let Row { at, typ, kontrakte, tried } = row;
+    let Row { at, typ, is_filled, kontrakte, tried } = row;
     let artikel = entwurf::artikel(ask, &db.tx, at)?;
     let found =
         if artikel.is_some() { Records { rows: Vec::new(), count: 0 } } else { articles_found(ask, db, at)? };
@@ -355,25 +359,26 @@ fn row(ask: &Ask, db: &Snapshot<'_>, row: Row<'_>) -> Result<Markup> {
         fieldset.row id=(format!("position-{at}")) {
             legend { "Position " (at + 1) }
             @for name in &hidden { @if let Some(value) = ask.filled(name) { input type="hidden" name=(name) value=(value); } }
-            div.wide { (field(ask, &artikel_field, "Artikel (Nummer, Name oder EAN)", "text", "", "off")) (meant_by(ask, &artikel_field, meant, found_here, found.count)) }
-            (text("menge", if ask.filled(&name(at, "wiegung_id")).is_some() { "Menge (leer: gewogen)" } else { "Menge" }))
+            div.wide { (field(ask, &artikel_field, "Artikel", "text", "", "off")) (meant_by(ask, &artikel_field, meant, found_here, found.count)) }
+            (text("menge", if ask.filled(&name(at, "wiegung_id")).is_some() { "Menge (leer: wie gewogen)" } else { "Menge" }))
             (text("einheit", "Einheit"))
-            (text("ep_netto", "Preis netto (leer: von selbst)"))
+            (text("ep_netto", "Preis netto"))
             (text("rabatt_prozent", "Rabatt (%)"))
-            @if let Some(artikel) = &artikel {
+            div.wide.stock id=(format!("vorrat-{at}")) data-rechnet-teil { @if let Some(artikel) = &artikel {
                 (batch(ask, db, at, typ, artikel)?)
                 (contract(ask, at, artikel, kontrakte))
-            }
+            } }
             @if is_purchase && typ.lagerrolle() != Lagerrolle::Keine {
                 (text("fremde_charge_nr", "Charge des Lieferanten"))
                 (field(ask, &name(at, "mhd"), "Haltbar bis", "date", "", "off"))
             }
-            details.wide open[ask.filled(&name(at, "bezeichnung")).is_some() || ask.filled(&name(at, "mwst_satz")).is_some()] {
+            details open[ask.filled(&name(at, "bezeichnung")).is_some() || ask.filled(&name(at, "mwst_satz")).is_some()] {
                 summary { "Text und Steuer" }
                 (text("bezeichnung", "Text statt der Bezeichnung"))
-                (text("mwst_satz", "Steuersatz (%, leer: von selbst)"))
+                (text("mwst_satz", "Steuersatz (%)"))
             }
             (outcome(ask, db, at, typ, artikel.as_deref(), tried)?)
+            @if is_filled { div.wide { button.second type="submit" name="schritt" value=(format!("weg={at}")) { "Position " (at + 1) " entfernen" } } }
         }
     })
 }
@@ -409,7 +414,7 @@ fn batch(ask: &Ask, db: &Snapshot<'_>, at: usize, typ: BelegTyp, artikel: &Artik
     };
     let none = [(String::new(), "keine genannt".to_owned())];
     let options = none.into_iter().chain(charges.iter().map(|charge| (charge.id.to_string(), words(charge))));
-    Ok(html! { div.wide { (choice(ask, &name, "Charge (die älteste zuerst)", options, "")) } })
+    Ok(choice(ask, &name, "Charge (die älteste zuerst)", options, ""))
 }
 
 /// The positions of contracts on which the article is bought or sold.
@@ -428,7 +433,7 @@ fn contract(ask: &Ask, at: usize, artikel: &Artikel, kontrakte: &[Kontrakt]) -> 
         })
         .collect();
     let none = [(String::new(), "keiner".to_owned())];
-    html! { @if !options.is_empty() { div.wide { (choice(ask, &name(at, "kontrakt_position_id"), "Kontrakt", none.into_iter().chain(options), "")) } } }
+    html! { @if !options.is_empty() { (choice(ask, &name(at, "kontrakt_position_id"), "Kontrakt", none.into_iter().chain(options), "")) } }
 }
 
 fn text_of<'v>(value: &'v Value, field: &str) -> &'v str {
@@ -503,7 +508,10 @@ fn sums(ask: &Ask, filled: &[usize]) -> Markup {
                 dl { @for (label, field) in [("Netto (EUR)", "summe_netto"), ("Steuer (EUR)", "summe_mwst"), ("Brutto (EUR)", "summe_brutto")] {
                     div { dt { (label) } dd { strong { (number(text_of(beleg, field))) } } }
                 } }
-            } @else if let Some(refusal) = &ask.refusal { p.soft { "Noch nicht vollständig: " (refusal.message) } }
+            } @else if let Some(refusal) = &ask.refusal {
+                @let row = refusal.feld.as_deref().and_then(entwurf::parts).map(|(at, _)| format!("Position {}: ", at + 1));
+                p.soft { "Noch nicht vollständig. " (row.unwrap_or_default()) (refusal.message) }
+            }
             @else { p.soft { "Die Summen stehen hier nach „Prüfen“." } }
             @for (_, message) in hints(ask, filled).filter(|(field, _)| !field.starts_with("items[")) { p.hinweis { (message) } }
         }

@@ -71,7 +71,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         (beleg.status == BelegStatus::Offen, beleg.status == BelegStatus::Storniert);
     let body = html! {
         (facts(&facts_of(&beleg)))
-        p.actions {
+        div.actions {
             @if papiere.pdf.is_ok() { a.button href=(format!("{here}/pdf")) { @if is_open { "Vorschau (PDF)" } @else { "Blatt (PDF)" } } }
             @if papiere.erechnung.is_ok() { a.button href=(format!("{here}/erechnung")) { "E-Rechnung (XML)" } }
             (ask.links([(Some(beleg.kunde_id), "partner", "Partner")]))

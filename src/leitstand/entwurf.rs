@@ -165,10 +165,24 @@ pub fn refused(ask: &Ask, failure: Failure) -> Failure {
     let rows: Vec<_> = rows(ask).into_iter().collect();
     let in_form = |feld: &str| in_form(&rows, feld);
     refusal.feld = refusal.feld.as_deref().map(in_form);
+    refusal.message = sentence(refusal.code, refusal.message);
     for mistake in &mut refusal.fehler {
         mistake.feld = in_form(&mistake.feld);
+        mistake.message = sentence(mistake.error, std::mem::take(&mut mistake.message));
     }
     Failure::Refused(refusal)
+}
+
+/// A refusal in the words of the form, where its own tells a program what to send.
+fn sentence(code: Code, message: String) -> String {
+    let own = match code {
+        Code::FeldFehlt => "Bitte ausfüllen.",
+        Code::ArtikelFehlt => "Bitte einen Artikel eintragen oder einen Text.",
+        Code::PreisFehlt => "Der Artikel hat keinen Preis. Bitte eintragen.",
+        Code::ChargeFehlt => "Der Artikel wird in Chargen geführt. Bitte die Charge angeben.",
+        _ => return message,
+    };
+    own.to_owned()
 }
 
 /// The field of the form in which that of a request stands.

@@ -11,6 +11,9 @@
     if (!old) form.querySelector("fieldset.row:last-of-type")?.after(fresh);
     else if (!old.contains(document.activeElement)) old.replaceWith(fresh);
     else fresh.querySelectorAll("[data-rechnet-teil]").forEach(replace);
+    // Whoever is in a field reads what is meant there once they leave it.
+    const typed = document.activeElement, meant = form.elements[`${typed?.name}_text`];
+    if (meant) meant.dataset.typed = typed.value;
   }
 
   async function compute() {
@@ -31,6 +34,10 @@
     }
   }
 
+  form.addEventListener("focusout", ({ target }) => {
+    const meant = form.elements[`${target.name}_text`];
+    if (meant?.dataset.typed === target.value) target.value = meant.value;
+  });
   form.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(compute, 400);
