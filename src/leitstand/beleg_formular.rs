@@ -6,39 +6,27 @@
 use std::sync::Arc;
 
 use maud::{Markup, html};
-use serde_json::{Value, json};
+use serde_json::json;
 use uuid::Uuid;
 
-use super::artikel::name_of;
+use super::beleg_zeile::{CHOICES, FOUND, Row, articles_found, hints, meant_by, row, text_of};
 use super::entwurf::{self, ARTIKEL, HEAD_NUMBERS, PARTNER, ROWS_MAX, name};
 use super::frame;
 use super::page::{Ask, Done, FirmaChange, Snapshot, TRY};
-use super::parts::{
-    amount, choice, field, form, in_unit, joined, lines, made_from, number, price, refusal, with_way_back,
-};
+use super::parts::{field, form, joined, lines, made_from, number, refusal, with_way_back};
 use super::vorlage::{self, Fields};
-use crate::artikel::{self, Artikel, ArtikelZeile, Auswahl};
+use crate::artikel::{self, Artikel};
 use crate::belege;
-use crate::chargen::{self, Charge};
-use crate::db::list::Page;
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
 use crate::http::reply::Reply;
 use crate::http::route::Method;
-use crate::kontrakte::{self, Kontrakt};
+use crate::kontrakte;
 use crate::kunden::{self, Kunde};
-use crate::listing::Records;
+use crate::listing::{PageOf, Records};
 use crate::rules::choice::Choice;
 use crate::rules::document::{BelegStatus, BelegTyp, Lagerrolle, Seite};
-use crate::rules::fixed::Quantity;
-use crate::rules::price::tier_price;
 use crate::rules::verweis::parse_uuid;
-
-/// Records of which one may be meant that are shown.
-const FOUND: Page = Page { limit: Some(8), offset: 0 };
-
-/// Batches of an article, contracts of a partner that may be chosen.
-const CHOICES: Page = Page { limit: Some(50), offset: 0 };
 
 /// What a new document is called in the address: its type, or GS, the Gutschrift that the company writes for its supplier.
 const GUTSCHRIFT: &str = "GS";
@@ -224,15 +212,7 @@ fn partner_label(kunde: &Kunde) -> String {
 fn partners_found(ask: &Ask, db: &Snapshot<'_>) -> Result<Records<Kunde>> {
     match ask.filled(PARTNER) {
         Some(typed) => kunden::list(&db.tx, Some(typed), None, None, FOUND),
-        None => Ok(Records { rows: Vec::new(), count: 0 }),
-    }
-}
-
-fn articles_found(ask: &Ask, db: &Snapshot<'_>, at: usize) -> Result<Records<ArtikelZeile>> {
-    let auswahl = Auswahl { suche: ask.filled(&name(at, ARTIKEL)), ..Auswahl::default() };
-    match auswahl.suche {
-        Some(_) => artikel::list(&db.tx, &auswahl, FOUND),
-        None => Ok(Records { rows: Vec::new(), count: 0 }),
+        None => Ok(Records::empty(0)),
     }
 }
 
@@ -245,33 +225,14 @@ fn inside(ask: &Ask, db: &Snapshot<'_>, typ: BelegTyp) -> Result<Markup> {
         Some(partner) => kontrakte::open_of(&db.tx, partner.id, CHOICES)?,
         None => Vec::new(),
     };
-    let rows = (0..shown).map(|at| {
-        let of_row = filled.iter().position(|filled| *filled == at);
-        row(
-            ask,
-            db,
-            Row {
-                at,
-                typ,
-                is_filled: of_row.is_some(),
-                kontrakte: &kontrakte,
-                tried: of_row.and_then(|number| tried(ask, number)),
-            },
-        )
-    });
-    let rows = rows.collect::<Result<Vec<_>>>()?;
-    let names: Vec<String> = ask.form.fields.iter().map(|(name, _)| name.clone()).collect();
+    let one = |at| row(ask, db, &Row { at, typ, kontrakte: &kontrakte, filled: &filled });
+    let rows = (0..shown).map(one).collect::<Result<Vec<_>>>()?;
+    let names: Vec<&str> = ask.form.fields.iter().map(|(name, _)| name.as_str()).collect();
     Ok(html! {
         // What the key Enter presses.
         button.unseen type="submit" name="schritt" value=(TRY) tabindex="-1" aria-hidden="true" { "Prüfen" }
-        (refusal(ask, &names.iter().map(String::as_str).collect::<Vec<_>>()))
-        fieldset.fields.head { legend { "Kopf" }
-            (partner_field(ask, db, typ, partner.as_ref())?)
-            (field(ask, "beleg_datum", "Belegdatum", "date", "", "off"))
-            @if typ.lagerrolle() == Lagerrolle::Keine { (field(ask, "liefertermin", "Liefertermin", "date", "", "off")) }
-            @else { (field(ask, "lieferdatum", "Lieferdatum", "date", "", "off")) }
-            @if typ == BelegTyp::Er { (field(ask, "fremdbelegnummer", "Nummer des Lieferanten", "text", "", "off")) }
-        }
+        (refusal(ask, &names))
+        (head(ask, db, typ, partner.as_ref())?)
         p.soft { "Partner und Artikel findet man mit Nummer oder Name, Artikel auch mit der EAN. Was leer bleibt (Einheit, Preis, Steuer), kommt von selbst." }
         @for row in &rows { (row) }
         @if shown == filled.len() { p { "Mehr als " (ROWS_MAX) " Positionen gehen hier nicht. Bitte auf mehrere Belege verteilen." } }
@@ -288,214 +249,23 @@ fn inside(ask: &Ask, db: &Snapshot<'_>, typ: BelegTyp) -> Result<Markup> {
     })
 }
 
-fn partner_field(ask: &Ask, db: &Snapshot<'_>, typ: BelegTyp, partner: Option<&Kunde>) -> Result<Markup> {
+/// Partner and days.
+fn head(ask: &Ask, db: &Snapshot<'_>, typ: BelegTyp, partner: Option<&Kunde>) -> Result<Markup> {
     let label = if typ.seite() == Seite::Verkauf { "Kunde" } else { "Lieferant" };
-    let found =
-        if partner.is_some() { Records { rows: Vec::new(), count: 0 } } else { partners_found(ask, db)? };
+    let found = if partner.is_some() { Records::empty(0) } else { partners_found(ask, db)? };
     let one = |kunde: &Kunde| {
         let town = joined([&kunde.plz, &kunde.ort], " ");
         (format!("{PARTNER}={}", kunde.id), joined([&Some(partner_label(kunde)), &Some(town)], ", "))
     };
-    let meant = partner.map(|partner| (partner.id, partner.name.clone()));
+    let meant = partner.map(|partner| (partner.id, partner.name.as_str()));
     Ok(html! {
-        div { (field(ask, PARTNER, label, "text", "", "off")) (meant_by(ask, PARTNER, meant, found.rows.iter().map(one).collect(), found.count)) }
-    })
-}
-
-/// What words mean, or what they may mean, to be chosen from.
-fn meant_by(
-    ask: &Ask,
-    field: &str,
-    meant: Option<(Uuid, String)>,
-    found: Vec<(String, String)>,
-    count: i64,
-) -> Markup {
-    let typed = ask.field(field);
-    html! {
-        div.meant id=(format!("gemeint-{field}")) data-rechnet-teil {
-            @if let Some((id, name)) = meant {
-                input type="hidden" name=(format!("{field}_id")) value=(id);
-                input type="hidden" name=(format!("{field}_text")) value=(typed);
-                span.unseen { "Gemeint ist " (name) }
-            } @else if !found.is_empty() {
-                p { "Bitte auswählen:" }
-                @for (step, label) in &found { button.second type="submit" name="schritt" value=(step) { (label) } }
-                @if count > found.len() as i64 { p { "und " (count - found.len() as i64) " mehr; bitte mehr eintippen." } }
-            } @else if !typed.is_empty() { p.refused { "Dazu ist nichts gefunden." } }
+        fieldset.fields.head { legend { "Kopf" }
+            div { (field(ask, PARTNER, label, "text", "", "off")) (meant_by(ask, PARTNER, meant, &found, one)) }
+            (field(ask, "beleg_datum", "Belegdatum", "date", "", "off"))
+            @if typ.lagerrolle() == Lagerrolle::Keine { (field(ask, "liefertermin", "Liefertermin", "date", "", "off")) }
+            @else { (field(ask, "lieferdatum", "Lieferdatum", "date", "", "off")) }
+            @if typ == BelegTyp::Er { (field(ask, "fremdbelegnummer", "Nummer des Lieferanten", "text", "", "off")) }
         }
-    }
-}
-
-struct Row<'r> {
-    at: usize,
-    typ: BelegTyp,
-    is_filled: bool,
-    kontrakte: &'r [Kontrakt],
-    /// Its position, where the form was tried.
-    tried: Option<&'r Value>,
-}
-
-fn tried(ask: &Ask, number: usize) -> Option<&Value> {
-    ask.tried.as_ref()?["beleg"]["positionen"].get(number)
-}
-
-fn row(ask: &Ask, db: &Snapshot<'_>, row: Row<'_>) -> Result<Markup> {
-    let Row { at, typ, is_filled, kontrakte, tried } = row;
-    let artikel = entwurf::artikel(ask, &db.tx, at)?;
-    let found =
-        if artikel.is_some() { Records { rows: Vec::new(), count: 0 } } else { articles_found(ask, db, at)? };
-    let one = |row: &ArtikelZeile| {
-        (
-            format!("{ARTIKEL}={at}={}", row.artikel.id),
-            format!("{} {}", row.artikel.artikelnummer, name_of(&row.artikel)),
-        )
-    };
-    let found_here: Vec<_> = found.rows.iter().map(one).collect();
-    let meant = artikel.as_ref().map(|artikel| (artikel.id, artikel.bezeichnung.clone()));
-    let (artikel_field, is_purchase) = (name(at, ARTIKEL), typ.seite() == Seite::Einkauf);
-    let text = |of: &str, label: &str| field(ask, &name(at, of), label, "text", "", "off");
-    let hidden = ["position", "bezug_beleg_id", "wiegung_id"].map(|of| name(at, of));
-    Ok(html! {
-        fieldset.row id=(format!("position-{at}")) {
-            legend { "Position " (at + 1) }
-            @for name in &hidden { @if let Some(value) = ask.filled(name) { input type="hidden" name=(name) value=(value); } }
-            div.wide { (field(ask, &artikel_field, "Artikel", "text", "", "off")) (meant_by(ask, &artikel_field, meant, found_here, found.count)) }
-            (text("menge", if ask.filled(&name(at, "wiegung_id")).is_some() { "Menge (leer: wie gewogen)" } else { "Menge" }))
-            (text("einheit", "Einheit"))
-            (text("ep_netto", "Preis netto"))
-            (text("rabatt_prozent", "Rabatt (%)"))
-            div.wide.stock id=(format!("vorrat-{at}")) data-rechnet-teil { @if let Some(artikel) = &artikel {
-                (batch(ask, db, at, typ, artikel)?)
-                (contract(ask, at, artikel, kontrakte))
-            } }
-            @if is_purchase && typ.lagerrolle() != Lagerrolle::Keine {
-                (text("fremde_charge_nr", "Charge des Lieferanten"))
-                (field(ask, &name(at, "mhd"), "Haltbar bis", "date", "", "off"))
-            }
-            details open[ask.filled(&name(at, "bezeichnung")).is_some() || ask.filled(&name(at, "mwst_satz")).is_some()] {
-                summary { "Text und Steuer" }
-                (text("bezeichnung", "Text statt der Bezeichnung"))
-                (text("mwst_satz", "Steuersatz (%)"))
-            }
-            (outcome(ask, db, at, typ, artikel.as_deref(), tried)?)
-            @if is_filled { div.wide { button.second type="submit" name="schritt" value=(format!("weg={at}")) { "Position " (at + 1) " entfernen" } } }
-        }
-    })
-}
-
-/// Batches of an article that goes out: the one that should leave first stands first.
-fn batch(ask: &Ask, db: &Snapshot<'_>, at: usize, typ: BelegTyp, artikel: &Artikel) -> Result<Markup> {
-    if typ.seite() == Seite::Einkauf || typ.lagerrolle() == Lagerrolle::Keine {
-        return Ok(html! {});
-    }
-    let auswahl = chargen::Auswahl {
-        artikel: Some(artikel.id),
-        mit_bestand: true,
-        sortierung: Some("mhd"),
-        ..chargen::Auswahl::default()
-    };
-    let found: Records<Charge> = chargen::list(&db.tx, &auswahl, CHOICES)?;
-    let (name, mut charges) = (name(at, "charge_id"), found.rows);
-    if let Some(named) =
-        parse_uuid(ask.field(&name)).filter(|id| charges.iter().all(|charge| charge.id != *id))
-    {
-        charges.extend(chargen::find(&db.tx, named)?);
-    }
-    if charges.is_empty() {
-        return Ok(html! {});
-    }
-    let today = db.tx.today();
-    let words = |charge: &Charge| {
-        let mhd = charge.mhd.map(|mhd| format!("haltbar bis {}", mhd.0.german()));
-        let expired = charge.is_expired(today).then(|| "abgelaufen".to_owned());
-        let locked = charge.gesperrt.then(|| "GESPERRT".to_owned());
-        let stock = in_unit(amount(charge.bestand), charge.einheit.as_deref());
-        joined([&Some(charge.charge_nr.clone()), &Some(stock), &mhd, &expired, &locked], ", ")
-    };
-    let none = [(String::new(), "keine genannt".to_owned())];
-    let options = none.into_iter().chain(charges.iter().map(|charge| (charge.id.to_string(), words(charge))));
-    Ok(choice(ask, &name, "Charge (die älteste zuerst)", options, ""))
-}
-
-/// The positions of contracts on which the article is bought or sold.
-fn contract(ask: &Ask, at: usize, artikel: &Artikel, kontrakte: &[Kontrakt]) -> Markup {
-    let of_article = kontrakte.iter().flat_map(|kontrakt| {
-        let here = kontrakt.positionen.iter().filter(|position| position.artikel_id == Some(artikel.id));
-        here.map(move |position| (kontrakt, position))
-    });
-    let options: Vec<_> = of_article
-        .map(|(kontrakt, position)| {
-            let open = kontrakt.offen.map(|open| {
-                format!("offen {}", in_unit(amount(open), kontrakt.gesamtmenge_einheit.as_deref()))
-            });
-            let agreed = position.preis.map(|preis| format!("{} €", price(preis)));
-            (position.id.to_string(), joined([&Some(kontrakt.kontrakt_nr.clone()), &open, &agreed], ", "))
-        })
-        .collect();
-    let none = [(String::new(), "keiner".to_owned())];
-    html! { @if !options.is_empty() { (choice(ask, &name(at, "kontrakt_position_id"), "Kontrakt", none.into_iter().chain(options), "")) } }
-}
-
-fn text_of<'v>(value: &'v Value, field: &str) -> &'v str {
-    value[field].as_str().unwrap_or_default()
-}
-
-/// What a position came to: its price and from where it is, its rate and why, its sum, and what there is to say of it.
-fn outcome(
-    ask: &Ask,
-    db: &Snapshot<'_>,
-    at: usize,
-    typ: BelegTyp,
-    artikel: Option<&Artikel>,
-    tried: Option<&Value>,
-) -> Result<Markup> {
-    let source = match (tried, artikel, ask.filled(&name(at, "ep_netto"))) {
-        (Some(tried), Some(artikel), None) => price_source(db, typ, artikel, tried)?,
-        _ => "",
-    };
-    let filled: Vec<_> = entwurf::rows(ask).into_iter().collect();
-    Ok(html! {
-        div.wide.outcome id=(format!("ergebnis-{at}")) data-rechnet-teil aria-live="polite" {
-            @if let Some(tried) = tried {
-                p { (in_unit(amount(text_of(tried, "menge")), tried["einheit"].as_str())) " × " (price(text_of(tried, "ep_netto"))) " €" (source)
-                    @if text_of(tried, "rabatt_prozent") != "0.00" { " − " (amount(text_of(tried, "rabatt_prozent"))) " %" }
-                    " = " strong { (number(text_of(tried, "gesamtpreis"))) " €" } " netto, Steuer " (amount(text_of(tried, "mwst_satz"))) " %" (tax_reason(text_of(tried, "steuer_kategorie"))) }
-                @for met in tried["gegenbelege"].as_array().into_iter().flatten() { p.soft { "trifft " (text_of(met, "beleg_nummer")) ": " (amount(text_of(met, "menge"))) } }
-            }
-            @for message in hints(ask, &filled).filter(|(field, _)| entwurf::parts(field).is_some_and(|(of, _)| of == at) || *field == format!("items[{at}]")).map(|(_, message)| message) { p.hinweis { (message) } }
-        }
-    })
-}
-
-fn price_source(db: &Snapshot<'_>, typ: BelegTyp, artikel: &Artikel, tried: &Value) -> Result<&'static str> {
-    if typ.seite() == Seite::Einkauf {
-        return Ok(" (Einkaufspreis)");
-    }
-    let is_own_unit = tried["einheit"].as_str() == artikel.einheit.as_deref();
-    let menge = Quantity::parse(text_of(tried, "menge")).ok().filter(|_| is_own_unit);
-    let tiers = artikel::tiers(&db.tx, artikel.id)?;
-    let tier = menge.and_then(|menge| tier_price(&tiers, menge.value)).map(|tier| tier.to_string());
-    let is_tier = tier.is_some_and(|tier| tier == text_of(tried, "ep_netto"));
-    Ok(if is_tier { " (Staffelpreis)" } else { "" })
-}
-
-fn tax_reason(kategorie: &str) -> &'static str {
-    match kategorie {
-        "E" => ", steuerfrei",
-        "AE" => ", der Kunde schuldet die Steuer",
-        "K" => ", innergemeinschaftlich",
-        "G" => ", Ausfuhr",
-        "O" => ", nicht steuerbar",
-        _ => "",
-    }
-}
-
-/// The hints of what was tried: the field of the form, and the sentence.
-fn hints<'a>(ask: &'a Ask, filled: &'a [usize]) -> impl Iterator<Item = (String, &'a str)> {
-    let hints = ask.tried.as_deref().and_then(|tried| tried["hinweise"].as_array());
-    hints.into_iter().flatten().map(|hint| {
-        let field = hint["feld"].as_str().unwrap_or_default();
-        (entwurf::in_form(filled, field), text_of(hint, "message"))
     })
 }
 

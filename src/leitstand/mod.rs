@@ -19,6 +19,7 @@ mod artikel;
 mod artikel_formular;
 mod bars;
 mod beleg_formular;
+mod beleg_zeile;
 mod belege;
 mod bestand;
 mod chargen;

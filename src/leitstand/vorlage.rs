@@ -61,30 +61,30 @@ pub fn of_beleg(db: &Snapshot<'_>, beleg: &Beleg) -> Result<Fields> {
     let mut fields = of_partner(db, beleg.kunde_id)?;
     fields.extend(days.into_iter().chain(texts).map(|(name, value)| (name.to_owned(), value)));
     for (at, position) in beleg.positionen.iter().flatten().enumerate() {
-        let goods = in_row(position);
-        let id = |id: Option<Uuid>| optional(id, |id| id.to_string());
-        let more = [
-            ("position", position.position.to_string()),
-            ("ep_netto", plain_price(position.ep_netto)),
-            (
-                "rabatt_prozent",
-                if position.rabatt_prozent.is_zero() {
-                    String::new()
-                } else {
-                    plain(position.rabatt_prozent)
-                },
-            ),
-            ("mwst_satz", if position.satz_gesendet { plain(position.mwst_satz) } else { String::new() }),
-            ("charge_id", id(position.charge_id.filter(|_| position.charge_gesendet))),
-            ("fremde_charge_nr", or_blank(&position.fremde_charge_nr)),
-            ("mhd", optional(position.mhd, |day| day.0.to_string())),
-            ("bezug_beleg_id", id(position.bezug_beleg_id)),
-            ("wiegung_id", id(position.wiegung_id)),
-        ];
         fields.extend(of_artikel(db, at, position)?);
-        fields.extend(goods.into_iter().chain(more).map(|(field, value)| (name(at, field), value)));
+        fields.extend(of_position(position).into_iter().map(|(field, value)| (name(at, field), value)));
     }
     Ok(fields)
+}
+
+fn of_position(position: &BelegPosition) -> Vec<(&'static str, String)> {
+    let id = |id: Option<Uuid>| optional(id, |id| id.to_string());
+    let more = [
+        ("position", position.position.to_string()),
+        ("ep_netto", plain_price(position.ep_netto)),
+        ("rabatt_prozent", discount(position)),
+        ("mwst_satz", if position.satz_gesendet { plain(position.mwst_satz) } else { String::new() }),
+        ("charge_id", id(position.charge_id.filter(|_| position.charge_gesendet))),
+        ("fremde_charge_nr", or_blank(&position.fremde_charge_nr)),
+        ("mhd", optional(position.mhd, |day| day.0.to_string())),
+        ("bezug_beleg_id", id(position.bezug_beleg_id)),
+        ("wiegung_id", id(position.wiegung_id)),
+    ];
+    in_row(position, position.menge).into_iter().chain(more).collect()
+}
+
+fn discount(position: &BelegPosition) -> String {
+    if position.rabatt_prozent.is_zero() { String::new() } else { plain(position.rabatt_prozent) }
 }
 
 fn of_artikel(db: &Snapshot<'_>, at: usize, position: &BelegPosition) -> Result<Fields> {
@@ -92,11 +92,11 @@ fn of_artikel(db: &Snapshot<'_>, at: usize, position: &BelegPosition) -> Result<
     Ok(optional(known, |known| artikel(at, &known)))
 }
 
-/// What a position says that goes over to the next document as it is.
-fn in_row(position: &BelegPosition) -> [(&'static str, String); 4] {
+/// What a position says that goes over to the next document, but for the quantity.
+fn in_row(position: &BelegPosition, menge: Quantity) -> [(&'static str, String); 4] {
     let is_own_text = position.bezeichnung != position.artikel_name;
     [
-        ("menge", plain(position.menge)),
+        ("menge", plain(menge)),
         ("einheit", or_blank(&position.einheit)),
         ("bezeichnung", if is_own_text { or_blank(&position.bezeichnung) } else { String::new() }),
         ("kontrakt_position_id", optional(position.kontrakt_position_id, |id| id.to_string())),
@@ -131,33 +131,17 @@ fn of_former(ask: &Ask, db: &Snapshot<'_>, typ: BelegTyp, former: &Beleg) -> Res
         .flatten()
         .filter_map(|position| Some((position, left(position, typ, takes_back)?)));
     for (at, (position, menge)) in left.enumerate() {
-        let goods = in_row(position).map(|(field, value)| match field {
-            "menge" => (field, plain(menge)),
-            _ => (field, value),
-        });
+        let has_artikel = position.artikel_id.is_some();
         // What takes back has the price and the discount of the invoice, by itself.
-        let terms = [
-            (
-                "ep_netto",
-                if position.ep_netto.is_zero() { String::new() } else { plain_price(position.ep_netto) },
-            ),
-            (
-                "rabatt_prozent",
-                if position.rabatt_prozent.is_zero() {
-                    String::new()
-                } else {
-                    plain(position.rabatt_prozent)
-                },
-            ),
-        ];
-        let has_own_terms = !takes_back || position.artikel_id.is_none();
+        let has_own_terms = !(takes_back && has_artikel);
+        let price = if position.ep_netto.is_zero() { String::new() } else { plain_price(position.ep_netto) };
+        let terms = [("ep_netto", price), ("rabatt_prozent", discount(position))];
         let bezug = [("bezug_beleg_id", former.id.to_string())];
-        let more = terms
-            .into_iter()
-            .filter(|_| has_own_terms)
-            .chain(bezug.into_iter().filter(|_| is_bound && position.artikel_id.is_some()));
+        let terms = terms.into_iter().filter(|_| has_own_terms);
+        let more = terms.chain(bezug.into_iter().filter(|_| is_bound && has_artikel));
         fields.extend(of_artikel(db, at, position)?);
-        fields.extend(goods.into_iter().chain(more).map(|(field, value)| (name(at, field), value)));
+        let goods = in_row(position, menge).into_iter();
+        fields.extend(goods.chain(more).map(|(field, value)| (name(at, field), value)));
     }
     Ok(fields)
 }

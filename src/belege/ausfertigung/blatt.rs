@@ -7,7 +7,7 @@ use crate::blatt::{
     Abschnitt, Angabe, Blatt, Konto, Position, Preis, Skonto, Steuergruppe, Summen, Zahlrichtung, Zahlung,
 };
 use crate::db::tx::Tx;
-use crate::erechnung;
+use crate::erechnung::{self, Partei};
 use crate::failure::Result;
 use crate::laender;
 use crate::rules::day::Day;
@@ -201,6 +201,13 @@ fn begruendungen(vorlage: &Vorlage<'_>) -> Option<Vec<String>> {
     (!found.is_empty()).then_some(found)
 }
 
+/// Where a Gutschrift is transferred to; nowhere without a tax number, for it may be no invoice (UStG § 14 Abs. 4 Nr. 2).
+fn konto_of_supplier(partner: &Partei) -> Option<Konto> {
+    let is_taxable = partner.ust_id.is_some() || partner.steuernummer.is_some();
+    let iban = partner.iban.clone().filter(|_| is_taxable)?;
+    Some(Konto { inhaber: partner.name.clone(), iban, bic: partner.bic.clone() })
+}
+
 /// How an invoice is paid; a negative one is said to be settled.
 fn zahlung(vorlage: &Vorlage<'_>) -> Result<Option<Abschnitt>> {
     let Vorlage { beleg, partner, firma, .. } = vorlage;
@@ -212,16 +219,7 @@ fn zahlung(vorlage: &Vorlage<'_>) -> Result<Option<Abschnitt>> {
         return Ok(Some(Abschnitt::Text { ueberschrift: None, absaetze }));
     }
     let (richtung, konto) = match beleg.is_written_for_supplier() {
-        true => {
-            // Without a tax number it may be no invoice, and nobody should transfer anything for it (UStG § 14 Abs. 4 Nr. 2).
-            let is_taxable = partner.ust_id.is_some() || partner.steuernummer.is_some();
-            let konto = partner.iban.clone().filter(|_| is_taxable).map(|iban| Konto {
-                inhaber: partner.name.clone(),
-                iban,
-                bic: partner.bic.clone(),
-            });
-            (Zahlrichtung::Absender, konto)
-        }
+        true => (Zahlrichtung::Absender, konto_of_supplier(partner)),
         false => (Zahlrichtung::Empfaenger, firma.konto()),
     };
     let after = |tage: i64| Day::of_number(beleg.datum().number().saturating_add(tage));

@@ -102,17 +102,10 @@ impl Room {
             self.left_open.get_or_insert(own.leading().1.beleg);
             return Ok(false);
         }
-        match full.filter(|full| *full != self.own) {
-            None => Err(too_many().into()),
-            Some(full) => {
-                let (nummer, _) = number_and_type(tx, full)?;
-                let message = format!(
-                    "{nummer} hat schon mit {SHARED_MAX} Mengen oder {DOCUMENTS_MAX} Belegen zu tun. Bitte mit \
-                     bezug_beleg_id einen anderen Beleg nennen."
-                );
-                Err(Refusal::field(Code::ZuVieleGegenbelege, "items", message).into())
-            }
-        }
+        Err(match full.filter(|full| *full != self.own) {
+            None => too_many().into(),
+            Some(full) => already_full(&number_and_type(tx, full)?.0).into(),
+        })
     }
 
     /// Each part of a position's goods beyond the first, in another batch, counts as one that it meets.
@@ -143,6 +136,14 @@ impl Room {
             }
         })
     }
+}
+
+fn already_full(nummer: &str) -> Box<Refusal> {
+    let message = format!(
+        "{nummer} hat schon mit {SHARED_MAX} Mengen oder {DOCUMENTS_MAX} Belegen zu tun. Bitte mit bezug_beleg_id einen \
+         anderen Beleg nennen."
+    );
+    Refusal::field(Code::ZuVieleGegenbelege, "items", message)
 }
 
 fn too_many() -> Box<Refusal> {

@@ -233,3 +233,24 @@ fn the_words_of_the_flat_rate_stand_for_lines_at_that_rate_only() {
         assert_eq!(xml(&mill, &id).contains("§ 24 UStG"), groups > 0, "{rates:?}");
     }
 }
+
+#[test]
+fn a_gutschrift_promises_a_transfer_only_where_it_can_be_made() {
+    needs!("pdftotext");
+    let server = Server::start();
+    let mill = firma(&server, "Mühle", &[]);
+    let hof = json!({"partner_typen": ["lieferant"], "gutschrift_vereinbart_am": "2026-01-01"});
+    let hof = partner(&mill, hof);
+    for (change, promises) in [
+        (json!({"iban": null, "ust_id": null, "steuernummer": "152/815/08154"}), false),
+        (json!({"iban": "DE02120300000000202051"}), true),
+        (json!({"steuernummer": null}), false),
+    ] {
+        mill.put(&format!("/api/v1/kunden/{hof}"), change.clone()).is(200);
+        let items = json!([{"bezeichnung": "Ware", "menge": 1, "ep_netto": 100, "mwst_satz": 7}]);
+        let body = and(document("ER", &hof, "1", json!({"items": items})), json!({"gutschrift": true}));
+        let shown = text(&sheet(&mill, &finished(&mill, body)));
+        assert_eq!(shown.contains("Wir überweisen"), promises, "{change}: {shown}");
+        assert_eq!(shown.contains("Ihr Guthaben"), !promises, "{change}: {shown}");
+    }
+}

@@ -1,0 +1,232 @@
+//! A position in the form of a document: its fields, what its words mean, what may be chosen, and what came of it.
+
+use maud::{Markup, html};
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::artikel::name_of;
+use super::entwurf::{self, ARTIKEL, name};
+use super::page::{Ask, Snapshot};
+use super::parts::{amount, choice, field, in_unit, joined, number, price};
+use crate::artikel::{self, Artikel, ArtikelZeile, Auswahl};
+use crate::chargen::{self, Charge};
+use crate::db::list::Page;
+use crate::failure::Result;
+use crate::kontrakte::Kontrakt;
+use crate::listing::{PageOf, Records};
+use crate::rules::document::{BelegTyp, Lagerrolle, Seite};
+use crate::rules::fixed::Quantity;
+use crate::rules::price::tier_price;
+use crate::rules::verweis::parse_uuid;
+
+/// Records of which one may be meant that are shown.
+pub const FOUND: Page = Page { limit: Some(8), offset: 0 };
+
+/// Batches of an article, contracts of a partner that may be chosen.
+pub const CHOICES: Page = Page { limit: Some(50), offset: 0 };
+
+/// A position of the form.
+pub struct Row<'r> {
+    pub at: usize,
+    pub typ: BelegTyp,
+    pub kontrakte: &'r [Kontrakt],
+    /// The rows in which something stands.
+    pub filled: &'r [usize],
+}
+
+pub fn row(ask: &Ask, db: &Snapshot<'_>, row: &Row<'_>) -> Result<Markup> {
+    let Row { at, typ, .. } = *row;
+    let artikel = entwurf::artikel(ask, &db.tx, at)?;
+    let artikel = artikel.as_deref();
+    let text = |of: &str, label: &str| field(ask, &name(at, of), label, "text", "", "off");
+    let hidden = ["position", "bezug_beleg_id", "wiegung_id"].map(|of| name(at, of));
+    let is_weighed = ask.filled(&hidden[2]).is_some();
+    let has_more = ["bezeichnung", "mwst_satz"].iter().any(|of| ask.filled(&name(at, of)).is_some());
+    Ok(html! {
+        fieldset.row id=(format!("position-{at}")) {
+            legend { "Position " (at + 1) }
+            @for name in &hidden { @if let Some(value) = ask.filled(name) { input type="hidden" name=(name) value=(value); } }
+            div.wide { (text(ARTIKEL, "Artikel")) (article_meant(ask, db, at, artikel)?) }
+            (text("menge", if is_weighed { "Menge (leer: wie gewogen)" } else { "Menge" }))
+            (text("einheit", "Einheit"))
+            (text("ep_netto", "Preis netto"))
+            (text("rabatt_prozent", "Rabatt (%)"))
+            div.wide.stock id=(format!("vorrat-{at}")) data-rechnet-teil { @if let Some(artikel) = artikel {
+                (batch(ask, db, at, typ, artikel)?)
+                (contract(ask, at, artikel, row.kontrakte))
+            } }
+            @if typ.seite() == Seite::Einkauf && typ.lagerrolle() != Lagerrolle::Keine {
+                (text("fremde_charge_nr", "Charge des Lieferanten"))
+                (field(ask, &name(at, "mhd"), "Haltbar bis", "date", "", "off"))
+            }
+            details open[has_more] { summary { "Text und Steuer" }
+                (text("bezeichnung", "Text statt der Bezeichnung"))
+                (text("mwst_satz", "Steuersatz (%)"))
+            }
+            (outcome(ask, db, row, artikel)?)
+            @if row.filled.contains(&at) { div.wide { button.second type="submit" name="schritt" value=(format!("weg={at}")) { "Position " (at + 1) " entfernen" } } }
+        }
+    })
+}
+
+/// Which article the words of a row mean.
+fn article_meant(ask: &Ask, db: &Snapshot<'_>, at: usize, artikel: Option<&Artikel>) -> Result<Markup> {
+    let meant = artikel.map(|artikel| (artikel.id, artikel.bezeichnung.as_str()));
+    let found = if meant.is_some() { Records::empty(0) } else { articles_found(ask, db, at)? };
+    let one = |ArtikelZeile { artikel, .. }: &ArtikelZeile| {
+        (format!("{ARTIKEL}={at}={}", artikel.id), format!("{} {}", artikel.artikelnummer, name_of(artikel)))
+    };
+    Ok(meant_by(ask, &name(at, ARTIKEL), meant, &found, one))
+}
+
+/// Articles that the words of a row may mean.
+pub fn articles_found(ask: &Ask, db: &Snapshot<'_>, at: usize) -> Result<Records<ArtikelZeile>> {
+    let auswahl = Auswahl { suche: ask.filled(&name(at, ARTIKEL)), ..Auswahl::default() };
+    match auswahl.suche {
+        Some(_) => artikel::list(&db.tx, &auswahl, FOUND),
+        None => Ok(Records::empty(0)),
+    }
+}
+
+/// What words mean, or what they may mean, to be chosen from: the step of each, and its words.
+pub fn meant_by<T>(
+    ask: &Ask,
+    field: &str,
+    meant: Option<(Uuid, &str)>,
+    found: &Records<T>,
+    one: impl Fn(&T) -> (String, String),
+) -> Markup {
+    let typed = ask.field(field);
+    let more = found.count - found.rows.len() as i64;
+    html! {
+        div.meant id=(format!("gemeint-{field}")) data-rechnet-teil {
+            @if let Some((id, name)) = meant {
+                input type="hidden" name=(format!("{field}_id")) value=(id);
+                input type="hidden" name=(format!("{field}_text")) value=(typed);
+                span.unseen { "Gemeint ist " (name) }
+            } @else if !found.rows.is_empty() {
+                p { "Bitte auswählen:" }
+                @for (step, label) in found.rows.iter().map(one) { button.second type="submit" name="schritt" value=(step) { (label) } }
+                @if more > 0 { p { "und " (more) " mehr; bitte mehr eintippen." } }
+            } @else if !typed.is_empty() { p.refused { "Dazu ist nichts gefunden." } }
+        }
+    }
+}
+
+/// Batches of an article that goes out: the one that should leave first stands first.
+fn batch(ask: &Ask, db: &Snapshot<'_>, at: usize, typ: BelegTyp, artikel: &Artikel) -> Result<Markup> {
+    if typ.seite() == Seite::Einkauf || typ.lagerrolle() == Lagerrolle::Keine {
+        return Ok(html! {});
+    }
+    let auswahl = chargen::Auswahl {
+        artikel: Some(artikel.id),
+        mit_bestand: true,
+        sortierung: Some("mhd"),
+        ..chargen::Auswahl::default()
+    };
+    let found: Records<Charge> = chargen::list(&db.tx, &auswahl, CHOICES)?;
+    let (name, mut charges) = (name(at, "charge_id"), found.rows);
+    if let Some(named) =
+        parse_uuid(ask.field(&name)).filter(|id| charges.iter().all(|charge| charge.id != *id))
+    {
+        charges.extend(chargen::find(&db.tx, named)?);
+    }
+    if charges.is_empty() {
+        return Ok(html! {});
+    }
+    let today = db.tx.today();
+    let words = |charge: &Charge| {
+        let mhd = charge.mhd.map(|mhd| format!("haltbar bis {}", mhd.0.german()));
+        let expired = charge.is_expired(today).then(|| "abgelaufen".to_owned());
+        let locked = charge.gesperrt.then(|| "GESPERRT".to_owned());
+        let stock = in_unit(amount(charge.bestand), charge.einheit.as_deref());
+        joined([&Some(charge.charge_nr.clone()), &Some(stock), &mhd, &expired, &locked], ", ")
+    };
+    let none = [(String::new(), "keine genannt".to_owned())];
+    let options = none.into_iter().chain(charges.iter().map(|charge| (charge.id.to_string(), words(charge))));
+    Ok(choice(ask, &name, "Charge (die älteste zuerst)", options, ""))
+}
+
+/// The positions of contracts on which the article is bought or sold.
+fn contract(ask: &Ask, at: usize, artikel: &Artikel, kontrakte: &[Kontrakt]) -> Markup {
+    let of_article = kontrakte.iter().flat_map(|kontrakt| {
+        let here = kontrakt.positionen.iter().filter(|position| position.artikel_id == Some(artikel.id));
+        here.map(move |position| (kontrakt, position))
+    });
+    let options: Vec<_> = of_article
+        .map(|(kontrakt, position)| {
+            let open = kontrakt.offen.map(|open| {
+                format!("offen {}", in_unit(amount(open), kontrakt.gesamtmenge_einheit.as_deref()))
+            });
+            let agreed = position.preis.map(|preis| format!("{} €", price(preis)));
+            (position.id.to_string(), joined([&Some(kontrakt.kontrakt_nr.clone()), &open, &agreed], ", "))
+        })
+        .collect();
+    let none = [(String::new(), "keiner".to_owned())];
+    html! { @if !options.is_empty() { (choice(ask, &name(at, "kontrakt_position_id"), "Kontrakt", none.into_iter().chain(options), "")) } }
+}
+
+pub fn text_of<'v>(value: &'v Value, field: &str) -> &'v str {
+    value[field].as_str().unwrap_or_default()
+}
+
+/// What a position came to: its price and from where it is, its rate and why, its sum, and what there is to say of it.
+fn outcome(ask: &Ask, db: &Snapshot<'_>, row: &Row<'_>, artikel: Option<&Artikel>) -> Result<Markup> {
+    let Row { at, typ, filled, .. } = *row;
+    let number_of = filled.iter().position(|filled| *filled == at);
+    let tried = ask
+        .tried
+        .as_ref()
+        .zip(number_of)
+        .and_then(|(tried, number)| tried["beleg"]["positionen"].get(number));
+    let source = match (tried, artikel, ask.filled(&name(at, "ep_netto"))) {
+        (Some(tried), Some(artikel), None) => price_source(db, typ, artikel, tried)?,
+        _ => "",
+    };
+    let is_here = |field: &str| {
+        entwurf::parts(field).is_some_and(|(of, _)| of == at) || field == format!("items[{at}]")
+    };
+    Ok(html! {
+        div.wide.outcome id=(format!("ergebnis-{at}")) data-rechnet-teil aria-live="polite" {
+            @if let Some(tried) = tried {
+                p { (in_unit(amount(text_of(tried, "menge")), tried["einheit"].as_str())) " × " (price(text_of(tried, "ep_netto"))) " €" (source)
+                    @if text_of(tried, "rabatt_prozent") != "0.00" { " − " (amount(text_of(tried, "rabatt_prozent"))) " %" }
+                    " = " strong { (number(text_of(tried, "gesamtpreis"))) " €" } " netto, Steuer " (amount(text_of(tried, "mwst_satz"))) " %" (tax_reason(text_of(tried, "steuer_kategorie"))) }
+                @for met in tried["gegenbelege"].as_array().into_iter().flatten() { p.soft { "trifft " (text_of(met, "beleg_nummer")) ": " (amount(text_of(met, "menge"))) } }
+            }
+            @for (_, message) in hints(ask, filled).filter(|(field, _)| is_here(field)) { p.hinweis { (message) } }
+        }
+    })
+}
+
+fn price_source(db: &Snapshot<'_>, typ: BelegTyp, artikel: &Artikel, tried: &Value) -> Result<&'static str> {
+    if typ.seite() == Seite::Einkauf {
+        return Ok(" (Einkaufspreis)");
+    }
+    let is_own_unit = tried["einheit"].as_str() == artikel.einheit.as_deref();
+    let menge = Quantity::parse(text_of(tried, "menge")).ok().filter(|_| is_own_unit);
+    let tiers = artikel::tiers(&db.tx, artikel.id)?;
+    let tier = menge.and_then(|menge| tier_price(&tiers, menge.value)).map(|tier| tier.to_string());
+    let is_tier = tier.is_some_and(|tier| tier == text_of(tried, "ep_netto"));
+    Ok(if is_tier { " (Staffelpreis)" } else { "" })
+}
+
+fn tax_reason(kategorie: &str) -> &'static str {
+    match kategorie {
+        "E" => ", steuerfrei",
+        "AE" => ", der Kunde schuldet die Steuer",
+        "K" => ", innergemeinschaftlich",
+        "G" => ", Ausfuhr",
+        "O" => ", nicht steuerbar",
+        _ => "",
+    }
+}
+
+/// The hints of what was tried: the field of the form, and the sentence.
+pub fn hints<'a>(ask: &'a Ask, filled: &'a [usize]) -> impl Iterator<Item = (String, &'a str)> {
+    let hints = ask.tried.as_deref().and_then(|tried| tried["hinweise"].as_array());
+    hints.into_iter().flatten().map(|hint| {
+        let field = hint["feld"].as_str().unwrap_or_default();
+        (entwurf::in_form(filled, field), text_of(hint, "message"))
+    })
+}
