@@ -137,7 +137,7 @@ impl List {
         if rechnung.has(&[IgLieferung, Ausfuhr]) {
             self.require(vat, wo, "ust_id", "USt-IdNr.");
         } else {
-            self.require(vat || tax, wo, "ust_id", "USt-IdNr., oder steuernummer");
+            self.require(vat || tax, wo, "ust_id", "USt-IdNr. oder Steuernummer");
         }
         let shows_vat_ids = rechnung.shows_vat_ids();
         let known =

@@ -13,6 +13,7 @@ use crate::erechnung::Wo;
 use crate::failure::Result;
 use crate::http::reply::Reply;
 use crate::http::route::Method;
+use crate::rules::error::HintCode;
 
 /// The button on the page of an open document: it asks first what finalising would say.
 pub fn button(ask: &Ask, beleg: &Beleg, here: &str) -> Markup {
@@ -70,9 +71,10 @@ fn list(title: &str, class: &str, sentences: &[(Option<String>, String)]) -> Mar
     } }
 }
 
-/// The field and the sentence of each refusal or hint in an answer.
+/// The field and the sentence of each refusal or hint in an answer; what the e-invoice lacks stands by itself.
 fn sentences(of: &Value) -> Vec<(&str, &str)> {
     let of = of.as_array().into_iter().flatten();
+    let of = of.filter(|one| one["code"] != HintCode::ErechnungUnvollstaendig.as_str());
     of.map(|one| (one["feld"].as_str().unwrap_or_default(), one["message"].as_str().unwrap_or_default()))
         .collect()
 }

@@ -11,9 +11,12 @@
     if (!old) form.querySelector("fieldset.row:last-of-type")?.after(fresh);
     else if (!old.contains(document.activeElement)) old.replaceWith(fresh);
     else fresh.querySelectorAll("[data-rechnet-teil]").forEach(replace);
-    // Whoever is in a field reads what is meant there once they leave it.
-    const typed = document.activeElement, meant = form.elements[`${typed?.name}_text`];
-    if (meant) meant.dataset.typed = typed.value;
+    // What was meant stands in its field, once nobody is in there.
+    for (const text of fresh.querySelectorAll('[name$="_text"]')) {
+      const typed = form.elements[text.name.replace(/_text$/, "")];
+      if (typed === document.activeElement) text.dataset.typed = typed.value;
+      else typed.value = text.value;
+    }
   }
 
   async function compute() {
@@ -42,4 +45,6 @@
     clearTimeout(timer);
     timer = setTimeout(compute, 400);
   });
+  // What follows from another document stands there already.
+  if (form.elements.partner.value) compute();
 })();
