@@ -1669,7 +1669,7 @@ end;
 create table person (
   id          integer primary key,
   name        text not null collate nocase unique check (length(name) between 1 and 60),
-  rolle       text not null check (rolle in ('ansehen', 'verwalten')),
+  rolle       text not null check (rolle in ('ansehen', 'buero', 'verwalten')),
   alle_firmen integer not null check (alle_firmen in (0, 1)),
   aktiv       integer not null default 1 check (aktiv in (0, 1)),
   hash        text,                           -- argon2id, PHC format; null: no password yet

@@ -28,7 +28,7 @@ pub enum Command {
     Create {
         /// The name to log in with
         name: String,
-        /// ansehen: look at everything; verwalten: change it
+        /// ansehen: look at everything; buero: do the everyday work; verwalten: change everything
         #[arg(long, value_name = "ROLE", default_value = "ansehen", value_parser = roles())]
         role: Rolle,
         /// A company that the person sees; may be repeated; none: all

@@ -7,7 +7,7 @@ use hyper::HeaderMap;
 
 use super::frame;
 use super::page::{Access, Ask, House, Page, Take, fields};
-use super::people::{self, Person, Rolle};
+use super::people::{self, Person};
 use crate::db::TenantId;
 use crate::db::readers::Lane;
 use crate::failure::Result;
@@ -153,7 +153,7 @@ fn wanted(
         return Err(coded(405, Code::MethodeNichtErlaubt, message).with("allow", "GET"));
     }
     check(page, person, firma, is_post)?;
-    if page.access == Access::Firma {
+    if page.access.is_of_firma() {
         ids.remove(0);
     }
     let query = fields(&request.query).map_err(|failure| frame::failed(&failure, request))?;
@@ -172,10 +172,9 @@ fn check(
     let may = match (page.access, person) {
         (Access::Open, _) => true,
         (_, None) => return Err(frame::redirect("/leitstand/anmelden")),
-        (Access::Person, _) => true,
-        (Access::Firma, _) if firma.is_none() => return Err(unknown()),
-        (Access::Firma, Some(person)) => !is_post || person.rolle == Rolle::Verwalten,
-        (Access::Haus, Some(person)) => person.keeps_house(),
+        (access, _) if access.is_of_firma() && firma.is_none() => return Err(unknown()),
+        (access, Some(person)) if is_post => access.rights(person).sends,
+        (access, Some(person)) => access.rights(person).sees,
     };
     if may { Ok(()) } else { Err(forbidden()) }
 }

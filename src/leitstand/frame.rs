@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::page::{Access, Ask, Page, Snapshot};
+use super::page::{Ask, Page, Snapshot};
 use super::parts::{form, refusal};
 use crate::db::feed;
 use crate::failure::{Failure, Result};
@@ -126,13 +126,11 @@ fn search(ask: &Ask, firma: Option<&Tenant>) -> Markup {
 
 /// The menu: everyday work beside each other, and the rest folded. The entry above a page is marked, too.
 fn menu(ask: &Ask, firma: Option<i64>) -> Markup {
-    let is_seen = |page: &&Page| match page.access {
-        Access::Firma => firma.is_some(),
-        Access::Person => true,
-        Access::Haus => ask.keeps_house(),
-        Access::Open => false,
+    let is_seen = |page: &&Page| {
+        let is_there = firma.is_some() || !page.access.is_of_firma();
+        page.menu.is_some() && is_there && ask.rights(page.access).sees
     };
-    let entries = ask.house.pages.iter().filter(|page| page.menu.is_some()).filter(is_seen);
+    let entries = ask.house.pages.iter().filter(is_seen);
     let is_above = |page: &&Page| {
         ask.page
             .pattern

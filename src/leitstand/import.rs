@@ -36,7 +36,7 @@ pub fn show(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     };
     let body = html! {
         p { "Die Datei wird erst gelesen und gezeigt; gespeichert wird, wenn Sie danach „Importieren“ drücken. Was es schon gibt, wird geändert, nichts gelöscht." }
-        @if ask.may_change() { (form_to(ask, &ask.of_firma("import"), inside, "Ansehen", false)) }
+        @if ask.may_manage() { (form_to(ask, &ask.of_firma("import"), inside, "Ansehen", false)) }
         @else { p.empty { "Importieren darf, wer diese Firma verwaltet." } }
         h2 { "Vorlagen" }
         p { "Jede Vorlage hat alle Spalten, ihre Bedeutung und eine Beispielzeile. Neue Firmen beginnen oben." }

@@ -77,10 +77,17 @@ mod zustand;
 use crate::http::reply::Reply;
 use page::{Access, Page, Take};
 
-/// A page of a company, by its path behind that of the company.
+/// A page of the everyday work of a company, by its path behind that of the company.
 macro_rules! firma {
     ($path:literal, $show:expr) => {
         Page::new(concat!("/leitstand/f/{firma}", $path), Access::Firma, $show)
+    };
+}
+
+/// A page of a company that is no everyday work.
+macro_rules! verwaltung {
+    ($path:literal, $show:expr) => {
+        Page::new(concat!("/leitstand/f/{firma}", $path), Access::Verwaltung, $show)
     };
 }
 
@@ -137,7 +144,7 @@ pub const PAGES: &[Page] = &[
     firma!("/partner/{id}", partner::show),
     firma!("/partner/{id}/aendern", partner_formular::show_change)
         .takes(Take::Firma(partner_formular::change)),
-    firma!("/partner/{id}/vergessen", vergessen::show).takes(Take::Firma(vergessen::forget)),
+    verwaltung!("/partner/{id}/vergessen", vergessen::show).takes(Take::Firma(vergessen::forget)),
     firma!("/partner/{id}/anhaenge", partner::show_attach).takes(Take::Firma(partner::attach)).with_upload(),
     firma!("/partner/{id}/anhaenge/{id}", partner::attachment).heavy(),
     firma!("/artikel", artikel::list).in_menu("Artikel"),
@@ -158,25 +165,28 @@ pub const PAGES: &[Page] = &[
     firma!("/produktion/{id}", produktion::show),
     firma!("/produktion/{id}/status", produktion::show_status).takes(Take::Firma(produktion::change_status)),
     firma!("/kasse", kasse::list).in_menu("Kasse"),
-    firma!("/import", import::show).in_administration("Import").takes(Take::Haus(import::look)).with_upload(),
-    firma!("/import/speichern", import::show).takes(Take::Haus(import::store)).with_upload(),
-    firma!("/import/vorlage/{id}", import::template),
-    firma!("/schluessel", schluessel::list).in_administration("Schlüssel"),
-    firma!("/schluessel/neu", schluessel::show_new).takes(Take::Hashed(schluessel::create)),
-    firma!("/schluessel/{id}", schluessel::show),
-    firma!("/schluessel/{id}/aendern", schluessel::show_change).takes(Take::Haus(schluessel::change)),
-    firma!("/schluessel/{id}/sperren", schluessel::show_lock)
+    verwaltung!("/import", import::show)
+        .in_administration("Import")
+        .takes(Take::Haus(import::look))
+        .with_upload(),
+    verwaltung!("/import/speichern", import::show).takes(Take::Haus(import::store)).with_upload(),
+    verwaltung!("/import/vorlage/{id}", import::template),
+    verwaltung!("/schluessel", schluessel::list).in_administration("Schlüssel"),
+    verwaltung!("/schluessel/neu", schluessel::show_new).takes(Take::Hashed(schluessel::create)),
+    verwaltung!("/schluessel/{id}", schluessel::show),
+    verwaltung!("/schluessel/{id}/aendern", schluessel::show_change).takes(Take::Haus(schluessel::change)),
+    verwaltung!("/schluessel/{id}/sperren", schluessel::show_lock)
         .takes(Take::Haus(|ask| schluessel::set_active(ask, false))),
-    firma!("/schluessel/{id}/freigeben", schluessel::show_unlock)
+    verwaltung!("/schluessel/{id}/freigeben", schluessel::show_unlock)
         .takes(Take::Haus(|ask| schluessel::set_active(ask, true))),
-    firma!("/protokoll", protokoll::list).in_administration("Protokoll"),
-    firma!("/protokoll/{id}", protokoll::show),
-    firma!("/firma", firma::show_data)
+    verwaltung!("/protokoll", protokoll::list).in_administration("Protokoll"),
+    verwaltung!("/protokoll/{id}", protokoll::show),
+    verwaltung!("/firma", firma::show_data)
         .in_administration("Firma")
         .takes(Take::Haus(firma::change_data))
         .with_upload(),
-    firma!("/firma/logo", firma::logo),
-    firma!("/einstellungen", firma::show_settings)
+    verwaltung!("/firma/logo", firma::logo),
+    verwaltung!("/einstellungen", firma::show_settings)
         .in_administration("Einstellungen")
         .takes(Take::Haus(firma::change_settings)),
     haus!("/sicherung", sicherung::list)

@@ -43,10 +43,38 @@ pub enum Access {
     Open,
     /// Whoever is logged in; its form, too.
     Person,
-    /// Who sees the company in its path; only who may change it sends its form.
+    /// The everyday work of the company in its path.
     Firma,
+    /// What else belongs to that company: keys, settings, its log, imports, erasing.
+    Verwaltung,
     /// Who may change everything of all companies.
     Haus,
+}
+
+/// What a person may do with a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rights {
+    pub sees: bool,
+    pub sends: bool,
+}
+
+impl Access {
+    pub const fn is_of_firma(self) -> bool {
+        matches!(self, Access::Firma | Access::Verwaltung)
+    }
+
+    /// The table of roles (D27), of companies that the person sees.
+    pub fn rights(self, person: &Person) -> Rights {
+        let (sees, sends) = match (self, person.rolle) {
+            (Access::Open | Access::Person, _) => (true, true),
+            (Access::Firma, Rolle::Ansehen) | (Access::Verwaltung, Rolle::Ansehen) => (true, false),
+            (Access::Firma, Rolle::Buero | Rolle::Verwalten) => (true, true),
+            (Access::Verwaltung, Rolle::Buero) => (false, false),
+            (Access::Verwaltung, Rolle::Verwalten) => (true, true),
+            (Access::Haus, _) => (person.keeps_house(), person.keeps_house()),
+        };
+        Rights { sees, sends }
+    }
 }
 
 /// What a form asks to be written, as a route would have it written; refused where that route would refuse it.
@@ -339,8 +367,24 @@ impl Ask {
         self.person.as_ref().map_or(0, |person| person.id)
     }
 
+    /// What this person may do with pages of this kind.
+    pub fn rights(&self, access: Access) -> Rights {
+        self.person.as_ref().map_or(Rights { sees: false, sends: false }, |person| access.rights(person))
+    }
+
+    /// Whether this person does the everyday work of the company.
     pub fn may_change(&self) -> bool {
-        self.person.as_ref().is_some_and(|person| person.rolle == Rolle::Verwalten)
+        self.rights(Access::Firma).sends
+    }
+
+    /// Whether this person sees what else belongs to the company: its keys, its log, its settings.
+    pub fn sees_management(&self) -> bool {
+        self.rights(Access::Verwaltung).sees
+    }
+
+    /// Whether this person changes that, too.
+    pub fn may_manage(&self) -> bool {
+        self.rights(Access::Verwaltung).sends
     }
 
     /// The parameters that the route of a list reads of the query of this page; it knows others besides. A browser sends

@@ -72,7 +72,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         (missing(ask, db, &kunde, &here))
         (anhaenge::section(ask, db, Besitzer::Kunde(id), &here)?)
         (verlauf::section(ask, db, &here, changes, partner_felder::LESART)?)
-        @if ask.may_change() { p.ask { "Verlangt diese Person, dass ihre Daten gelöscht werden: " a href=(format!("{here}/vergessen")) { "Vergessen" } } }
+        @if ask.may_manage() { p.ask { "Verlangt diese Person, dass ihre Daten gelöscht werden: " a href=(format!("{here}/vergessen")) { "Vergessen" } } }
     };
     Ok(frame::page(ask, &kunde.name, body))
 }

@@ -28,8 +28,10 @@ pub const SESSION_MILLIS: i64 = 12 * 60 * 60 * 1_000;
 const NAME_CHARACTERS_MAX: usize = 60;
 
 choice! {
+    /// What each may see and change says `Access::rights`.
     pub enum Rolle {
         Ansehen = "ansehen",
+        Buero = "buero",
         Verwalten = "verwalten",
     }
 }
@@ -44,6 +46,17 @@ pub struct Person {
     pub firmen: Option<Vec<TenantId>>,
     pub aktiv: bool,
     pub has_password: bool,
+}
+
+impl Rolle {
+    /// What it may do, in the words of the people.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Rolle::Ansehen => "sieht alles, ändert nichts",
+            Rolle::Buero => "schreibt Belege, wiegt, pflegt Partner, Artikel, Kontrakte und Bestand",
+            Rolle::Verwalten => "ändert auch Schlüssel, Einstellungen und Angaben der Firma",
+        }
+    }
 }
 
 impl Person {

@@ -31,7 +31,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let count = i64::try_from(keys.len()).unwrap_or(i64::MAX);
     let body = html! {
         p { "Mit einem Schlüssel liest und schreibt ein Programm für diese Firma, etwa der Shop oder die Waage." }
-        @if ask.may_change() { p.actions { a.button href=(ask.of_firma("schluessel/neu")) { "Neuer Schlüssel" } } }
+        @if ask.may_manage() { p.actions { a.button href=(ask.of_firma("schluessel/neu")) { "Neuer Schlüssel" } } }
         (linked("Schlüssel", empty, shown, to).text("Schlüssel", |key| key.label.clone()).text("Darf", |key| rechte::in_words(key.scopes)).text("Stand", state).text("Zuletzt benutzt", last_use).numbers("Anfragen heute", today))
         (pager(ask, &ask.of_firma("schluessel"), count))
         h2 { "Anfragen je Tag" }
@@ -115,7 +115,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         h2 { "Darf" }
         ul { @for scope in rechte::each(key.scopes) { li { (scope) } } }
         p.actions {
-            @if ask.may_change() {
+            @if ask.may_manage() {
                 a.button href=(format!("{here}/aendern")) { "Ändern" }
                 @if key.state == KeyState::Deactivated { a.button href=(format!("{here}/freigeben")) { "Wieder freigeben" } }
                 @else { a.button.danger href=(format!("{here}/sperren")) { "Sperren" } }

@@ -164,8 +164,12 @@ fn documents(db: &Snapshot<'_>, today: Day) -> Result<Vec<(&'static str, String)
     BelegTyp::ALL.iter().filter_map(|typ| counted(typ).transpose()).collect()
 }
 
-/// Refused requests of today and yesterday, and how far back they were looked for where that is not all of both.
+/// Refused requests of today and yesterday, and how far back they were looked for where that is not all of both; of whom
+/// the log is not for, none.
 fn errors_of(ask: &Ask, db: &Snapshot<'_>) -> Result<(Vec<Entry>, Option<Instant>)> {
+    if !ask.sees_management() {
+        return Ok(Default::default());
+    }
     let yesterday = Day::of_number(Day::in_berlin(ask.now).number() - 1).begin_in_berlin();
     let filter = Filter {
         tenant_id: ask.tenant_id(),

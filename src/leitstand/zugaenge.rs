@@ -5,7 +5,7 @@ use rusqlite::Connection;
 
 use super::frame;
 use super::page::{Ask, Done, HouseChange, Snapshot};
-use super::parts::{facts, field, linked, moment};
+use super::parts::{choice, facts, field, linked, moment};
 use super::people::{self, Person, Rolle};
 use crate::failure::{Failure, Result};
 use crate::gate::audit::{Filter, Who, log_page};
@@ -67,29 +67,25 @@ fn last_log_in(db: &Snapshot<'_>, person: &Person) -> Result<Option<Instant>> {
 }
 
 pub fn show_new(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
-    let manages = ask.field("rolle") == Rolle::Verwalten.as_str();
+    let roles =
+        Rolle::ALL.iter().map(|rolle| (rolle.as_str(), format!("{}: {}", rolle.as_str(), rolle.meaning())));
     let inside = html! {
         (field(ask, "name", "Name", "text", "", "off"))
-        div.field {
-            label for="rolle" { "Rolle" }
-            select id="rolle" name="rolle" {
-                option value="ansehen" { "ansehen: sieht alles, ändert nichts" }
-                option value="verwalten" selected[manages] { "verwalten: ändert auch" }
-            }
-        }
+        (choice(ask, "rolle", "Rolle", roles, Rolle::Ansehen.as_str()))
         fieldset { legend { "Firmen (keine angekreuzt: alle)" }
             @for firma in &ask.firmen { @let name = format!("firma-{}", firma.id);
                 div { label { input type="checkbox" name=(name) value="ja" checked[ask.field(&name) == "ja"]; " " (firma.name) } }
             }
         }
     };
-    frame::form_page(ask, "Neue Person", &["name"], inside, "Anlegen", false)
+    frame::form_page(ask, "Neue Person", &["name", "rolle"], inside, "Anlegen", false)
 }
 
 pub fn create(ask: &Ask) -> Result<HouseChange> {
     let name = ask.field("name").to_owned();
     let rolle = Rolle::parse(ask.field("rolle")).ok_or_else(|| {
-        Refusal::field(Code::WertUngueltig, "rolle", "Die Rolle ist ansehen oder verwalten.")
+        let known = Rolle::TEXTS.join(", ");
+        Refusal::field(Code::WertUngueltig, "rolle", format!("Die Rolle ist eine von: {known}."))
     })?;
     let is_chosen = |firma: &&Tenant| ask.field(&format!("firma-{}", firma.id)) == "ja";
     let firmen: Vec<Tenant> = ask.firmen.iter().filter(is_chosen).cloned().collect();

@@ -80,7 +80,8 @@ pub fn sorgen(
             "Belege bekommen kein Blatt (PDF): Es fehlen Angaben zur Firma ({}).",
             super::firma::in_words(&missing)
         );
-        found.push(Sorge::soon(text).at(ask.of_firma("firma")));
+        let to = ask.sees_management().then(|| ask.of_firma("firma"));
+        found.push(Sorge { to, ..Sorge::soon(text) });
     }
     let yesterday = Day::of_number(db.tx.today().number() - 1);
     let open = Auswahl { status: Some("offen"), bis: Some(yesterday), ..Auswahl::default() };
@@ -90,7 +91,9 @@ pub fn sorgen(
         let list = format!("wiegungen?status=offen&bis={yesterday}");
         found.push(Sorge::soon(text.to_owned()).at(ask.of_firma(&list)));
     }
-    found.extend(keys_near_their_limit(ask, keys));
+    if ask.sees_management() {
+        found.extend(keys_near_their_limit(ask, keys));
+    }
     Ok(found)
 }
 
@@ -193,7 +196,7 @@ fn age(then: Instant, now: Instant) -> String {
 pub fn first_steps(ask: &Ask, db: &Snapshot<'_>, keys: &[StoredKey]) -> Result<Option<Markup>> {
     let has_key = !keys.is_empty();
     let has_data = firma::load(&db.tx)?.missing().is_empty();
-    if !ask.may_change() || has_key && has_data {
+    if !ask.may_manage() || has_key && has_data {
         return Ok(None);
     }
     let has_partners = kunden::count(&db.tx)? > 0;

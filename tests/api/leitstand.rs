@@ -12,6 +12,7 @@ mod importe;
 mod partner;
 mod personen;
 mod protokoll;
+mod rollen;
 mod schluessel;
 mod seiten;
 mod sicherung;
@@ -23,7 +24,7 @@ mod zustand;
 use std::time::Duration;
 
 use partnerd::leitstand::PAGES;
-use partnerd::leitstand::page::{Access, Page, Take};
+use partnerd::leitstand::page::{Page, Take};
 use ureq::Agent;
 use ureq::http::Request;
 
@@ -221,5 +222,5 @@ pub fn forms() -> impl Iterator<Item = &'static Page> {
 
 /// Pages of a company.
 pub fn of_companies() -> impl Iterator<Item = &'static Page> {
-    PAGES.iter().filter(|page| page.access == Access::Firma)
+    PAGES.iter().filter(|page| page.access.is_of_firma())
 }

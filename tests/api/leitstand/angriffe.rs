@@ -44,7 +44,7 @@ fn no_form_is_taken_from_elsewhere() {
     let token = browser.get("/leitstand/abmelden").hidden("token").unwrap();
     let mut seen = 0;
     for page in forms() {
-        let path = address(page, mill.tenant, if page.access == Access::Firma { &id } else { "1" });
+        let path = address(page, mill.tenant, if page.access.is_of_firma() { &id } else { "1" });
         if page.access != Access::Open {
             browser.post(&path, &[]).is(403);
             browser.post(&path, &[("token", "")]).is(403);
@@ -117,8 +117,8 @@ fn who_may_only_look_changes_nothing() {
     let fields =
         [("token", token.as_str()), ("version", "1"), ("grund", "x"), ("name", "Neu"), ("rolle", "ansehen")];
     let mut seen = 0;
-    for page in forms().filter(|page| matches!(page.access, Access::Firma | Access::Haus)) {
-        let of_record = if page.access == Access::Firma { id.as_str() } else { "1" };
+    for page in forms().filter(|page| page.access.is_of_firma() || page.access == Access::Haus) {
+        let of_record = if page.access.is_of_firma() { id.as_str() } else { "1" };
         browser.post(&address(page, mill.tenant, of_record), &fields).is(403);
         seen += 1;
     }
@@ -218,7 +218,7 @@ fn every_answer_keeps_to_itself() {
     let id = beleg(&mill);
     let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
     for page in PAGES {
-        let of_record = if page.access == Access::Firma { id.as_str() } else { "1" };
+        let of_record = if page.access.is_of_firma() { id.as_str() } else { "1" };
         let shown = browser.get(&address(page, mill.tenant, of_record));
         let policy = shown.header("content-security-policy");
         assert!(policy.contains("frame-ancestors 'none'"), "{}: {policy}", page.pattern);
@@ -261,7 +261,7 @@ fn markup_in_names_is_text() {
     let path = format!("/leitstand/f/{}/belege?suche=%3Cscript%3E", mill.tenant);
     assert!(!browser.get(&path).is(200).text.contains("<script"));
     for page in PAGES.iter().filter(|page| !page.is_heavy) {
-        let of_record = if page.access == Access::Firma { id.as_str() } else { "2" };
+        let of_record = if page.access.is_of_firma() { id.as_str() } else { "2" };
         let shown = browser.get(&address(page, mill.tenant, of_record));
         let text = without_ours(&shown.text);
         assert!(!text.contains("<script") && !text.contains("<img"), "{}", page.pattern);
