@@ -508,7 +508,7 @@ create table staffelpreis (
   foreign key (tenant_id, artikel_id) references artikel (tenant_id, id)
 ) strict, without rowid;
 
--- What changed in articles and their tiers, when, and who changed it. Imports alone change them (D22). Never pruned.
+-- What changed in articles and their tiers, when, and who changed it (D22). Never pruned.
 create table artikel_verlauf (
   tenant_id  integer not null,
   artikel_id blob not null,
@@ -694,7 +694,7 @@ create table kontrakt (
 -- The list of one partner.
 create index kontrakt_partner on kontrakt (tenant_id, partner_id);
 
--- What a contract is about. None is ever deleted: weighings and positions of documents may refer to it.
+-- What a contract is about. None is deleted once anything refers to its contract.
 create table kontrakt_position (
   tenant_id    integer not null,
   id           blob not null check (length(id) = 16),
@@ -709,6 +709,22 @@ create table kontrakt_position (
   foreign key (tenant_id, artikel_id) references artikel (tenant_id, id)
 ) strict, without rowid;
 create index kontrakt_position_artikel on kontrakt_position (tenant_id, artikel_id);
+
+-- What changed in contracts and their positions, when, and who changed it (D22). Never pruned.
+create table kontrakt_verlauf (
+  tenant_id   integer not null,
+  kontrakt_id blob not null,
+  nr          integer not null check (nr > 0), -- of the change, from 1 for each contract
+  am          integer not null,
+  key_id      text,                            -- `person` and a number; null: the command line
+  felder      text not null,                   -- JSON: a list of {feld, alt, neu}
+  primary key (tenant_id, kontrakt_id, nr),
+  foreign key (tenant_id, kontrakt_id) references kontrakt (tenant_id, id)
+) strict, without rowid;
+create trigger kontrakt_verlauf_nie_aendern before update on kontrakt_verlauf
+  begin select raise(abort, 'kontrakt_verlauf is append-only'); end;
+create trigger kontrakt_verlauf_nie_loeschen before delete on kontrakt_verlauf
+  begin select raise(abort, 'kontrakt_verlauf is append-only'); end;
 
 ------------------------------------------------------------------------------------------------------------------------
 -- chargen: batches and stock

@@ -1,6 +1,8 @@
 //! A page of a list and the count of all its rows, from one snapshot (D16): as JSON for the wire, as records for the
 //! Leitstand. JSON is written row by row: a page of 5,000 rows takes the memory of its text, and no more.
 
+pub mod verlauf;
+
 use rusqlite::Row;
 use serde::Serialize;
 

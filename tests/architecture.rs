@@ -332,7 +332,7 @@ fn writers() -> BTreeMap<String, BTreeSet<String>> {
                 }
             }
         }
-        for call in ["tx.insert(", "tx.insert_all(", "tx.update(", "tx.upsert("] {
+        for call in ["tx.insert(", "tx.insert_all(", "tx.update(", "tx.upsert(", "Verlauf::of("] {
             for after in code.split(call).skip(1) {
                 let table = after.split('"').nth(1).unwrap().to_owned();
                 writers.entry(table).or_default().insert(source.module.clone());
@@ -398,6 +398,12 @@ const READS: &[(&str, &str, &str)] = &[
         "beleg beleg_position lager_offen lager_paar",
         "what was delivered is what \
       documents moved; belege asks kontrakte for it and stands below it",
+    ),
+    (
+        "kontrakte",
+        "annahmeschein wiegung",
+        "what may change of a contract depends on whether anything names it; \
+      waage and annahmescheine stand below it",
     ),
     ("kunden", "api_key", "who changed a partner is shown by the label of the key"),
     ("kunden", "nachweis", "finds what has no evidence, in one statement"),

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use super::import::{check_movements, resolve_gruppe, store_tier};
 use super::model::{Artikel, ArtikelChange, Staffel, StaffelEingabe};
-use super::{sql, verlauf};
+use super::sql::{self, VERLAUF};
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
 use crate::rules::change::{Change, apply_each};
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
+use crate::rules::felder;
 use crate::rules::fixed::Price;
 use crate::rules::plausible::is_gtin;
 use crate::rules::text::case_key;
@@ -30,7 +31,7 @@ pub fn change(tx: &WriteTx<'_>, old: &Artikel, change: ArtikelChange, hints: &mu
     check_movements(tx, old, &artikel)?;
     if artikel != *old {
         sql::update(tx, &artikel)?;
-        verlauf::write(tx, old, &artikel)?;
+        VERLAUF.add(tx, artikel.id, &felder::differing(old, &artikel)?)?;
     }
     store_tiers(tx, &artikel, tiers)?;
     Ok(artikel)
@@ -69,7 +70,7 @@ fn apply(tx: &WriteTx<'_>, old: &Artikel, change: ArtikelChange, hints: &mut Hin
     Ok(artikel)
 }
 
-fn check_price(feld: &str, preis: &Change<Price>) -> Result<()> {
+pub fn check_price(feld: &str, preis: &Change<Price>) -> Result<()> {
     let is_negative = preis.get().is_some_and(|preis| preis.is_negative());
     Ok(refuse_if(is_negative, Code::WertUngueltig, feld, "Ein Preis darf nicht negativ sein.")?)
 }

@@ -7,8 +7,7 @@ use rusqlite::ToSql;
 use uuid::Uuid;
 
 use super::model::{Artikel, Artikelgruppe, Staffel};
-use super::sql;
-use super::verlauf;
+use super::sql::{self, VERLAUF};
 use crate::db::tx::{Tx, WriteTx};
 use crate::eingabe;
 use crate::failure::{Failure, Result};
@@ -16,8 +15,10 @@ use crate::http::json::Json;
 use crate::http::wire::{At, FromJson, Int, LongText, OneOf, Spelled, Text};
 use crate::import::file::{Complaint, Rows};
 use crate::import::{Stored, Upserted};
+use crate::listing::verlauf::part;
 use crate::rules::change::fill_each;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
+use crate::rules::felder;
 use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::text::{case_key, folded_key};
@@ -140,7 +141,7 @@ pub fn artikel(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upse
     Upserted::by(found.as_ref(), &new, || match &found {
         Some(found) => {
             sql::update(tx, &new)?;
-            verlauf::write(tx, found, &new)
+            VERLAUF.add(tx, new.id, &felder::differing(found, &new)?)
         }
         None => sql::insert(tx, &new),
     })
@@ -211,6 +212,6 @@ fn staffelpreis(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
 pub fn store_tier(tx: &WriteTx<'_>, artikel: Uuid, old: Option<&Staffel>, new: &Staffel) -> Result<Upserted> {
     Upserted::by(old, new, || {
         sql::upsert_tier(tx, artikel, new)?;
-        verlauf::write_tier(tx, artikel, old, new)
+        VERLAUF.add(tx, artikel, &[part("staffelpreise", old, Some(new))?])
     })
 }

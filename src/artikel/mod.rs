@@ -5,20 +5,16 @@ mod change;
 mod import;
 mod model;
 mod sql;
-mod verlauf;
 
 pub use bezug::{by_id, must_have, named};
+pub use change::check_price;
 pub use import::by_artikelnummer;
 pub use model::{Artikel, ArtikelZeile, Artikelgruppe, Staffel};
-use model::{
-    ArtikelAngelegt, ArtikelBestand, ArtikelChange, ArtikelGeaendert, ArtikelMitStaffeln,
-    ArtikelVerlaufseintrag,
-};
+use model::{ArtikelAngelegt, ArtikelBestand, ArtikelChange, ArtikelGeaendert, ArtikelMitStaffeln};
 pub use sql::{
-    Auswahl, find, find_by_artikelnummer, find_by_ean, find_by_number, gruppen_satz, list, list_gruppen,
-    list_in_stock, stock, tiers,
+    Auswahl, VERLAUF, find, find_by_artikelnummer, find_by_ean, find_by_number, gruppen_satz, list,
+    list_gruppen, list_in_stock, stock, tiers,
 };
-pub use verlauf::changes;
 
 use std::sync::Arc;
 
@@ -34,6 +30,7 @@ use crate::http::reply::Reply;
 use crate::http::route::{Access, Route, Write};
 use crate::http::shape::Answer;
 use crate::import::Import;
+use crate::listing::verlauf::StammdatenVerlaufseintrag;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
 
@@ -83,7 +80,7 @@ pub const ROUTES: &[Route] = &[
         get_verlauf,
     )
     .with_query(&[Param::limit(None), Param::OFFSET])
-    .gives(&[Answer::list::<ArtikelVerlaufseintrag>()]),
+    .gives(&[Answer::list::<StammdatenVerlaufseintrag>()]),
     Route::get(
         "/api/v1/artikelgruppen",
         Access::Scope(Scope::ArtikelgruppenRead),
@@ -131,17 +128,17 @@ pub fn auswahl(query: &Query) -> Result<Auswahl<'_>> {
 
 fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let artikel = found(tx, call.id(WHAT)?)?;
-    Reply::resource(call, version(tx, artikel.id)?, artikel.id, &with_tiers(tx, artikel.as_ref().clone())?)
+    Reply::resource(
+        call,
+        VERLAUF.version(tx, artikel.id)?,
+        artikel.id,
+        &with_tiers(tx, artikel.as_ref().clone())?,
+    )
 }
 
 fn with_tiers(tx: &Tx<'_>, artikel: Artikel) -> Result<ArtikelMitStaffeln> {
     let staffelpreise = tiers(tx, artikel.id)?.as_ref().clone();
     Ok(ArtikelMitStaffeln { artikel, staffelpreise })
-}
-
-/// Goes up with each change of an article and of its tiers.
-pub fn version(tx: &Tx<'_>, artikel: Uuid) -> Result<i64> {
-    Ok(verlauf::last(tx, artikel)? + 1)
 }
 
 fn post(call: &Call<'_>) -> Result<Write> {
@@ -158,7 +155,7 @@ fn put(call: &Call<'_>) -> Result<Write> {
     let (id, if_match) = (call.id(WHAT)?, call.if_match());
     Ok(Box::new(move |tx| {
         let old = found(tx, id)?;
-        IfMatch::check(if_match.as_ref(), version(tx, id)?)?;
+        IfMatch::check(if_match.as_ref(), VERLAUF.version(tx, id)?)?;
         let mut hinweise = hinweise.clone();
         let artikel = change::change(tx, &old, change.clone(), &mut hinweise)?;
         let artikel = with_tiers(tx, artikel)?;
@@ -180,7 +177,7 @@ fn get_stock(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 fn get_verlauf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
     let artikel = found(tx, call.id(WHAT)?)?;
-    Ok(Reply::list(verlauf::list(tx, artikel.id, page)?, cut).about(artikel.id))
+    Ok(Reply::list(VERLAUF.list(tx, artikel.id, page)?, cut).about(artikel.id))
 }
 
 fn get_gruppen(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

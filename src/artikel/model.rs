@@ -2,15 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use crate::db::record::record;
 use crate::eingabe;
 use crate::http::wire::{Int, Liste, LongText, OneOf, Text};
-use crate::rules::day::Instant;
 use crate::rules::error::{Checked, Hints};
-use crate::rules::felder::GeaendertesFeld;
 use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::price::Tier;
 use crate::rules::stammdaten::ArtikelStatus;
@@ -131,18 +128,6 @@ pub struct Staffel {
     pub ab_menge: Quantity,
     pub preis: Price,
     pub aktiv: bool,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ArtikelVerlaufseintrag {
-    /// Counts the changes of the article.
-    pub nr: i64,
-    pub am: Instant,
-    /// Null: the command line.
-    pub key_id: Option<String>,
-    pub geaendert_von: String,
-    #[schemars(with = "Vec<GeaendertesFeld>")]
-    pub felder: Box<RawValue>,
 }
 
 record! {

@@ -12,10 +12,14 @@ use crate::db::record::{Part, Record, member};
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::PageOf;
+use crate::listing::verlauf::Verlauf;
 use crate::rules::fixed::{Percent, Quantity};
 use crate::rules::price::Tier;
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::text::{case_key, folded_key, natural_key, searchable};
+
+/// Changes of an article and of its tiers.
+pub const VERLAUF: Verlauf = Verlauf::of("artikel_verlauf", ":artikel_id");
 
 const LIST: ListSql<'_> = ListSql {
     columns: Artikel::COLUMNS,

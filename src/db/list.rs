@@ -138,9 +138,9 @@ pub const MAX_SEARCH_WORDS: usize = 10;
 pub struct ListSql<'s> {
     pub columns: &'s str,
     /// `from …` with joins.
-    pub from: &'static str,
+    pub from: &'s str,
     /// `select count(*) from …`, without joins that filter nothing.
-    pub count: &'static str,
+    pub count: &'s str,
     /// The table of `count`, if a late page looks for its ids first: in an index that has the conditions and
     /// the order, so that the rows passed over are never read.
     pub ids_first: Option<&'static str>,

@@ -103,7 +103,7 @@ impl KontraktBezug {
 }
 
 /// Whether a contract sells or buys, where the word for its type says so.
-fn side(kontrakt_typ: &str) -> Option<Seite> {
+pub fn side(kontrakt_typ: &str) -> Option<Seite> {
     let typ = kontrakt_typ.to_lowercase();
     match typ.as_str() {
         "vk" => Some(Seite::Verkauf),

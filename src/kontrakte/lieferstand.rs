@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use uuid::Uuid;
 
-use super::bezug::KontraktBezug;
+use super::bezug::{KontraktBezug, side};
 use super::model::{Kontrakt, Position};
 use super::sql::{self, Menge};
 use crate::artikel;
 use crate::db::tx::Tx;
 use crate::failure::Result;
-use crate::rules::error::{HintCode, Hints};
+use crate::rules::error::{Code, HintCode, Hints, refuse_if};
 use crate::rules::fixed::Quantity;
 use crate::rules::unit::Conversion;
 
@@ -102,6 +102,79 @@ pub fn hint_delivered(tx: &Tx<'_>, beleg: Uuid, items: &[Genannt], hints: &mut H
     Ok(())
 }
 
+/// Refuses what may not be changed once goods, or papers about goods, name a contract: by what they are counted, and less
+/// than was delivered (D22).
+pub fn check_named(tx: &Tx<'_>, old: &Kontrakt, new: &Kontrakt) -> Result<()> {
+    if !sql::is_named(tx, old.id)? {
+        return Ok(());
+    }
+    let unit_of = |kontrakt: &Kontrakt| unit(tx, kontrakt.gesamtmenge_einheit.as_ref(), &kontrakt.positionen);
+    let side_of = |kontrakt: &Kontrakt| kontrakt.kontrakt_typ.as_deref().and_then(side);
+    let keeps = |old: &Position| {
+        let is_same = |new: &Position| {
+            new.id == old.id && old.artikel_id.is_none_or(|_| new.artikel_id == old.artikel_id)
+        };
+        new.positionen.iter().any(is_same)
+    };
+    let kept = [
+        ("kontrakt_nr", old.kontrakt_nr != new.kontrakt_nr),
+        ("partner_id", old.partner_id.is_some() && old.partner_id != new.partner_id),
+        ("kontrakt_typ", side_of(old).is_some() && side_of(old) != side_of(new)),
+        ("gesamtmenge_einheit", unit_of(old)? != unit_of(new)?),
+        ("positionen", !old.positionen.iter().all(keeps)),
+    ];
+    for (feld, is_other) in kept {
+        let message = format_args!(
+            "Belege, Wiegungen oder Annahmescheine nennen den Kontrakt {}; Nummer, Partner, Richtung, Einheit und die Artikel \
+             seiner Positionen bleiben. Bitte ihn auf erledigt setzen und einen neuen anlegen.",
+            old.kontrakt_nr
+        );
+        refuse_if(is_other, Code::WertUngueltig, feld, message)?;
+    }
+    check_delivered(tx, old, new)
+}
+
+/// Refuses to agree on less than was delivered, of a contract and of its positions.
+fn check_delivered(tx: &Tx<'_>, old: &Kontrakt, new: &Kontrakt) -> Result<()> {
+    let Some(stand) = counted(tx, sql::find(tx, old.id)?.into_iter().collect())?.pop() else { return Ok(()) };
+    let is_less = |old: Option<Quantity>, new: Option<Quantity>, delivered: Quantity| {
+        new.is_some_and(|new| new < delivered && old.is_none_or(|old| new < old))
+    };
+    let refuse = |is_less: bool, feld: &str, delivered: Quantity, einheit: &str| {
+        let message = format_args!(
+            "Geliefert sind schon {delivered} {einheit}. Weniger kann nicht vereinbart sein; was offen ist, entfällt mit erledigt."
+        );
+        refuse_if(is_less, Code::WertUngueltig, feld, message)
+    };
+    if let Some(delivered) = stand.kontrakt.geliefert {
+        let (before, after) = (agreed(old, &old.positionen)?, agreed(new, &new.positionen)?);
+        let feld = if new.gesamtmenge.is_some() { "gesamtmenge" } else { "positionen" };
+        refuse(
+            is_less(before, after, delivered),
+            feld,
+            delivered,
+            stand.einheit.as_deref().unwrap_or_default(),
+        )?;
+    }
+    for (at, position) in new.positionen.iter().enumerate() {
+        let old = old.positionen.iter().find(|old| old.id == position.id);
+        let Some((old, artikel)) = old.and_then(|old| Some((old, old.artikel_id?))) else { continue };
+        if let Some((delivered, einheit)) = stand.delivered_on(tx, old, artikel)? {
+            let is_less = is_less(old.menge, position.menge, delivered);
+            refuse(is_less, &format!("positionen[{at}].menge"), delivered, &einheit)?;
+        }
+    }
+    Ok(())
+}
+
+/// Notes that the goods of a contract that was stored make no sum in its unit.
+pub fn hint_unit(tx: &Tx<'_>, kontrakt: &Kontrakt, hints: &mut Hints) -> Result<()> {
+    for stand in counted(tx, vec![kontrakt.clone()])?.iter().filter(|stand| stand.is_without_sum()) {
+        hints.add_field(HintCode::KontraktEinheit, "gesamtmenge_einheit", stand.no_sum());
+    }
+    Ok(())
+}
+
 impl Stand {
     /// It has a unit, or names articles, and yet its goods make no sum.
     fn is_without_sum(&self) -> bool {
@@ -126,14 +199,8 @@ impl Stand {
         let position = position_of(item.bezug.kontrakt_position_id, item.artikel);
         let (what, einheit, open) = match position.and_then(|position| Some((position, position.menge?))) {
             Some((position, agreed)) => {
-                let artikel = artikel::must_have(tx, position.artikel_id.unwrap_or(item.artikel))?;
-                let own = self.kontrakt.gesamtmenge_einheit.clone();
-                let Some(einheit) = own.or(artikel.einheit.clone()) else { return Ok(None) };
-                let is_of = |menge: &&Menge| {
-                    position_of(menge.kontrakt_position_id, menge.artikel_id).map(|found| found.id)
-                        == Some(position.id)
-                };
-                let (sum, _) = sum(self.mengen.iter().filter(is_of), &einheit)?;
+                let artikel = position.artikel_id.unwrap_or(item.artikel);
+                let Some((sum, einheit)) = self.delivered_on(tx, position, artikel)? else { return Ok(None) };
                 let what = format!("Position {} des Kontrakts {kontrakt_nr}", position.position);
                 (what, einheit, agreed.minus(sum)?)
             }
@@ -144,6 +211,23 @@ impl Stand {
         };
         let message = || format!("Auf {what} sind {} {einheit} mehr geliefert als vereinbart.", open.abs());
         Ok((item.liefert && open.is_negative()).then(message))
+    }
+
+    /// What was delivered on a position, in the unit of the contract, else in that of the article.
+    fn delivered_on(
+        &self,
+        tx: &Tx<'_>,
+        position: &Position,
+        artikel: Uuid,
+    ) -> Result<Option<(Quantity, String)>> {
+        let own = self.kontrakt.gesamtmenge_einheit.clone();
+        let Some(einheit) = own.or(artikel::must_have(tx, artikel)?.einheit.clone()) else { return Ok(None) };
+        let is_of = |menge: &&Menge| {
+            let found = position_of(&self.kontrakt.positionen, menge.kontrakt_position_id, menge.artikel_id);
+            found.map(|found| found.id) == Some(position.id)
+        };
+        let (sum, _) = sum(self.mengen.iter().filter(is_of), &einheit)?;
+        Ok(Some((sum, einheit)))
     }
 }
 

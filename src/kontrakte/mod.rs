@@ -1,6 +1,7 @@
-//! Contracts: read by clients, written by import, named by documents and weighings.
+//! Contracts: written by clients and imports, named by documents and weighings.
 
 mod bezug;
+mod change;
 mod import;
 mod lieferstand;
 mod model;
@@ -8,48 +9,113 @@ mod sql;
 
 pub use bezug::{KontraktBezug, agreed_price};
 pub use lieferstand::{Genannt, hint_delivered};
-pub use sql::{RETENTION, number};
+pub use sql::{RETENTION, VERLAUF, number};
 
 use crate::db::list::{Filter, Page};
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
-use crate::http::call::Call;
+use crate::http::call::{Call, IfMatch};
 use crate::http::param::Param;
 use crate::http::query::Query;
 use crate::http::reply::Reply;
-use crate::http::route::{Access, Route};
+use crate::http::route::{Access, Route, Write};
 use crate::http::shape::Answer;
 use crate::import::Import;
+use crate::listing::verlauf::StammdatenVerlaufseintrag;
 use crate::listing::{Listing, Records};
+use crate::rules::error::Code;
 use crate::rules::scope::Scope;
 pub use model::{Kontrakt, Position};
+use model::{KontraktAngelegt, KontraktChange, KontraktGeaendert};
 use uuid::Uuid;
 
 pub const IMPORTS: &[Import] =
     &[Import::of::<model::KontraktZeile>("kontrakte", &[&["kontrakt_nr"]], import::kontrakt)];
 
-pub const ROUTES: &[Route] = &[Route::get(
-    "/api/v1/kontrakte",
-    Access::Scope(Scope::KontrakteRead),
-    "Kontrakte mit offener Menge",
-    list,
-)
-.with_query(&[
-    Param::text("kontrakt_typ", "nur dieser Typ"),
-    Param::uuid("partner_id", "nur dieser Partner"),
-    Param::bool("erledigt", "nur erledigte oder nur offene"),
-    Param::int("erntejahr", "nur dieses Erntejahr"),
-    Param::day("von", "erstes Erfassungsdatum"),
-    Param::day("bis", "letztes Erfassungsdatum"),
-    Param::text("suche", "Wörter in Nummer oder Referenz"),
-    Param::limit(None),
-    Param::OFFSET,
-])
-.gives(&[Answer::list::<Kontrakt>()])];
+const READ: Access = Access::Scope(Scope::KontrakteRead);
+
+const WHAT: &str = "Diesen Kontrakt";
+
+pub const ROUTES: &[Route] = &[
+    Route::get("/api/v1/kontrakte", READ, "Kontrakte mit offener Menge", list)
+        .with_query(&[
+            Param::text("kontrakt_typ", "nur dieser Typ"),
+            Param::uuid("partner_id", "nur dieser Partner"),
+            Param::bool("erledigt", "nur erledigte oder nur offene"),
+            Param::int("erntejahr", "nur dieses Erntejahr"),
+            Param::day("von", "erstes Erfassungsdatum"),
+            Param::day("bis", "letztes Erfassungsdatum"),
+            Param::text("suche", "Wörter in Nummer oder Referenz"),
+            Param::limit(None),
+            Param::OFFSET,
+        ])
+        .gives(&[Answer::list::<Kontrakt>()]),
+    Route::post("/api/v1/kontrakte", Scope::KontrakteWrite, "Kontrakt anlegen", post)
+        .takes::<KontraktChange>("KontraktNeu", &["kontrakt_nr"])
+        .gives(&[Answer::created::<KontraktAngelegt>()])
+        .refuses(REFUSES),
+    Route::get("/api/v1/kontrakte/{id}", READ, "Einen Kontrakt mit seinen Positionen lesen", get)
+        .gives(&[Answer::resource::<Kontrakt>()]),
+    Route::put("/api/v1/kontrakte/{id}", Scope::KontrakteWrite, "Kontrakt und Positionen ändern", put)
+        .takes::<KontraktChange>("KontraktAenderung", &[])
+        .with_if_match()
+        .gives(&[Answer::ok::<KontraktGeaendert>()])
+        .refuses(REFUSES),
+    Route::get(
+        "/api/v1/kontrakte/{id}/verlauf",
+        READ,
+        "Was an einem Kontrakt und seinen Positionen geändert wurde",
+        get_verlauf,
+    )
+    .with_query(&[Param::limit(None), Param::OFFSET])
+    .gives(&[Answer::list::<StammdatenVerlaufseintrag>()]),
+];
+
+const REFUSES: &[&[Code]] = &[&[
+    Code::FeldWiderspruch,
+    Code::PartnerNichtGefunden,
+    Code::KontraktNichtGefunden,
+    Code::ArtikelNichtGefunden,
+    Code::ArtikelWiderspruch,
+    Code::ArtikelMehrdeutig,
+]];
 
 pub fn complete(tx: &Tx<'_>, id: Uuid) -> Result<Kontrakt> {
     let found = sql::find(tx, id)?.into_iter().collect();
-    lieferstand::complete(tx, found)?.pop().ok_or_else(|| Failure::not_found("Diesen Kontrakt"))
+    lieferstand::complete(tx, found)?.pop().ok_or_else(|| Failure::not_found(WHAT))
+}
+
+fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let kontrakt = complete(tx, call.id(WHAT)?)?;
+    Reply::resource(call, VERLAUF.version(tx, kontrakt.id)?, kontrakt.id, &kontrakt)
+}
+
+fn get_verlauf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let (page, cut) = call.query.page()?;
+    let id = sql::find(tx, call.id(WHAT)?)?.ok_or_else(|| Failure::not_found(WHAT))?.id;
+    Ok(Reply::list(VERLAUF.list(tx, id, page)?, cut).about(id))
+}
+
+fn post(call: &Call<'_>) -> Result<Write> {
+    let (change, hinweise) = call.body::<KontraktChange>()?;
+    Ok(Box::new(move |tx| {
+        let mut hinweise = hinweise.clone();
+        let Kontrakt { id, kontrakt_nr, .. } = change::create(tx, change.clone(), &mut hinweise)?;
+        Ok(Reply::created(&KontraktAngelegt { id, kontrakt_nr, hinweise })?.about(id))
+    }))
+}
+
+fn put(call: &Call<'_>) -> Result<Write> {
+    let (change, hinweise) = call.body::<KontraktChange>()?;
+    let (id, if_match) = (call.id(WHAT)?, call.if_match());
+    Ok(Box::new(move |tx| {
+        let old = sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))?;
+        IfMatch::check(if_match.as_ref(), VERLAUF.version(tx, id)?)?;
+        let mut hinweise = hinweise.clone();
+        change::change(tx, old, change.clone(), &mut hinweise)?;
+        let kontrakt = complete(tx, id)?;
+        Ok(Reply::ok(&KontraktGeaendert { kontrakt, hinweise })?.about(id))
+    }))
 }
 
 /// The contracts of a partner that are not settled.

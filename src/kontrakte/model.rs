@@ -8,6 +8,7 @@ use crate::db::record::record;
 use crate::eingabe;
 use crate::http::wire::{Int, Liste, LongText, Text};
 use crate::rules::day::{Day, DayTime};
+use crate::rules::error::Hints;
 use crate::rules::fixed::{Price, Quantity};
 
 record! {
@@ -15,7 +16,7 @@ record! {
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Kontrakt in kontrakt as v {
         id: Uuid = fixed,
-        kontrakt_nr: String = fixed,
+        kontrakt_nr: String = mutable,
         kontrakt_typ: Option<String> = mutable,
         partner_id: Option<Uuid> = mutable,
         gueltig_von: Option<DayTime> = mutable,
@@ -74,7 +75,58 @@ eingabe! {
     nur_lesen: []
 }
 
+/// Positions of a contract at most.
 const POSITIONS_MAX: usize = 1_000;
+
+eingabe! {
+    /// Body of POST and PUT /kontrakte (D22). `positionen` are all that the contract is to have, each of them whole.
+    pub change KontraktChange {
+        kontrakt_nr: Text,
+        kontrakt_typ: Text,
+        partner_id: Uuid,
+        gueltig_von: Day,
+        gueltig_bis: Day,
+        erfassungsdatum: Day,
+        gesamtmenge: Quantity,
+        gesamtmenge_einheit: Text,
+        mengenart: Text,
+        paritat: Text,
+        zahlungsbedingung: Text,
+        erntejahr: Int<1900, 2200>,
+        erledigt: bool,
+        notizen: LongText,
+        referenz: Text,
+        positionen: Liste<PositionEingabe, POSITIONS_MAX>,
+    }
+    nur_lesen: [..Kontrakt, "hinweise"]
+}
+
+eingabe! {
+    /// A position in the body of a contract; with its id, or its number, it is the one that is there.
+    pub struct PositionEingabe as "KontraktPositionNeu" {
+        id: Uuid,
+        position: Int<1, 10_000>,
+        artikel_id: Uuid,
+        artikelnr: Text,
+        menge: Quantity,
+        preis: Price,
+    }
+    nur_lesen: []
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct KontraktAngelegt {
+    pub id: Uuid,
+    pub kontrakt_nr: String,
+    pub hinweise: Hints,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct KontraktGeaendert {
+    #[serde(flatten)]
+    pub kontrakt: Kontrakt,
+    pub hinweise: Hints,
+}
 
 record! {
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

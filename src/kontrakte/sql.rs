@@ -11,8 +11,12 @@ use crate::db::retention::Retention;
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::Records;
+use crate::listing::verlauf::Verlauf;
 use crate::rules::fixed::Quantity;
 use crate::rules::text::searchable;
+
+/// Changes of a contract and of its positions.
+pub const VERLAUF: Verlauf = Verlauf::of("kontrakt_verlauf", ":kontrakt_id");
 
 const LIST: ListSql<'_> = ListSql {
     columns: Kontrakt::COLUMNS,
@@ -173,7 +177,23 @@ pub fn positions_of(tx: &Tx<'_>, kontrakte: &[Uuid]) -> Result<Vec<(Uuid, Positi
     })
 }
 
-/// Adds a position or stores a changed one; others may refer to it, so none is ever deleted.
+/// Whether a document, a weighing or a goods receipt names a contract.
+pub fn is_named(tx: &Tx<'_>, kontrakt: Uuid) -> Result<bool> {
+    let statement = "select 1 from kontrakt v where v.tenant_id = :tenant and v.id = :id and (
+        exists (select 1 from beleg_position where tenant_id = :tenant and kontrakt_id = :id)
+        or exists (select 1 from wiegung where tenant_id = :tenant and kontrakt_id = :id)
+        or exists (select 1 from annahmeschein where tenant_id = :tenant and kontrakt_id = :id))";
+    tx.exists(statement, named_params! {":id": kontrakt})
+}
+
+/// Takes a position out of a contract that nothing names.
+pub fn delete_position(tx: &WriteTx<'_>, kontrakt: Uuid, position: Uuid) -> Result<()> {
+    tx.changed("kontrakt", kontrakt);
+    let statement = "delete from kontrakt_position where tenant_id = :tenant and id = :id";
+    tx.execute(statement, named_params! {":id": position}).map(|_| ())
+}
+
+/// Adds a position or stores a changed one.
 pub fn upsert_position(tx: &WriteTx<'_>, kontrakt: Uuid, position: &Position, is_new: bool) -> Result<()> {
     tx.changed("kontrakt", kontrakt);
     if !is_new {

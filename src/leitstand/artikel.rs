@@ -69,7 +69,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let (id, here) = (artikel.id, ask.page_of("artikel", artikel.id));
     let tiers = artikel::tiers(&db.tx, id)?;
     let no_tiers = "Keine: Es gilt der Preis.";
-    let changes = artikel::changes(&db.tx, id, lists::page_of(ask))?;
+    let changes = artikel::VERLAUF.changes(&db.tx, id, lists::page_of(ask))?;
     let body = html! {
         div.tiles { div.tile { "Bestand" @if let Some(einheit) = &artikel.einheit { " (" (einheit) ")" } strong { (amount(stock)) } } }
         (facts(&FELDER.map(|(_, label, value)| (label, value(&artikel)))))

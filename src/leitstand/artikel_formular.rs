@@ -7,7 +7,7 @@ use super::artikel::{Feld, groups_of};
 use super::frame;
 use super::page::{Ask, FirmaChange, Snapshot};
 use super::parts::{
-    choice, field, form, lines, made_from, optional, or_blank, plain, plain_price, refusal, typed_number,
+    choice, field, form, json_number, lines, made_from, optional, or_blank, plain, plain_price, refusal,
     with_way_back, yes_or_no,
 };
 use crate::artikel::{self, Artikel};
@@ -54,7 +54,7 @@ pub fn show_change(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let artikel = artikel::found(&db.tx, ask.uuid(0)?)?;
     let tiers = artikel::tiers(&db.tx, artikel.id)?;
     let inside = html! {
-        (made_from(ask, "version", artikel::version(&db.tx, artikel.id)?))
+        (made_from(ask, "version", artikel::VERLAUF.version(&db.tx, artikel.id)?))
         (fields(ask, db, &artikel, &tiers)?)
     };
     let form = form(ask, inside, "Speichern", false);
@@ -126,23 +126,20 @@ fn tiers_sent(ask: &Ask) -> Vec<(String, String)> {
 
 /// What the form says, as the interface takes it.
 fn body(ask: &Ask) -> Value {
-    let number = |typed: &str| match typed {
-        "" => Value::Null,
-        typed => json!(typed_number(typed)),
-    };
     let mut body = Map::new();
     for name in names().filter(|name| ask.is_sent(name)) {
         let value = match (name, ask.field(name)) {
             ("chargenpflichtig", typed) => json!(typed == "ja"),
             (_, "") => Value::Null,
-            (name, typed) if NUMBERS.iter().any(|feld| feld.0 == name) => number(typed),
+            (name, typed) if NUMBERS.iter().any(|feld| feld.0 == name) => json_number(typed),
             (_, typed) => json!(typed),
         };
         body.insert(name.to_owned(), value);
     }
     if ask.is_sent(&tier_names(0)[0]) {
         let tiers = tiers_sent(ask).into_iter();
-        let tiers = tiers.map(|(ab, preis)| json!({"ab_menge": number(&ab), "preis": number(&preis)}));
+        let tiers =
+            tiers.map(|(ab, preis)| json!({"ab_menge": json_number(&ab), "preis": json_number(&preis)}));
         body.insert("staffelpreise".to_owned(), tiers.collect());
     }
     Value::Object(body)

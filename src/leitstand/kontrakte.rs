@@ -1,29 +1,34 @@
 //! Contracts: what was agreed and what was delivered.
 
 use maud::{Markup, html};
+use serde_json::Value;
 
 use super::frame;
 use super::lists::{self, List, filter, filter_choice};
 use super::page::{Ask, Snapshot};
-use super::parts::{amount, facts, in_unit, optional, or_blank, price, table};
+use super::parts::{amount, facts, in_unit, joined, optional, or_blank, price, table, yes_or_no};
+use super::verlauf::{self, Lesart};
 use crate::artikel;
 use crate::failure::Result;
 use crate::http::reply::Reply;
 use crate::kontrakte::{self, Kontrakt, Position};
-use crate::rules::day::DayTime;
+use crate::rules::day::{Day, DayTime};
 use crate::rules::fixed::Quantity;
 
 pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/kontrakte")?;
     let found = kontrakte::find_page(&db.tx, &query, lists::page_of(ask))?;
     let list = List {
-        empty: "Keine Kontrakte gefunden. Kontrakte kommen durch den Import; vielleicht ist auch die Suche zu eng.",
+        empty: "Keine Kontrakte gefunden. Sie kommen durch „Neuer Kontrakt“ oder einen Import; vielleicht ist auch die Suche zu eng.",
         filters: html! {
             (filter(ask, "suche", "Nummer oder Referenz", "search"))
             (filter_choice(ask, "erledigt", "Welche", [("false", "offene"), ("true", "erledigte")]))
             (filter(ask, "erntejahr", "Erntejahr", "number"))
         },
         keeps: &[("partner_id", "zu", "partner")],
+        above: html! {
+            @if ask.may_change() { p.actions { a.button href=(ask.of_firma("kontrakte/neu")) { "Neuer Kontrakt" } } }
+        },
         ..List::of("kontrakte", "Kontrakte", |kontrakt: &Kontrakt| kontrakt.id, &found)
     };
     let body = lists::body(ask, db, list, |table| {
@@ -48,37 +53,78 @@ fn day(day: Option<DayTime>) -> String {
 
 pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let kontrakt = kontrakte::complete(&db.tx, ask.uuid(0)?)?;
+    let here = ask.page_of("kontrakte", kontrakt.id);
+    let changes = kontrakte::VERLAUF.changes(&db.tx, kontrakt.id, lists::page_of(ask))?;
     let with_article = |position: &Position| {
         let artikel = position.artikel_id.map(|id| artikel::find(&db.tx, id)).transpose()?.flatten();
         Ok((position.clone(), artikel))
     };
     let positions = kontrakt.positionen.iter().map(with_article).collect::<Result<Vec<_>>>()?;
     let body = html! {
-        (facts(&facts_of(&kontrakt)))
+        (facts(&FELDER.map(|(_, label, value)| (label, value(&kontrakt)))))
         (share(&kontrakt))
-        @if kontrakt.partner_id.is_some() { p.actions { (ask.links([(kontrakt.partner_id, "partner", "Zum Partner")])) } }
+        p.actions {
+            @if ask.may_change() { a.button href=(format!("{here}/aendern")) { "Ändern" } }
+            (ask.links([(kontrakt.partner_id, "partner", "Zum Partner")]))
+            a.button href=(ask.of_firma(&format!("belege?kontrakt_id={}", kontrakt.id))) { "Belege" }
+        }
         h2 { "Positionen" }
         (table("Positionen", "Dieser Kontrakt hat keine Positionen.", &positions).numbers("Nr.", |(position, _)| position.position.to_string()).text("Artikel", |(_, artikel)| optional(artikel.as_ref(), |artikel| artikel.bezeichnung.clone())).numbers("Menge", |(position, _)| optional(position.menge, amount)).numbers("Preis", |(position, _)| optional(position.preis, price)))
+        (verlauf::section(ask, db, &here, changes, LESART)?)
     };
     Ok(frame::page(ask, &kontrakt.kontrakt_nr, body))
 }
 
-fn facts_of(kontrakt: &Kontrakt) -> Vec<(&'static str, String)> {
-    vec![
-        ("Partner", or_blank(&kontrakt.partner_name)),
-        ("Art", or_blank(&kontrakt.kontrakt_typ)),
-        ("Gültig von", day(kontrakt.gueltig_von)),
-        ("Gültig bis", day(kontrakt.gueltig_bis)),
-        ("Erntejahr", optional(kontrakt.erntejahr, |year| year.to_string())),
-        ("Vereinbart", quantity(kontrakt, kontrakt.gesamtmenge)),
-        ("Geliefert", quantity(kontrakt, kontrakt.geliefert)),
-        ("Offen", quantity(kontrakt, kontrakt.offen)),
-        ("Parität", or_blank(&kontrakt.paritat)),
-        ("Zahlungsbedingung", or_blank(&kontrakt.zahlungsbedingung)),
-        ("Referenz", or_blank(&kontrakt.referenz)),
-        ("Stand", if kontrakt.erledigt { "erledigt".to_owned() } else { "offen".to_owned() }),
-        ("Notizen", or_blank(&kontrakt.notizen)),
-    ]
+/// A field of a contract: its name in the interface, its label, its value.
+pub type Feld = (&'static str, &'static str, fn(&Kontrakt) -> String);
+
+const FELDER: [Feld; 15] = [
+    ("partner_name", "Partner", |kontrakt| or_blank(&kontrakt.partner_name)),
+    ("kontrakt_typ", "Art", |kontrakt| or_blank(&kontrakt.kontrakt_typ)),
+    ("gueltig_von", "Gültig von", |kontrakt| day(kontrakt.gueltig_von)),
+    ("gueltig_bis", "Gültig bis", |kontrakt| day(kontrakt.gueltig_bis)),
+    ("erfassungsdatum", "Geschlossen am", |kontrakt| day(kontrakt.erfassungsdatum)),
+    ("erntejahr", "Erntejahr", |kontrakt| optional(kontrakt.erntejahr, |year| year.to_string())),
+    ("gesamtmenge", "Vereinbart", |kontrakt| quantity(kontrakt, kontrakt.gesamtmenge)),
+    ("geliefert", "Geliefert", |kontrakt| quantity(kontrakt, kontrakt.geliefert)),
+    ("offen", "Offen", |kontrakt| quantity(kontrakt, kontrakt.offen)),
+    ("mengenart", "Menge ist", |kontrakt| or_blank(&kontrakt.mengenart)),
+    ("paritat", "Parität", |kontrakt| or_blank(&kontrakt.paritat)),
+    ("zahlungsbedingung", "Zahlungsbedingung", |kontrakt| or_blank(&kontrakt.zahlungsbedingung)),
+    ("referenz", "Referenz", |kontrakt| or_blank(&kontrakt.referenz)),
+    ("erledigt", "Erledigt", |kontrakt| yes_or_no(kontrakt.erledigt)),
+    ("notizen", "Notizen", |kontrakt| or_blank(&kontrakt.notizen)),
+];
+
+const LESART: Lesart = (label_of, words_of);
+
+fn label_of(name: &str) -> Option<&str> {
+    match name {
+        "partner_id" => None, // the name says it
+        "kontrakt_nr" => Some("Nummer"),
+        "gesamtmenge_einheit" => Some("Einheit"),
+        "positionen" => Some("Position"),
+        name => Some(FELDER.iter().find(|feld| feld.0 == name).map_or(name, |feld| feld.1)),
+    }
+}
+
+fn words_of(name: &str, value: &Value) -> String {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    match (name, value) {
+        ("gesamtmenge", Value::String(text)) => amount(text),
+        ("gueltig_von" | "gueltig_bis" | "erfassungsdatum", Value::String(text)) => {
+            optional(Day::parse(text), Day::german)
+        }
+        ("positionen", Value::Object(position)) => {
+            let (menge, preis) = (text(&position["menge"]), text(&position["preis"]));
+            let preis = preis.map(|preis| format!("zu {} EUR", price(preis)));
+            format!("Nr. {}: {}", position["position"], joined([&menge.map(amount), &preis], " "))
+        }
+        (_, Value::String(text)) => text.clone(),
+        (_, Value::Number(number)) => number.to_string(),
+        (_, Value::Bool(is_so)) => yes_or_no(*is_so),
+        _ => String::new(),
+    }
 }
 
 /// Delivered against agreed as a bar with its words; nothing where either is not known.

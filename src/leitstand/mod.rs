@@ -38,6 +38,7 @@ mod import;
 mod inventur;
 pub mod jobs;
 mod kasse;
+mod kontrakt_formular;
 mod kontrakte;
 mod line;
 mod lists;
@@ -156,7 +157,10 @@ pub const PAGES: &[Page] = &[
     firma!("/artikel/{id}/anhaenge", artikel::show_attach).takes(Take::Firma(artikel::attach)).with_upload(),
     firma!("/artikel/{id}/anhaenge/{id}", artikel::attachment).heavy(),
     firma!("/kontrakte", kontrakte::list).in_menu("Kontrakte"),
+    firma!("/kontrakte/neu", kontrakt_formular::show_new).takes(Take::Firma(kontrakt_formular::create)),
     firma!("/kontrakte/{id}", kontrakte::show),
+    firma!("/kontrakte/{id}/aendern", kontrakt_formular::show_change)
+        .takes(Take::Firma(kontrakt_formular::change)),
     firma!("/annahme", annahme::list).in_menu("Annahme"),
     firma!("/annahme/{id}", annahme::show),
     firma!("/annahme/{id}/pdf", |ask, db| ask.file_of(db, "annahmescheine/{id}/pdf")).heavy(),

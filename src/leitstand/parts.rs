@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use maud::{Markup, Render, html};
+use serde_json::Value;
 
 use super::page::{Ask, encoded};
 use crate::blatt::numbers::grouped;
@@ -68,16 +69,6 @@ pub fn price(price: impl Display) -> String {
     format!("{whole},{more:0<2}")
 }
 
-/// A number as it is typed: `1000`, without points between thousands.
-pub fn plain(number: impl Display) -> String {
-    amount(number).replace('.', "")
-}
-
-/// The same of a price: `0,32`, `12,00`.
-pub fn plain_price(number: impl Display) -> String {
-    price(number).replace('.', "")
-}
-
 /// A number that was typed, as the interface takes it: of `1.234,5` it is `1234.5`. Points group thousands where three digits
 /// stand behind each, as they do on the pages; what is no number stays as it is.
 pub fn typed_number(typed: &str) -> String {
@@ -93,6 +84,21 @@ pub fn typed_number(typed: &str) -> String {
         None => whole.replace('.', ""),
         Some(fraction) => format!("{}.{fraction}", whole.replace('.', "")),
     }
+}
+
+/// The same as a value of a body; null where nothing was typed.
+pub fn json_number(typed: &str) -> Value {
+    if typed.is_empty() { Value::Null } else { typed_number(typed).into() }
+}
+
+/// A number as it is typed: `1000`, without points between thousands.
+pub fn plain(number: impl Display) -> String {
+    amount(number).replace('.', "")
+}
+
+/// The same of a price: `0,32`, `12,00`.
+pub fn plain_price(number: impl Display) -> String {
+    price(number).replace('.', "")
 }
 
 pub fn yes_or_no(is_so: bool) -> String {

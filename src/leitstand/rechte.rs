@@ -36,6 +36,7 @@ fn scope(scope: Scope) -> &'static str {
         Scope::RohwarenRead => "Annahmescheine lesen",
         Scope::RohwarenWrite => "Annahmescheine anlegen und stornieren",
         Scope::KontrakteRead => "Kontrakte lesen",
+        Scope::KontrakteWrite => "Kontrakte anlegen und ändern",
         Scope::ProduktionRead => "Produktionsaufträge lesen",
         Scope::ProduktionWrite => "Produktionsaufträge anlegen und weiterführen",
         Scope::WaageRead => "Wiegungen lesen",

@@ -2,11 +2,11 @@
 //! time.
 
 use maud::html;
-use serde_json::{Value, json};
+use serde_json::json;
 use uuid::Uuid;
 
 use super::page::{Ask, FirmaChange, Snapshot};
-use super::parts::{amount, field, form, lines, made_from, or_blank, refusal, typed_number};
+use super::parts::{amount, field, form, json_number, lines, made_from, or_blank, refusal};
 use super::{frame, wahl};
 use crate::failure::Result;
 use crate::http::reply::Reply;
@@ -57,7 +57,7 @@ pub fn create(ask: &Ask) -> Result<FirmaChange> {
     let mut body = json!({
         "partner_id": chosen(ask, "partner_id"),
         "artikel_id": chosen(ask, "artikel_id"),
-        "gewicht_erst_kg": weight(ask, "gewicht_erst_kg"),
+        "gewicht_erst_kg": json_number(ask.field("gewicht_erst_kg")),
     });
     for name in &FELDER[1..] {
         body[*name] = json!(ask.filled(name));
@@ -80,10 +80,6 @@ pub fn show_second(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
 pub fn second(ask: &Ask) -> Result<FirmaChange> {
     let id = ask.id(0)?;
     let (path, to) = (format!("/api/v1/wiegungen/{id}/zweitwiegung"), ask.page_of("wiegungen", id));
-    let body = json!({"gewicht_zweit_kg": weight(ask, "gewicht_zweit_kg")});
+    let body = json!({"gewicht_zweit_kg": json_number(ask.field("gewicht_zweit_kg"))});
     ask.change(Method::Put, &path, &body, to, "Die Wiegung ist fertig.")
-}
-
-fn weight(ask: &Ask, name: &str) -> Value {
-    ask.filled(name).map_or(Value::Null, |typed| json!(typed_number(typed)))
 }

@@ -19,6 +19,7 @@ choice! {
         RohwarenRead = "rohwaren:read",
         RohwarenWrite = "rohwaren:write",
         KontrakteRead = "kontrakte:read",
+        KontrakteWrite = "kontrakte:write",
         ProduktionRead = "produktion:read",
         ProduktionWrite = "produktion:write",
         WaageRead = "waage:read",

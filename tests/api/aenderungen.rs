@@ -90,6 +90,9 @@ fn walk<'m>(mill: &'m Mill<'m>) -> BTreeMap<&'static str, BTreeSet<String>> {
     walk.ask("POST /api/v1/artikel/{id}/dokumente", &[&mill.artikel_id("W")], pdf());
     let counted = json!({"bestand": 3, "grund": "x"});
     walk.ask("POST /api/v1/artikel/{id}/inventur", &[&mill.artikel_id("S")], counted.clone());
+    let kontrakt = walk.ask("POST /api/v1/kontrakte", &[], json!({"kontrakt_nr": "V-9"})).id();
+    let positionen = json!({"positionen": [{"artikelnr": "S", "menge": 5}]});
+    walk.ask("PUT /api/v1/kontrakte/{id}", &[&kontrakt], positionen);
     let item = |menge: i64| json!([{"artikelnr": "S", "menge": menge}]);
     let beleg = json!({"beleg_typ": "AU", "kundennummer": "Kd", "items": item(1)});
     let auftrag = walk.ask("POST /api/v1/belege", &[], beleg).id();
@@ -137,6 +140,7 @@ fn every_writing_route_leaves_its_row() {
     let kinds = [
         ("kunden", "kunde"),
         ("artikel", "artikel"),
+        ("kontrakte", "kontrakt"),
         ("belege", "beleg"),
         ("chargen", "charge"),
         ("wiegungen", "wiegung"),

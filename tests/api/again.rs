@@ -38,6 +38,8 @@ fn writes(mill: &Mill<'_>, charge: &str) -> Vec<Write> {
     let pdf = json!({"dateiname": "a.pdf", "datei_base64": "JVBERi0x"});
     let why = json!({"grund": "Versehen"});
     let none = String::new();
+    let kontrakt =
+        post("kontrakte", json!({"kontrakt_nr": "V", "positionen": [{"artikelnr": "S", "menge": 1}]}));
     vec![
         ("POST", "/api/v1/kunden", none.clone(), json!({"name": "Neu", "unbekannt": 1})),
         ("PUT", "/api/v1/kunden/{id}", kunde.clone(), json!({"strasse": "Am Bach 1", "unbekannt": 1})),
@@ -67,6 +69,13 @@ fn writes(mill: &Mill<'_>, charge: &str) -> Vec<Write> {
             json!({"artikelnummer": "N", "bezeichnung": "Neu", "gruppe": "X", "staffelpreise": [{"ab_menge": 1, "preis": 1}]}),
         ),
         ("PUT", "/api/v1/artikel/{id}", mill.artikel_id("S"), json!({"ean": "4006381333931"})),
+        (
+            "POST",
+            "/api/v1/kontrakte",
+            none.clone(),
+            json!({"kontrakt_nr": "N", "positionen": [{"artikelnr": "S", "menge": 5}]}),
+        ),
+        ("PUT", "/api/v1/kontrakte/{id}", kontrakt, json!({"referenz": "R", "positionen": []})),
         ("POST", "/api/v1/chargen", none.clone(), json!({"artikel_id": artikel, "einheit": "kg"})),
         ("PUT", "/api/v1/chargen/{id}", other, json!({"mhd": "2027-07-31", "unbekannt": 1})),
         ("POST", "/api/v1/chargen/{id}/inventur", counted, count.clone()),

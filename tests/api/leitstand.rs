@@ -9,6 +9,7 @@ mod chargen;
 mod einrichten;
 mod hand;
 mod importe;
+mod kontrakte;
 mod partner;
 mod personen;
 mod protokoll;

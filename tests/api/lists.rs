@@ -15,6 +15,10 @@ fn lists(mill: &Mill<'_>) -> Vec<String> {
     let groups = r#"[{"name": "A", "nummer": 1}, {"name": "B", "nummer": 2}]"#;
     mill.server.import(&mill.client, "artikelgruppen", groups);
     mill.server.import(&mill.client, "kontrakte", r#"[{"kontrakt_nr": "V-1"}, {"kontrakt_nr": "V-2"}]"#);
+    let kontrakt = mill.client.post("/api/v1/kontrakte", json!({"kontrakt_nr": "V-3"})).id();
+    for referenz in ["1", "2"] {
+        mill.client.put(&format!("/api/v1/kontrakte/{kontrakt}"), json!({"referenz": referenz})).is(200);
+    }
     let receipts = "bon_nr;kassiert_at;bezeichnung;menge;einzelpreis;mwst_satz\n\
         1;2026-07-01T12:00:00Z;Mehl;1;2;7\n2;2026-07-01T12:00:00Z;Mehl;1;2;7\n";
     mill.server.import(&mill.client, "barverkaeufe", receipts);
@@ -44,6 +48,7 @@ fn lists(mill: &Mill<'_>) -> Vec<String> {
         let id = match place {
             "belege" => &deliveries[0],
             "artikel" => &artikel,
+            "kontrakte" => &kontrakt,
             "chargen" => &charge,
             _ => &kunde,
         };

@@ -34,6 +34,7 @@ mod import;
 mod json;
 mod kasse;
 mod kontrakte;
+mod kontrakte_aendern;
 mod kunde_vergessen;
 mod kunden;
 mod kunden_verlauf;

@@ -25,6 +25,7 @@ mod read_trade;
 mod refused;
 mod write_artikel;
 mod write_belege;
+mod write_kontrakte;
 mod write_kunden;
 mod write_stapel;
 mod write_stock;
@@ -82,6 +83,7 @@ fn writing() -> impl Iterator<Item = &'static Write> {
         write_stock::TABLES,
         write_stapel::TABLES,
         write_artikel::TABLES,
+        write_kontrakte::TABLES,
     ]
     .into_iter()
     .flatten()

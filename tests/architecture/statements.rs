@@ -10,7 +10,6 @@ const SMALL: &str = "the slice has so few that they need no file";
 
 /// Files besides `sql.rs` and `checks.rs` that hold statements, and why.
 const STATEMENTS: &[(&str, &str)] = &[
-    ("artikel/verlauf.rs", TABLE),
     ("belege/dokumente.rs", ALONE),
     ("belege/lager/note.rs", ALONE),
     ("belege/lager/open.rs", TABLE),

@@ -80,6 +80,8 @@ const IMPORTS: &[(&str, &str)] = &[
             {"kontrakt_nr": "V-3", "kontrakt_typ": "einkauf", "partner": "L-2", "erntejahr": 2031,
              "erfassungsdatum": "2031-06-03", "referenz": "Nord"}]"#,
     ),
+    ("kontrakte", r#"[{"kontrakt_nr": "V-3", "erntejahr": 2030}]"#),
+    ("kontrakte", r#"[{"kontrakt_nr": "V-3", "erntejahr": 2031}]"#),
     (
         "rezepturen",
         r#"[{"id": 1, "bezeichnung": "Mehl", "version": 1,

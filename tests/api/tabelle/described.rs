@@ -212,8 +212,10 @@ fn a_field_that_a_record_shows_is_known_to_its_body() {
 /// Adds to a body what the record shows and the body does not take.
 fn repeat(body: &mut Map<String, Value>, shown: &Value, prefix: &str, fields: &[Field]) {
     for (name, value) in shown.as_object().into_iter().flatten() {
-        // Positions are sent as items.
-        let name = if name == "positionen" { "items" } else { name };
+        // Positions of documents are sent as items.
+        let is_sent =
+            |name: &str| fields.iter().any(|field| field.path.starts_with(&format!("{prefix}{name}")));
+        let name = if name == "positionen" && !is_sent(name) { "items" } else { name };
         let path = format!("{prefix}{name}");
         let below = format!("{path}.");
         if fields.iter().any(|field| field.path.starts_with(&below)) {

@@ -21,7 +21,7 @@ pub const ROWS: &[Read] = &[
         "/aenderungen",
         "arten",
         "?arten=kontrakt,+annahmeschein&seit=alles",
-        "kontrakt:angelegt kontrakt:erledigt kontrakt:angelegt annahmeschein:angelegt annahmeschein:angelegt annahmeschein:angelegt annahmeschein:geaendert annahmeschein:storniert",
+        "kontrakt:angelegt kontrakt:erledigt kontrakt:angelegt kontrakt:geaendert kontrakt:geaendert annahmeschein:angelegt annahmeschein:angelegt annahmeschein:angelegt annahmeschein:geaendert annahmeschein:storniert",
     ),
     (
         "/aenderungen",
@@ -37,6 +37,6 @@ pub const ROWS: &[Read] = &[
         "/aenderungen",
         "warten",
         "?warten=30&seit=alles&arten=kontrakt",
-        "kontrakt:angelegt kontrakt:erledigt kontrakt:angelegt",
+        "kontrakt:angelegt kontrakt:erledigt kontrakt:angelegt kontrakt:geaendert kontrakt:geaendert",
     ),
 ];

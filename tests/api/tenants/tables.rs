@@ -15,6 +15,7 @@ pub const PATHS: &[Row] = &[
         "NICHT_GEFUNDEN",
     ),
     ("PUT", "/api/v1/artikel/@", r#"{"preis":1}"#, "artikel", "NICHT_GEFUNDEN"),
+    ("PUT", "/api/v1/kontrakte/@", r#"{"referenz":"R"}"#, "kontrakt", "NICHT_GEFUNDEN"),
     (
         "POST",
         "/api/v1/artikel/@/dokumente",
@@ -61,6 +62,28 @@ pub const QUERIES: &[Row] = &[
 
 /// Bodies; `OWN_…` stands for an id of one's own.
 pub const BODIES: &[Row] = &[
+    (
+        "POST",
+        "/api/v1/kontrakte",
+        r#"{"kontrakt_nr":"N","partner_id":"@"}"#,
+        "kunde",
+        "PARTNER_NICHT_GEFUNDEN",
+    ),
+    (
+        "POST",
+        "/api/v1/kontrakte",
+        r#"{"kontrakt_nr":"N","positionen":[{"artikel_id":"@"}]}"#,
+        "artikel",
+        "ARTIKEL_NICHT_GEFUNDEN",
+    ),
+    (
+        "PUT",
+        "/api/v1/kontrakte/OWN_kontrakt",
+        r#"{"positionen":[{"id":"@"}]}"#,
+        "kontrakt_position",
+        "KONTRAKT_NICHT_GEFUNDEN",
+    ),
+    ("PUT", "/api/v1/kontrakte/OWN_kontrakt", r#"{"partner_id":"@"}"#, "kunde", "PARTNER_NICHT_GEFUNDEN"),
     (
         "POST",
         "/api/v1/wiegungen",

@@ -27,6 +27,10 @@ pub fn body(route: &str, own: &Mill) -> Result<Value, String> {
         "/belege/{id}/pdf" => json!({"datei_base64": "JVBERi0xLjQKJSVFT0YK"}),
         "/chargen" => json!({"artikel_id": id("artikel"), "partner_id": id("kunde")}),
         "/chargen/{id}" => json!({"mhd": null}),
+        "/kontrakte" => {
+            json!({"kontrakt_nr": "N", "partner_id": id("kunde"), "positionen": [{"artikel_id": id("artikel"), "menge": 5}]})
+        }
+        "/kontrakte/{id}" => json!({"referenz": "R"}),
         "/kunden" => json!({"name": "Neu"}),
         "/kunden/{id}" => json!({"ort": "X"}),
         "/produktionsauftraege" => json!({"rezeptur_id": 1}),

@@ -1,0 +1,190 @@
+//! How contracts with their positions are stored, and what clients write of them (D22).
+
+use uuid::Uuid;
+
+use super::model::{Kontrakt, KontraktChange, Position, PositionEingabe};
+use super::sql::{self, VERLAUF};
+use super::{bezug, lieferstand};
+use crate::artikel::{self, check_price};
+use crate::db::tx::{Tx, WriteTx};
+use crate::failure::Result;
+use crate::kunden;
+use crate::listing::verlauf::part;
+use crate::rules::change::{Change, apply_each};
+use crate::rules::day::DayTime;
+use crate::rules::document::Seite;
+use crate::rules::error::{Checked, Code, HintCode, Hints, refuse_if, required};
+use crate::rules::felder;
+use crate::rules::fixed::{Price, Quantity};
+use crate::rules::unit::Conversion;
+
+/// A price that is so many times that of the article, or a part of it so small, is doubtful: mostly its unit is another.
+const DOUBTFUL_TIMES: i64 = 4;
+
+pub fn create(tx: &WriteTx<'_>, change: KontraktChange, hints: &mut Hints) -> Result<Kontrakt> {
+    let blank = Kontrakt { id: tx.new_id(), ..Kontrakt::default() };
+    let new = apply(tx, &blank, change, hints)?;
+    store(tx, None, &new)?;
+    lieferstand::hint_unit(tx, &new, hints)?;
+    Ok(new)
+}
+
+/// Changes the fields that were sent; null clears (D18).
+pub fn change(tx: &WriteTx<'_>, old: Kontrakt, change: KontraktChange, hints: &mut Hints) -> Result<()> {
+    let old = Kontrakt { positionen: sql::positions(tx, old.id)?, ..old };
+    let new = apply(tx, &old, change, hints)?;
+    lieferstand::check_named(tx, &old, &new)?;
+    store(tx, Some(&old), &new)?;
+    lieferstand::hint_unit(tx, &new, hints)
+}
+
+fn apply(tx: &WriteTx<'_>, old: &Kontrakt, change: KontraktChange, hints: &mut Hints) -> Result<Kontrakt> {
+    check_quantity("gesamtmenge", change.gesamtmenge.get())?;
+    let kept = Some(old.kontrakt_nr.clone()).filter(|nummer| !nummer.is_empty());
+    let kontrakt_nr = required(change.kontrakt_nr.apply(kept), "kontrakt_nr")?;
+    if kontrakt_nr != old.kontrakt_nr {
+        let message =
+            format_args!("Die Kontraktnummer {kontrakt_nr} ist schon vergeben. Bitte eine andere wählen.");
+        let is_taken = sql::find_by_nr(tx, &kontrakt_nr)?.is_some();
+        refuse_if(is_taken, Code::FeldWiderspruch, "kontrakt_nr", message)?;
+    }
+    let (partner_id, partner_name) = match change.partner_id {
+        Change::Set(id) => Some(kunden::by_id(tx, id)?).map(|kunde| (kunde.id, kunde.name)).unzip(),
+        Change::Clear => (None, None),
+        Change::Keep => (old.partner_id, old.partner_name.clone()),
+    };
+    let mut new = Kontrakt {
+        kontrakt_nr,
+        partner_id,
+        partner_name,
+        gueltig_von: change.gueltig_von.map(DayTime).apply(old.gueltig_von),
+        gueltig_bis: change.gueltig_bis.map(DayTime).apply(old.gueltig_bis),
+        erfassungsdatum: change.erfassungsdatum.map(DayTime).apply(old.erfassungsdatum),
+        erledigt: change.erledigt.apply(Some(old.erledigt)).unwrap_or_default(),
+        ..old.clone()
+    };
+    apply_each! { change => new:
+        kontrakt_typ, gesamtmenge, gesamtmenge_einheit, mengenart, paritat, zahlungsbedingung, erntejahr,
+        notizen, referenz
+    }
+    check_days(&new)?;
+    new.positionen = match change.positionen {
+        Change::Keep => new.positionen,
+        Change::Clear => Vec::new(),
+        Change::Set(sent) => positions(tx, &old.positionen, sent)?,
+    };
+    hint_doubts(tx, old, &new, hints)?;
+    Ok(new)
+}
+
+pub fn check_days(kontrakt: &Kontrakt) -> Checked<()> {
+    let ends_before = kontrakt.gueltig_von.zip(kontrakt.gueltig_bis).is_some_and(|(von, bis)| bis < von);
+    refuse_if(ends_before, Code::DatumUngueltig, "gueltig_bis", "gueltig_bis liegt vor gueltig_von.")
+}
+
+fn check_quantity(feld: &str, menge: Option<&Quantity>) -> Checked<()> {
+    let is_negative = menge.is_some_and(|menge| menge.is_negative());
+    refuse_if(is_negative, Code::WertUngueltig, feld, "Eine vereinbarte Menge darf nicht negativ sein.")
+}
+
+/// All positions that a contract is to have: those that are there by their id, else by their number, else new ones.
+fn positions(tx: &WriteTx<'_>, known: &[Position], sent: Vec<PositionEingabe>) -> Result<Vec<Position>> {
+    let numbers =
+        known.iter().map(|known| known.position).chain(sent.iter().filter_map(|sent| sent.position));
+    let mut last = numbers.max().unwrap_or(0);
+    let mut positions: Vec<Position> = Vec::new();
+    for (index, sent) in sent.into_iter().enumerate() {
+        let path = format!("positionen[{index}]");
+        let position = position(tx, known, &mut last, sent).map_err(|failure| failure.below(&path))?;
+        let is_double = |other: &Position| other.id == position.id || other.position == position.position;
+        let message =
+            format_args!("Die Position {} steht zweimal da. Bitte eine weglassen.", position.position);
+        refuse_if(positions.iter().any(is_double), Code::WertUngueltig, &path, message)?;
+        positions.push(position);
+    }
+    Ok(positions)
+}
+
+/// A position as it was sent; a new one without a number stands behind the `last`.
+fn position(tx: &WriteTx<'_>, known: &[Position], last: &mut i64, sent: PositionEingabe) -> Result<Position> {
+    let is_meant =
+        |known: &&Position| sent.id.map_or(sent.position == Some(known.position), |id| known.id == id);
+    let found = known.iter().find(is_meant);
+    let message = "Diese Position hat der Kontrakt nicht. Bitte die id prüfen oder weglassen.";
+    refuse_if(sent.id.is_some() && found.is_none(), Code::KontraktNichtGefunden, "id", message)?;
+    check_quantity("menge", sent.menge.as_ref())?;
+    check_price("preis", &sent.preis.into())?;
+    let number = sent.position.or(found.map(|found| found.position)).unwrap_or_else(|| {
+        *last += 1;
+        *last
+    });
+    Ok(Position {
+        id: found.map_or_else(|| tx.new_id(), |found| found.id),
+        position: number,
+        artikel_id: artikel::named(tx, sent.artikel_id, sent.artikelnr.as_deref())?.map(|artikel| artikel.id),
+        menge: sent.menge,
+        preis: sent.preis,
+    })
+}
+
+/// Notes prices that are far from those of their articles, and an end that has passed.
+fn hint_doubts(tx: &Tx<'_>, old: &Kontrakt, new: &Kontrakt, hints: &mut Hints) -> Result<()> {
+    let is_over = new.gueltig_bis.is_some_and(|bis| bis.0 < tx.today()) && new.gueltig_bis != old.gueltig_bis;
+    if is_over && !new.erledigt {
+        hints.add_field(HintCode::WertFraglich, "gueltig_bis", "Der Kontrakt ist damit schon abgelaufen.");
+    }
+    for (at, position) in new.positionen.iter().enumerate() {
+        if let Some(usual) = doubt(tx, new, position)? {
+            let message = format!("Für den Artikel gilt sonst {usual} EUR. Bitte Preis und Einheit prüfen.");
+            hints.add_field(HintCode::WertFraglich, format!("positionen[{at}].preis"), message);
+        }
+    }
+    Ok(())
+}
+
+/// What the goods of a position cost otherwise, per unit of the contract, where its price is far from that.
+fn doubt(tx: &Tx<'_>, kontrakt: &Kontrakt, position: &Position) -> Result<Option<String>> {
+    let (Some(id), Some(preis)) = (position.artikel_id, position.preis) else { return Ok(None) };
+    let artikel = artikel::must_have(tx, id)?;
+    let side = kontrakt.kontrakt_typ.as_deref().and_then(bezug::side);
+    let usual = if side == Some(Seite::Einkauf) { artikel.ep_netto } else { artikel.preis };
+    let (Some(usual), Some(own)) = (usual.filter(|usual| *usual != Price::ZERO), &artikel.einheit) else {
+        return Ok(None);
+    };
+    let einheit = kontrakt.gesamtmenge_einheit.as_deref().unwrap_or(own);
+    let Some(conversion) = Conversion::between(own, einheit) else { return Ok(None) };
+    let usual = conversion.price(usual)?;
+    let times = |price: Price| i128::from(price.units()) * i128::from(DOUBTFUL_TIMES);
+    let is_far = i128::from(preis.units()) >= times(usual) || times(preis) <= i128::from(usual.units());
+    Ok(is_far.then(|| format!("{usual} je {einheit}")))
+}
+
+/// Stores a contract with its positions, and what of them changed in its history; whether anything did.
+pub fn store(tx: &WriteTx<'_>, old: Option<&Kontrakt>, new: &Kontrakt) -> Result<bool> {
+    let known = old.map_or(&[][..], |old| &old.positionen);
+    let mut changed = Vec::new();
+    if let Some(old) = old {
+        changed = felder::differing(old, new)?;
+        changed.retain(|feld| feld.feld != "positionen");
+    }
+    if old.is_none() || !changed.is_empty() {
+        sql::upsert(tx, new, old.is_none())?;
+    }
+    let with_id =
+        |positions: &'_ [Position], id: Uuid| positions.iter().position(|position| position.id == id);
+    for position in &new.positionen {
+        let before = with_id(known, position.id).and_then(|at| known.get(at));
+        if before != Some(position) {
+            sql::upsert_position(tx, new.id, position, before.is_none())?;
+            changed.push(part("positionen", before, Some(position))?);
+        }
+    }
+    for gone in known.iter().filter(|old| with_id(&new.positionen, old.id).is_none()) {
+        sql::delete_position(tx, new.id, gone.id)?;
+        changed.push(part("positionen", Some(gone), None)?);
+    }
+    if old.is_some() && !changed.is_empty() {
+        VERLAUF.add(tx, new.id, &changed)?;
+    }
+    Ok(!changed.is_empty())
+}

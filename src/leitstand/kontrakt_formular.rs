@@ -1,0 +1,201 @@
+//! The form of a contract with its positions: a new one, and the change of one that is there. Partner and articles are
+//! chosen in steps before it.
+
+use maud::{Markup, html};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use super::kontrakte::Feld;
+use super::page::{Ask, FirmaChange, Snapshot};
+use super::parts::{
+    choice, field, form, json_number, lines, made_from, optional, or_blank, plain, plain_price, refusal,
+    with_way_back, yes_or_no,
+};
+use super::{frame, wahl};
+use crate::db::tx::Tx;
+use crate::failure::Result;
+use crate::http::reply::Reply;
+use crate::http::route::Method;
+use crate::kontrakte::{self, Kontrakt, VERLAUF};
+use crate::rules::day::DayTime;
+use crate::rules::verweis::parse_uuid;
+use crate::{artikel, kunden};
+
+/// Rows for further positions.
+const BLANK_ROWS: usize = 3;
+
+/// Rows of positions at most: a form has 200 fields. Those of a contract that has more are not shown.
+const ROWS_MAX: usize = 30;
+
+/// Parameters of the page that are steps before the form.
+const KEEPS: [&str; 3] = ["partner_id", "artikel_id", "waehlen"];
+
+const TEXTS: [Feld; 6] = [
+    ("kontrakt_nr", "Nummer", |kontrakt| kontrakt.kontrakt_nr.clone()),
+    ("gesamtmenge_einheit", "Einheit (t, dt, kg)", |kontrakt| or_blank(&kontrakt.gesamtmenge_einheit)),
+    ("mengenart", "Menge ist (circa, genau)", |kontrakt| or_blank(&kontrakt.mengenart)),
+    ("paritat", "Parität", |kontrakt| or_blank(&kontrakt.paritat)),
+    ("zahlungsbedingung", "Zahlungsbedingung", |kontrakt| or_blank(&kontrakt.zahlungsbedingung)),
+    ("referenz", "Referenz", |kontrakt| or_blank(&kontrakt.referenz)),
+];
+
+const NUMBERS: [Feld; 2] = [
+    ("gesamtmenge", "Vereinbarte Menge", |kontrakt| optional(kontrakt.gesamtmenge, plain)),
+    ("erntejahr", "Erntejahr", |kontrakt| optional(kontrakt.erntejahr, |year| year.to_string())),
+];
+
+const DAYS: [Feld; 3] = [
+    ("gueltig_von", "Gültig von", |kontrakt| iso(kontrakt.gueltig_von)),
+    ("gueltig_bis", "Gültig bis", |kontrakt| iso(kontrakt.gueltig_bis)),
+    ("erfassungsdatum", "Geschlossen am", |kontrakt| iso(kontrakt.erfassungsdatum)),
+];
+
+const OTHERS: [&str; 3] = ["kontrakt_typ", "erledigt", "notizen"];
+
+/// What a row of a position has, as the interface names it; the first two are not typed.
+const ROW: [&str; 5] = ["id", "position", "artikelnr", "menge", "preis"];
+
+fn iso(day: Option<DayTime>) -> String {
+    optional(day, |day| day.0.to_string())
+}
+
+pub fn show_new(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let kontrakt = Kontrakt { erfassungsdatum: Some(DayTime(db.tx.today())), ..Kontrakt::default() };
+    show(ask, db, &kontrakt, "Neuer Kontrakt", html! {})
+}
+
+pub fn create(ask: &Ask) -> Result<FirmaChange> {
+    let to = ask.of_firma("kontrakte/{id}");
+    ask.change(Method::Post, "/api/v1/kontrakte", &body(ask), to, "Der Kontrakt ist angelegt.")
+}
+
+pub fn show_change(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let kontrakt = kontrakte::complete(&db.tx, ask.uuid(0)?)?;
+    let version = made_from(ask, "version", VERLAUF.version(&db.tx, kontrakt.id)?);
+    show(ask, db, &kontrakt, &format!("Kontrakt {} ändern", kontrakt.kontrakt_nr), version)
+}
+
+pub fn change(ask: &Ask) -> Result<FirmaChange> {
+    let id = ask.id(0)?;
+    let (path, to) = (format!("/api/v1/kontrakte/{id}"), ask.page_of("kontrakte", id));
+    ask.change(Method::Put, &path, &body(ask), to, "Der Kontrakt ist geändert.")
+}
+
+fn show(ask: &Ask, db: &Snapshot<'_>, kontrakt: &Kontrakt, title: &str, version: Markup) -> Result<Reply> {
+    let step = match ask.param("waehlen") {
+        "partner_id" => Some(html! { h2 { "Mit wem?" } (wahl::partner(ask, db, "partner_id", &KEEPS)?) }),
+        "artikel_id" => Some(html! { h2 { "Worüber?" } (wahl::artikel(ask, db, "artikel_id", &KEEPS)?) }),
+        _ => None,
+    };
+    if let Some(step) = step {
+        return Ok(frame::page(ask, title, step));
+    }
+    let chosen = |name: &str| parse_uuid(ask.param(name));
+    let partner = chosen("partner_id").or(kontrakt.partner_id);
+    let partner = partner.map(|id| kunden::find(&db.tx, id)).transpose()?.flatten();
+    let kept = KEEPS[..2].iter().filter_map(|name| Some(format!("&{name}={}", chosen(name)?)));
+    let kept = kept.collect::<String>();
+    let inside = html! {
+        (version)
+        p { "Partner: " strong { @if let Some(partner) = &partner { (partner.name) } @else { "keiner" } }
+            " (" a href=(format!("?waehlen=partner_id{kept}")) { "wählen" } ")" br;
+            "Einen Artikel für eine Position " a href=(format!("?waehlen=artikel_id{kept}")) { "suchen" }
+            ", bevor das Formular ausgefüllt wird; oder seine Nummer unten eintragen." }
+        input type="hidden" name="partner_id" value=(optional(partner.as_ref(), |partner| partner.id.to_string()));
+        (fields(ask, &db.tx, kontrakt, chosen("artikel_id"))?)
+    };
+    let back = if kontrakt.kontrakt_nr.is_empty() {
+        ask.of_firma("kontrakte")
+    } else {
+        ask.page_of("kontrakte", kontrakt.id)
+    };
+    Ok(frame::page(ask, title, with_way_back(form(ask, inside, "Speichern", false), back)))
+}
+
+fn fields(ask: &Ask, tx: &Tx<'_>, kontrakt: &Kontrakt, chosen: Option<Uuid>) -> Result<Markup> {
+    let rows = rows(ask, tx, kontrakt, chosen)?;
+    let names: Vec<_> = (0..rows.len()).flat_map(names_of_row).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).chain(names_of_head()).collect();
+    let typ = or_blank(&kontrakt.kontrakt_typ);
+    let other = Some(typ.as_str()).filter(|typ| !["", "einkauf", "verkauf"].contains(typ));
+    let types = [("", "nicht gesagt"), ("einkauf", "Einkauf"), ("verkauf", "Verkauf")];
+    let types = types.into_iter().chain(other.map(|other| (other, other)));
+    Ok(html! {
+        (refusal(ask, &names))
+        fieldset.fields { legend { "Kontrakt" }
+            (choice(ask, "kontrakt_typ", "Art", types, &typ))
+            @for (kind, felder) in [("text", &TEXTS[..]), ("text", &NUMBERS), ("date", &DAYS)] {
+                @for (name, label, value) in felder { (field(ask, name, label, kind, &value(kontrakt), "off")) }
+            }
+            (choice(ask, "erledigt", "Erledigt", [("nein", "nein"), ("ja", "ja")], &yes_or_no(kontrakt.erledigt)))
+        }
+        @if rows.is_empty() { p { "Dieser Kontrakt hat so viele Positionen, dass sie nur ein Import ändert." } }
+        @for (at, [id, position, values @ ..]) in rows.iter().enumerate() {
+            @let [id_name, position_name, names @ ..] = names_of_row(at);
+            fieldset.fields { legend { "Position " (at + 1) }
+                input type="hidden" name=(id_name) value=(id);
+                input type="hidden" name=(position_name) value=(position);
+                @for ((name, value), label) in names.iter().zip(values).zip(["Artikelnummer", "Menge", "Preis netto (EUR je Einheit)"]) {
+                    (field(ask, name, label, "text", value, "off"))
+                }
+            }
+        }
+        (lines(ask, "notizen", "Notizen", &or_blank(&kontrakt.notizen)))
+    })
+}
+
+fn names_of_head<'n>() -> impl Iterator<Item = &'n str> {
+    TEXTS.iter().chain(&NUMBERS).chain(&DAYS).map(|feld| feld.0).chain(OTHERS)
+}
+
+fn names_of_row(at: usize) -> [String; 5] {
+    ROW.map(|name| format!("positionen[{at}].{name}"))
+}
+
+/// The rows that the form has: those that were sent, else those that are stored, that of the chosen article, and blank
+/// ones. None where a contract has more than a form holds.
+fn rows(ask: &Ask, tx: &Tx<'_>, kontrakt: &Kontrakt, chosen: Option<Uuid>) -> Result<Vec<[String; 5]>> {
+    let number = |id: Uuid| -> Result<String> { Ok(artikel::must_have(tx, id)?.artikelnummer.clone()) };
+    let mut rows = Vec::new();
+    for position in &kontrakt.positionen {
+        let artikel = position.artikel_id.map(number).transpose()?.unwrap_or_default();
+        let (menge, preis) = (optional(position.menge, plain), optional(position.preis, plain_price));
+        rows.push([position.id.to_string(), position.position.to_string(), artikel, menge, preis]);
+    }
+    if let Some(artikel) = chosen.map(|id| artikel::find(tx, id)).transpose()?.flatten() {
+        rows.push(["", "", &artikel.artikelnummer, "", ""].map(str::to_owned));
+    }
+    let count = if ask.is_sent("token") { sent(ask).len() } else { rows.len() + BLANK_ROWS };
+    rows.resize(count, Default::default());
+    Ok(if kontrakt.positionen.len() > ROWS_MAX { Vec::new() } else { rows })
+}
+
+/// The rows that were sent, with those in which nothing stands.
+fn sent(ask: &Ask) -> Vec<[String; 5]> {
+    let rows = (0..ROWS_MAX + 1 + BLANK_ROWS).map(names_of_row).take_while(|row| ask.is_sent(&row[2]));
+    rows.map(|row| row.map(|name| ask.field(&name).to_owned())).collect()
+}
+
+/// What the form says, as the interface takes it. A row in which nothing was typed is no position.
+fn body(ask: &Ask) -> Value {
+    let text = |typed: &str| Some(typed.to_owned()).filter(|typed| !typed.is_empty());
+    let mut body = Map::new();
+    for name in names_of_head().chain(["partner_id"]).filter(|name| ask.is_sent(name)) {
+        let value = match (name, ask.field(name)) {
+            ("erledigt", typed) => json!(typed == "ja"),
+            ("gesamtmenge", typed) => json_number(typed),
+            (_, typed) => json!(text(typed)),
+        };
+        body.insert(name.to_owned(), value);
+    }
+    let rows = sent(ask);
+    if !rows.is_empty() {
+        let typed = rows.iter().filter(|row| row[2..].iter().any(|typed| !typed.is_empty()));
+        let position = |[id, position, artikelnr, menge, preis]: &[String; 5]| {
+            json!({"id": text(id), "position": text(position), "artikelnr": text(artikelnr), "menge": json_number(menge),
+                "preis": json_number(preis)})
+        };
+        body.insert("positionen".to_owned(), typed.map(position).collect());
+    }
+    Value::Object(body)
+}
