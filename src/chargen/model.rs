@@ -126,6 +126,23 @@ record! {
     }
 }
 
+record! {
+    /// What is counted when the inventory is taken: a batch, or an article without batches, that has stock or owes some.
+    pub struct Lagerposten from artikel_bestand as s {
+        artikel_id: Uuid,
+        charge_id: Option<Uuid> = "c.id",
+        artikelnummer: String = "a.artikelnummer",
+        bezeichnung: String = "a.bezeichnung",
+        gruppe: Option<String> = "g.name",
+        charge_nr: Option<String> = "c.charge_nr",
+        mhd: Option<DayTime> = "c.mhd",
+        gesperrt: bool = "coalesce(c.gesperrt, 0)",
+        einheit: Option<String> = "a.einheit",
+        /// In the unit of the article.
+        bestand: Quantity = "coalesce(c.bestand, s.bestand)",
+    }
+}
+
 impl Inventur {
     /// The day on which it was counted.
     pub fn tag(&self) -> Day {

@@ -4,13 +4,13 @@ use rusqlite::types::ToSql;
 use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
-use super::model::{Charge, Inventur};
+use super::model::{Charge, Inventur, Lagerposten};
 use crate::db::list::{Filter, ListSql, Order, Page, names};
 use crate::db::record::Part;
 use crate::db::retention::Retention;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
-use crate::listing::PageOf;
+use crate::listing::{PageOf, Records};
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::text::case_key;
@@ -202,6 +202,28 @@ pub fn has_locked_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<bool> {
 pub fn has_batches(tx: &Tx<'_>, artikel: Uuid) -> Result<bool> {
     let statement = "select 1 from charge where tenant_id = :tenant and artikel_id = :artikel";
     tx.exists(statement, named_params! {":artikel": artikel})
+}
+
+const LAGER: ListSql<'_> = ListSql {
+    columns: Lagerposten::COLUMNS,
+    from: "from artikel_bestand s join artikel a on a.tenant_id = s.tenant_id and a.id = s.artikel_id
+      left join artikelgruppe g on g.tenant_id = a.tenant_id and g.id = a.artikelgruppe_id
+      left join charge c on c.tenant_id = s.tenant_id and c.artikel_id = s.artikel_id and c.bestand <> 0",
+    count: "select count(*) from artikel_bestand s join artikel a on a.tenant_id = s.tenant_id and a.id = s.artikel_id
+      left join charge c on c.tenant_id = s.tenant_id and c.artikel_id = s.artikel_id and c.bestand <> 0",
+    ids_first: None,
+    order: "order by g.nummer nulls last, g.name, a.artikelnummer_sort, a.id, c.mhd nulls last, c.id",
+};
+
+/// What is counted when the inventory is taken, by group and article; of all groups, or of one.
+pub fn lager(tx: &Tx<'_>, gruppe: Option<i64>, page: Page) -> Result<Records<Lagerposten>> {
+    let mut filter = Filter::of("s");
+    filter.when("a.artikelgruppe_id = :gruppe", ":gruppe", gruppe);
+    filter.and(
+        "(c.id is not null or s.bestand <> 0 and a.chargenpflichtig = 0 and not exists (select 1 from charge n
+           where n.tenant_id = s.tenant_id and n.artikel_id = s.artikel_id))",
+    );
+    tx.list(&LAGER, &filter, page)
 }
 
 /// The batches of an article that have stock, as far as they were counted.

@@ -28,6 +28,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         empty: "Kein Bestand gefunden. Bestand buchen Einkaufsbelege, Annahmen, die Produktion und der Import der Chargen; vielleicht ist auch die Suche zu eng.",
         filters: filter(ask, "suche", "Bezeichnung, Nummer oder EAN", "search"),
         order: "artikelnummer",
+        above: html! { p.actions { a.button href=(ask.of_firma("bestand/inventur")) { "Inventur" } } },
         ..List::of("bestand", "Bestand je Artikel", |(_, row): &Row| row.artikel.id, &found)
     };
     let body = lists::body(ask, db, list, |table| {

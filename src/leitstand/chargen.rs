@@ -1,7 +1,7 @@
 //! Batches: the list with its search, one with its stock, movements and history, and its correction.
 
 use maud::{Markup, html};
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::akteure::named;
@@ -34,7 +34,9 @@ const WHICH: [(&str, &str); 3] = [
 
 pub fn columns<'t>(today: Day, table: Table<'t, Charge>) -> Table<'t, Charge> {
     table
-        .text("Charge", |charge| charge.charge_nr.clone())
+        .text("Charge", |charge| {
+            format!("{}{}", charge.charge_nr, if charge.gesperrt { " (gesperrt)" } else { "" })
+        })
         .sorts("charge_nr")
         .text("Nummer des Lieferanten", |charge| or_blank(&charge.fremde_charge_nr))
         .text("Artikel", |charge| charge.artikel_bezeichnung.clone())
@@ -109,6 +111,8 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             @if ask.may_change() {
                 a.button href=(format!("{here}/berichtigen")) { "Berichtigen" }
                 a.button href=(format!("{here}/inventur")) { "Bestand zählen" }
+                @if charge.gesperrt { a.button href=(format!("{here}/freigeben")) { "Freigeben" } }
+                @else { a.button.danger href=(format!("{here}/sperren")) { "Sperren" } }
             }
             (ask.links([(Some(charge.artikel_id), "bestand", "Artikel"), (charge.partner_id, "partner", "Lieferant")]))
         }
@@ -195,22 +199,51 @@ pub fn show_correct(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         (field(ask, "mhd", "Haltbar bis", "date", &optional(charge.mhd, |day| day.0.to_string()), "off"))
         (field(ask, "fremde_charge_nr", "Nummer des Lieferanten", "text", &or_blank(&charge.fremde_charge_nr), "off"))
         (choice(ask, "herkunftsland", "Herkunftsland", countries, &or_blank(&charge.herkunftsland)))
-        (choice(ask, "gesperrt", "Gesperrt", [("", "nein"), ("ja", "ja: nichts darf hinaus")].into_iter(), if charge.gesperrt { "ja" } else { "" }))
-        (field(ask, "sperrgrund", "Grund der Sperre", "text", &or_blank(&charge.sperrgrund), "off"))
     };
-    let fields = ["mhd", "fremde_charge_nr", "herkunftsland", "gesperrt", "sperrgrund"];
+    let fields = ["mhd", "fremde_charge_nr", "herkunftsland"];
     frame::form_page(ask, "Charge berichtigen", &fields, inside, "Berichtigen", false)
 }
 
 pub fn correct(ask: &Ask) -> Result<FirmaChange> {
-    let id = ask.id(0)?;
     let body = json!({
         "mhd": ask.filled("mhd"),
         "fremde_charge_nr": ask.filled("fremde_charge_nr"),
         "herkunftsland": ask.filled("herkunftsland"),
-        "gesperrt": ask.filled("gesperrt").is_some(),
-        "sperrgrund": ask.filled("sperrgrund"),
     });
+    put(ask, &body, "Die Charge ist berichtigt.")
+}
+
+pub fn show_lock(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let charge = chargen::found(&db.tx, ask.uuid(0)?)?;
+    let inside = html! {
+        (made_from(ask, "version", charge.version))
+        p { "Aus " (charge.charge_nr) " (" (charge.artikel_bezeichnung) ", " (in_unit(amount(charge.bestand), charge.einheit.as_deref())) ") kann dann nichts mehr "
+            "geliefert, verkauft oder verarbeitet werden, und kein Beleg nimmt sie von selbst. Rücknahmen, Stornos und Inventuren bleiben "
+            "möglich; was schon ausgeliefert ist, zeigt „Woher und wohin“." }
+        (field(ask, "sperrgrund", "Grund der Sperre", "text", "", "off"))
+    };
+    frame::form_page(ask, "Charge sperren", &["sperrgrund"], inside, "Sperren", true)
+}
+
+pub fn lock(ask: &Ask) -> Result<FirmaChange> {
+    put(ask, &json!({"gesperrt": true, "sperrgrund": ask.filled("sperrgrund")}), "Die Charge ist gesperrt.")
+}
+
+pub fn show_unlock(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let charge = chargen::found(&db.tx, ask.uuid(0)?)?;
+    let inside = html! {
+        (made_from(ask, "version", charge.version))
+        p { (charge.charge_nr) " ist gesperrt: " strong { (or_blank(&charge.sperrgrund)) } ". Danach kann sie wieder hinaus; der Grund bleibt im Verlauf." }
+    };
+    frame::form_page(ask, "Charge freigeben", &[], inside, "Freigeben", false)
+}
+
+pub fn unlock(ask: &Ask) -> Result<FirmaChange> {
+    put(ask, &json!({"gesperrt": false}), "Die Charge ist wieder frei.")
+}
+
+fn put(ask: &Ask, body: &Value, note: &'static str) -> Result<FirmaChange> {
+    let id = ask.id(0)?;
     let (path, to) = (format!("/api/v1/chargen/{id}"), ask.page_of("chargen", id));
-    ask.change(Method::Put, &path, &body, to, "Die Charge ist berichtigt.")
+    ask.change(Method::Put, &path, body, to, note)
 }

@@ -40,6 +40,7 @@ pub mod jobs;
 mod kasse;
 mod kontrakt_formular;
 mod kontrakte;
+mod lager;
 mod line;
 mod lists;
 pub mod page;
@@ -133,10 +134,13 @@ pub const PAGES: &[Page] = &[
     firma!("/belege/{id}/storno", belege::show_cancel).takes(Take::Firma(belege::cancel)),
     firma!("/belege/{id}/anhaenge/{id}", belege::attachment).heavy(),
     firma!("/bestand", bestand::list).in_menu("Bestand"),
+    firma!("/bestand/inventur", lager::show).takes(Take::Firma(lager::count)),
     firma!("/bestand/{id}", bestand::show),
     firma!("/chargen", chargen::list).in_menu("Chargen"),
     firma!("/chargen/{id}", chargen::show),
     firma!("/chargen/{id}/berichtigen", chargen::show_correct).takes(Take::Firma(chargen::correct)),
+    firma!("/chargen/{id}/sperren", chargen::show_lock).takes(Take::Firma(chargen::lock)),
+    firma!("/chargen/{id}/freigeben", chargen::show_unlock).takes(Take::Firma(chargen::unlock)),
     firma!("/chargen/{id}/inventur", inventur::show_charge).takes(Take::Firma(inventur::count_charge)),
     firma!("/chargen/{id}/herkunft", herkunft::show),
     firma!("/chargen/{id}/herkunft.csv", herkunft::csv).heavy(),

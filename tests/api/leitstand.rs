@@ -10,6 +10,7 @@ mod einrichten;
 mod hand;
 mod importe;
 mod kontrakte;
+mod lager;
 mod partner;
 mod personen;
 mod protokoll;

@@ -1,0 +1,191 @@
+//! The inventory of the store: what is to be counted as a list on paper and as a form, then the differences before they
+//! are booked.
+
+use maud::{Markup, html};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::artikel::groups_of;
+use super::frame;
+use super::lists::{self, filter_choice};
+use super::page::{Ask, Done, FirmaChange, Snapshot};
+use super::parts::{
+    amount, field, form, form_to, in_unit, joined, number, optional, pager, refusal, signed, table,
+    typed_number,
+};
+use crate::artikel;
+use crate::chargen::{self, Lagerposten};
+use crate::db::list::{MAX_LIMIT, Page};
+use crate::db::tx::Tx;
+use crate::failure::{Failure, Result};
+use crate::http::reply::Reply;
+use crate::http::route::Method;
+use crate::listing::Records;
+use crate::rules::error::{Code, Refusal, required};
+use crate::rules::fixed::Quantity;
+use crate::rules::verweis::parse_uuid;
+
+const HERE: &str = "bestand/inventur";
+
+/// What begins the name of the field in which the stock stands that the differences were shown against.
+const SEEN: &str = "gebucht-";
+
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let (gruppe, on_paper) = (ask.param("gruppe_id").parse().ok(), ask.param("druck") == "ja");
+    let page = if on_paper { Page { limit: Some(MAX_LIMIT), offset: 0 } } else { lists::page_of(ask) };
+    let Records { rows, count } = chargen::lager(&db.tx, gruppe, page)?;
+    let here = ask.of_firma(HERE);
+    let is_form = ask.may_change() && !on_paper && !rows.is_empty();
+    let body = html! {
+        form.filter method="get" { (filter_choice(ask, "gruppe_id", "Gruppe", groups_of(db)?)) button type="submit" { "Zeigen" } }
+        @if on_paper {
+            p { "Stand " (db.tx.today().german()) ", " (number(count)) " Posten. Gezählt von: ____________________ am: ____________" }
+            @if count > i64::from(MAX_LIMIT) { p { "Gezeigt sind die ersten " (number(MAX_LIMIT)) "; bitte nach Gruppen zählen." } }
+        } @else {
+            p.actions { a.button href=(format!("{here}?druck=ja&gruppe_id={}", optional(gruppe, |id: i64| id.to_string()))) { "Liste zum Ausdrucken" } }
+        }
+        @if is_form {
+            p { "Wo nichts eingetragen ist, wird nichts gebucht. Vor dem Buchen werden die Unterschiede gezeigt; gebucht wird eine Seite auf einmal." }
+            (form(ask, html! {
+                (refusal(ask, &rows.iter().map(name_of).chain(["grund".to_owned()]).collect::<Vec<_>>().iter().map(String::as_str).collect::<Vec<_>>()))
+                (field(ask, "grund", "Grund, etwa: Inventur zum Jahresende", "text", "", "off"))
+                (sheet(ask, &rows, true))
+            }, "Unterschiede zeigen", false))
+        } @else { (sheet(ask, &rows, false)) }
+        @if !on_paper { (pager(ask, &here, count)) }
+    };
+    Ok(frame::page(ask, "Inventur", body))
+}
+
+/// The field in which is counted: `charge-` or `artikel-` with the id.
+fn name_of(posten: &Lagerposten) -> String {
+    posten.charge_id.map_or_else(|| format!("artikel-{}", posten.artikel_id), |id| format!("charge-{id}"))
+}
+
+/// The list, with a field or a blank in each row.
+fn sheet(ask: &Ask, rows: &[Lagerposten], is_form: bool) -> Markup {
+    if rows.is_empty() {
+        return html! { p.empty { "Nichts zu zählen: Kein Artikel hat hier einen Bestand." } };
+    }
+    html! {
+        div.scroll.sheet tabindex="0" role="region" aria-label="Zu zählen" { table {
+            caption.unseen { "Zu zählen" }
+            thead { tr { @for head in ["Gruppe", "Nummer", "Artikel", "Charge", "Haltbar bis"] { th scope="col" { (head) } }
+                th.n scope="col" { "Gebucht" } th scope="col" { "Gezählt" } } }
+            tbody { @for posten in rows { tr {
+                td data-head="Gruppe" { (optional(posten.gruppe.as_deref(), str::to_owned)) }
+                td data-head="Nummer" { (posten.artikelnummer) }
+                td data-head="Artikel" { (posten.bezeichnung) }
+                td data-head="Charge" { (optional(posten.charge_nr.as_deref(), str::to_owned)) @if posten.gesperrt { " (gesperrt)" } }
+                td data-head="Haltbar bis" { (optional(posten.mhd, |day| day.0.german())) }
+                td.n data-head="Gebucht" { (in_unit(amount(posten.bestand), posten.einheit.as_deref())) }
+                td data-head="Gezählt" { @if is_form { (count_field(ask, posten)) } @else { span.blank {} } }
+            } } }
+        } }
+    }
+}
+
+fn count_field(ask: &Ask, posten: &Lagerposten) -> Markup {
+    let name = name_of(posten);
+    let (id, why) = (format!("feld-{name}"), format!("fehler-{name}"));
+    let refusal = ask.refusal.as_ref().filter(|refusal| refusal.feld.as_ref() == Some(&name));
+    html! {
+        label.unseen for=(id) { "Gezählt: " (joined([&Some(posten.bezeichnung.clone()), &posten.charge_nr], ", ")) }
+        input id=(id) name=(name) type="text" inputmode="decimal" autocomplete="off" value=(ask.field(&name))
+            aria-invalid=[refusal.map(|_| "true")] aria-describedby=[refusal.map(|_| &why)];
+        @if let Some(refusal) = refusal { p.refused id=(why) role="alert" { (refusal.message) } }
+    }
+}
+
+/// What was counted of a batch or of an article: its field, how it is called, and what is booked of it.
+struct Gezaehlt {
+    name: String,
+    what: String,
+    gebucht: Quantity,
+    gezaehlt: Quantity,
+}
+
+/// Shows the differences; once they were seen as they are, has each count booked, all of them or none.
+pub fn count(ask: &Ask) -> Result<FirmaChange> {
+    required(ask.filled("grund"), "grund")?;
+    let mut counts = Vec::new();
+    for (name, typed) in
+        ask.form.fields.iter().map(|(name, typed)| (name.clone(), typed_number(typed.trim())))
+    {
+        let Some((path, id)) = path_of(&name).filter(|_| !typed.is_empty()) else { continue };
+        let body = json!({"bestand": typed, "grund": ask.filled("grund")});
+        let change = ask.change(Method::Post, &path, &body, String::new(), "");
+        let gezaehlt = Quantity::parse(&typed).map(|parsed| parsed.value).unwrap_or_default();
+        counts.push((change.map_err(|failure| at_field(failure, &name))?, id, gezaehlt, name));
+    }
+    let message = "Es ist nichts gezählt. Bitte mindestens eine Menge eintragen.";
+    if counts.is_empty() {
+        return Err(Refusal::new(Code::FeldFehlt, message).into());
+    }
+    let ask = ask.clone();
+    Ok(Box::new(move |tx| {
+        let row =
+            |(_, id, gezaehlt, name): &(FirmaChange, Uuid, Quantity, String)| row(tx, *id, *gezaehlt, name);
+        let rows = counts.iter().map(row).collect::<Result<Vec<_>>>()?;
+        let is_seen = |row: &Gezaehlt| ask.field(&format!("{SEEN}{}", row.name)) == row.gebucht.to_string();
+        if !rows.iter().all(is_seen) {
+            return Ok(Done { once: Some(("Unterschiede", differences(&ask, &rows))), ..Done::default() });
+        }
+        let mut notes = vec![format!("Gezählt und gebucht: {} Posten.", counts.len())];
+        for (change, .., name) in &counts {
+            let done = change(tx).map_err(|failure| at_field(failure, name))?;
+            notes.extend(done.notes.into_iter().filter(|note| !note.is_empty()));
+        }
+        Ok(Done { to: ask.of_firma(HERE), notes, ..Done::default() })
+    }))
+}
+
+/// The route by which what was typed in a field is booked, and the id in it.
+fn path_of(name: &str) -> Option<(String, Uuid)> {
+    let (api, id) = name
+        .strip_prefix("charge-")
+        .map(|id| ("chargen", id))
+        .or(name.strip_prefix("artikel-").map(|id| ("artikel", id)))?;
+    let id = parse_uuid(id)?;
+    Some((format!("/api/v1/{api}/{id}/inventur"), id))
+}
+
+/// The refusal of a count, at its field.
+fn at_field(failure: Failure, name: &str) -> Failure {
+    match failure {
+        Failure::Refused(mut refusal) if refusal.feld.as_deref() != Some("grund") => {
+            refusal.feld = Some(name.to_owned());
+            Failure::Refused(refusal)
+        }
+        failure => failure,
+    }
+}
+
+fn row(tx: &Tx<'_>, id: Uuid, gezaehlt: Quantity, name: &str) -> Result<Gezaehlt> {
+    let (what, gebucht) = if name.starts_with("charge-") {
+        let charge = chargen::found(tx, id)?;
+        (format!("{}, {}", charge.artikel_bezeichnung, charge.charge_nr), charge.bestand)
+    } else {
+        (artikel::found(tx, id)?.bezeichnung.clone(), artikel::stock(tx, id)?)
+    };
+    Ok(Gezaehlt { name: name.to_owned(), what, gebucht, gezaehlt })
+}
+
+/// What was counted against what is booked, with the button that books it.
+fn differences(ask: &Ask, rows: &[Gezaehlt]) -> Markup {
+    let difference = |row: &Gezaehlt| optional(row.gezaehlt.minus(row.gebucht).ok(), signed);
+    let equal = rows.iter().filter(|row| row.gezaehlt == row.gebucht).count();
+    let inside = html! {
+        input type="hidden" name="grund" value=(ask.field("grund"));
+        @for row in rows {
+            input type="hidden" name=(row.name) value=(ask.field(&row.name));
+            input type="hidden" name=(format!("{SEEN}{}", row.name)) value=(row.gebucht);
+        }
+    };
+    html! {
+        p { "Grund: " (ask.field("grund")) ". Noch ist nichts gebucht; " (equal) " von " (rows.len()) " Posten stimmen." }
+        (table("Gezählt gegen gebucht", "", rows).text("Was", |row| row.what.clone()).numbers("Gebucht", |row| amount(row.gebucht)).numbers("Gezählt", |row| amount(row.gezaehlt)).numbers("Unterschied", difference))
+        (form_to(ask, "", inside, "So buchen", false))
+        p { "Stimmt etwas nicht, führt der Browser mit „Zurück“ zur Liste, mit allem, was eingetragen war." }
+    }
+}
