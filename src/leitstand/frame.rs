@@ -15,6 +15,8 @@ use crate::tenants::Tenant;
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+pub const HELP_PATH: &str = "/leitstand/hilfe";
+
 const STYLE: &str = include_str!("stil.css");
 const SCRIPT: &str = include_str!("live.js");
 const TRYING_SCRIPT: &str = include_str!("rechnen.js");
@@ -56,7 +58,7 @@ pub fn page(ask: &Ask, title: &str, body: Markup) -> Reply {
             }
             body {
                 a.skip href="#inhalt" { "Zum Inhalt" }
-                @if ask.person.is_some() { (head(ask)) }
+                @if ask.person.is_some() { (head(ask)) } @else { header { div.bar { (help(ask)) } } }
                 main id="inhalt" tabindex="-1" {
                     @for note in &ask.notes { p.note role="status" { (note) } }
                     h1 { (title) }
@@ -98,11 +100,22 @@ fn head(ask: &Ask) -> Markup {
                     span.firma { (firma.name) @if firma.test { " (Test)" } }
                     @if ask.firmen.len() > 1 { a href="/leitstand/firmen" { "wechseln" } }
                 }
+                (help(ask))
                 @if !ask.firmen.is_empty() { (search(ask, firma)) }
             }
             (menu(ask, firma.map(|firma| firma.id)))
         }
     }
+}
+
+/// The way to what the handbook says of a page: the section that is named as its place in the path.
+fn help(ask: &Ask) -> Markup {
+    let path = ask.page.pattern.trim_start_matches("/leitstand").trim_start_matches("/f/{firma}");
+    let to = match path.split('/').nth(1) {
+        Some("hilfe") => HELP_PATH.to_owned(),
+        section => format!("{HELP_PATH}/seiten#{}", section.unwrap_or("uebersicht")),
+    };
+    html! { a href=(to) { "Hilfe" } }
 }
 
 /// The search in a company; without one it is chosen beside what is searched.

@@ -6,7 +6,7 @@
 //! `page` says what a page is, `entry` who is let in, `server` how a request is answered, `frame` and `parts` what pages
 //! are made of, `lists` the pages of lists, `line`, `bars` and `graph` pictures, `akteure`, `anhaenge`, `storno`, `verlauf`
 //! and `taten` what several pages show, `people` and `passwords` who may log in. `upkeep` looks at the disk, `rat` says
-//! what to do about errors. `carry` has forms carried out, `flash` keeps what they leave to be said, `jobs` runs what
+//! what to do about errors, `hilfe` shows the handbook. `carry` has forms carried out, `flash` keeps what they leave to be said, `jobs` runs what
 //! takes longer than a page may, `uploads` keeps files to be imported, `eviction` says whose entry makes room.
 
 mod abschluss;
@@ -34,6 +34,7 @@ mod flash;
 mod frame;
 mod graph;
 mod herkunft;
+mod hilfe;
 mod import;
 mod inventur;
 pub mod jobs;
@@ -109,6 +110,8 @@ pub const PAGES: &[Page] = &[
         .takes(Take::Hashed(anmelden::set_password)),
     Page::new("/leitstand/abmelden", Access::Person, anmelden::show_log_out)
         .takes(Take::Haus(anmelden::log_out)),
+    Page::new("/leitstand/hilfe", Access::Open, hilfe::index),
+    Page::new("/leitstand/hilfe/{id}", Access::Open, hilfe::show),
     Page::new("/leitstand/firmen", Access::Person, firmen::list),
     haus!("/firmen/neu", firma::show_new).takes(Take::Haus(firma::create)),
     Page::new("/leitstand/suche", Access::Person, suche::in_chosen),

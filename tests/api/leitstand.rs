@@ -8,6 +8,7 @@ mod belege;
 mod chargen;
 mod einrichten;
 mod hand;
+mod hilfe;
 mod importe;
 mod kontrakte;
 mod lager;
