@@ -7,7 +7,7 @@ use crate::failure::{Failure, Result};
 use crate::laender;
 use crate::rules::change::{Change, apply_each};
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
-use crate::rules::plausible::{is_doubtful_ust_id, is_email, is_iban};
+use crate::rules::plausible::{WRONG_IBAN, has_wrong_check_digits, is_doubtful_ust_id, is_email, is_iban};
 use crate::rules::tax::Gebiet;
 use crate::vertriebler;
 
@@ -129,7 +129,9 @@ fn hint_doubtful(change: &KundeChange, hints: &mut Hints) {
     let is_doubtful =
         |sent: &Change<String>, can_be: fn(&str) -> bool| sent.get().is_some_and(|text| !can_be(text));
     if is_doubtful(&change.iban, is_iban) {
-        hints.add_field(HintCode::WertFraglich, "iban", "Die IBAN kann nicht stimmen. Bitte prüfen.");
+        let is_typed_wrong = change.iban.get().is_some_and(|iban| has_wrong_check_digits(iban));
+        let message = if is_typed_wrong { WRONG_IBAN } else { "Die IBAN kann nicht stimmen. Bitte prüfen." };
+        hints.add_field(HintCode::WertFraglich, "iban", message);
     }
     if is_doubtful(&change.email, is_email) {
         let message = "Die E-Mail-Adresse kann nicht stimmen. Bitte prüfen.";

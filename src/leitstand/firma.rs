@@ -13,7 +13,8 @@ use crate::http::reply::Reply;
 use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
 use crate::rules::deed::{Art, Deed, Tat};
-use crate::rules::error::{Code, Refusal};
+use crate::rules::error::{Code, PositionErrors, Refusal};
+use crate::rules::plausible::{WRONG_IBAN, has_wrong_check_digits};
 use crate::tenants::firma::ANGABEN;
 use crate::tenants::{self, CurrentSetting, Logo, SETTINGS, Setting, firma};
 
@@ -153,11 +154,14 @@ fn digest(stand: &[CurrentSetting]) -> String {
 fn input(ask: &Ask, stand: &CurrentSetting) -> Markup {
     let Setting { name, meaning, values, .. } = *stand.setting;
     let label = meaning.trim_end_matches('.');
+    // Days and types as people write them, where they are taken so.
+    let shown = (stand.setting.in_words)(&stand.value).filter(|words| stand.setting.takes(words));
+    let shown = shown.unwrap_or_else(|| stand.value.clone());
     match stand.setting.choices() {
         Some(choices) => html! { (choice(ask, name, label, choices, &stand.value)) (hint(stand)) },
         None if values().contains("mehrere Zeilen") => lines(ask, name, label, &stand.value),
         None => html! {
-            (field(ask, name, label, "text", &stand.value, "off"))
+            (field(ask, name, label, "text", &shown, "off"))
             @if names(SETTINGS).contains(&name) { (hint(stand)) }
         },
     }
@@ -172,13 +176,16 @@ fn hint(stand: &CurrentSetting) -> Markup {
     };
     html! {
         p.hint {
-            @if stand.setting.choices().is_none() { "Jetzt: " (said(&stand.value)) ". Möglich: " (values()) ". " }
+            @if stand.setting.choices().is_none() { "Möglich: " (values()) ". " }
             "Üblich: " (said(default)) ". In Befehlen: " code { (name) "=" (stand.value) }
         }
     }
 }
 
-fn not_taken(setting: &Setting) -> Box<Refusal> {
+fn not_taken(setting: &Setting, text: &str) -> Box<Refusal> {
+    if has_wrong_check_digits(text) {
+        return Refusal::field(Code::WertUngueltig, setting.name, WRONG_IBAN);
+    }
     let quoted = |(_, words): (String, String)| format!("„{words}“");
     let expected = match setting.choices() {
         Some(choices) => choices.into_iter().map(quoted).collect::<Vec<_>>().join(" oder "),
@@ -190,19 +197,19 @@ fn not_taken(setting: &Setting) -> Box<Refusal> {
 
 /// Changes the settings of a form; a value that cannot be is refused at its field.
 fn change(ask: &Ask, group: Group, page: &str, logo: Option<Option<Vec<u8>>>) -> Result<HouseChange> {
-    let mut changes = Vec::new();
+    let (mut changes, mut mistakes) = (Vec::new(), PositionErrors::default());
     for setting in group.iter().filter(|setting| setting.name != LOGO && ask.is_sent(setting.name)) {
         let text = ask.field(setting.name).to_owned();
-        if !setting.takes(&text) {
-            return Err(not_taken(setting).into());
-        }
+        mistakes.keep(if setting.takes(&text) { Ok(()) } else { Err(not_taken(setting, &text)) });
         changes.push((setting.name, text));
     }
     let refused = |_| {
         let message = "Das Logo muss ein PNG oder JPEG mit höchstens 200 KiB sein.";
         Refusal::field(Code::WertUngueltig, LOGO, message)
     };
-    let logo = logo.map(|logo| logo.map(Logo::of_file).transpose()).transpose().map_err(refused)?;
+    let logo = logo.map(|logo| logo.map(Logo::of_file).transpose()).transpose().map_err(refused);
+    let logo = mistakes.keep(logo).flatten();
+    mistakes.into_result()?;
     let (firma, now, sent) = (ask.firma_id(), ask.now, ask.field("stand").to_owned());
     let to = ask.of_firma(page);
     Ok(Box::new(move |connection| {

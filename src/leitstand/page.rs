@@ -21,6 +21,7 @@ use super::people::{Person, Rolle};
 use super::upkeep::Lookout;
 use super::upload::{File, Form};
 use super::uploads::Uploads;
+use crate::belege;
 use crate::db::TenantId;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
@@ -34,6 +35,7 @@ use crate::http::router::split;
 use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
 use crate::rules::deed::Deed;
+use crate::rules::document::BelegStatus;
 use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::verweis::parse_uuid;
 use crate::tenants::Tenant;
@@ -432,8 +434,10 @@ impl Ask {
         let (route, call) = self.call(method, &request)?;
         let Run::Write(read_body) = route.run else { return Err(no_route(path)) };
         let write = read_body(&call)?;
+        let beleg = path.strip_prefix("/api/v1/belege/").and_then(|rest| rest.split(['/', '?']).next());
+        let beleg = beleg.and_then(parse_uuid);
         Ok(Box::new(move |tx| {
-            let reply = write(tx)?;
+            let reply = write(tx).map_err(|failure| finished_meanwhile(failure, tx, beleg))?;
             let confirmation: Value = serde_json::from_slice(&reply.body)
                 .map_err(|error| Failure::Broken(format!("a confirmation cannot be read: {error}")))?;
             let hints = confirmation["hinweise"].as_array().into_iter().flatten();
@@ -451,6 +455,25 @@ impl Ask {
         let at = router.find(Some(method), &path).ok_or_else(|| no_route(&request.path))?;
         let route = router.route(at);
         Ok((route, Call::new(request, route.query, router.ids(at, &path), Default::default())?))
+    }
+}
+
+/// Of a form from an older version of a document that is final by now, or cancelled, that is what is said.
+fn finished_meanwhile(failure: Failure, tx: &WriteTx<'_>, beleg: Option<Uuid>) -> Failure {
+    match (failure, beleg) {
+        (Failure::Refused(refusal), Some(id)) if refusal.code == Code::ZwischenzeitlichGeaendert => {
+            match belege::found(tx, id) {
+                Ok(beleg) if beleg.status != BelegStatus::Offen => {
+                    let (number, state) = (beleg.beleg_nummer, beleg.status.as_str());
+                    let message = format!(
+                        "{number} ist inzwischen {state}: In einem anderen Fenster oder von einem Programm. Es wurde nichts geändert."
+                    );
+                    Failure::Refused(Box::new(Refusal { message, ..*refusal }))
+                }
+                _ => Failure::Refused(refusal),
+            }
+        }
+        (failure, _) => failure,
     }
 }
 

@@ -271,12 +271,6 @@ fn mistakes(refusal: &Refusal) -> impl Iterator<Item = (Option<&str>, &str)> {
     all.chain(refusal.fehler.is_empty().then_some(only))
 }
 
-/// Why a field was refused.
-fn mistake<'a>(ask: &'a Ask, name: &str) -> Option<&'a str> {
-    let mut mistakes = mistakes(ask.refusal.as_deref()?);
-    mistakes.find(|(feld, _)| *feld == Some(name)).map(|(_, message)| message)
-}
-
 /// The hidden field that says which state of a record a form was made from: once it was sent, the one that came with it,
 /// for what was typed belongs to that.
 pub fn made_from(ask: &Ask, name: &str, now: impl Display) -> Markup {
@@ -337,12 +331,12 @@ fn labelled(
     control: impl FnOnce(&str, Option<&str>, Option<&str>) -> Markup,
 ) -> Markup {
     let (id, why) = (format!("feld-{name}"), format!("fehler-{name}"));
-    let mistake = mistake(ask, name);
+    let refusal = ask.refusal.as_ref().and_then(|refusal| refusal.of_field(name));
     html! {
         div.field {
             label for=(id) { (label) }
-            (control(&id, mistake.map(|_| "true"), mistake.map(|_| why.as_str())))
-            @if let Some(mistake) = mistake { p.refused id=(why) role="alert" { (mistake) } }
+            (control(&id, refusal.map(|_| "true"), refusal.map(|_| why.as_str())))
+            @if let Some(refusal) = refusal { p.refused id=(why) role="alert" { (refusal) } }
         }
     }
 }

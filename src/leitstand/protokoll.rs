@@ -8,12 +8,12 @@ use maud::{Markup, Render, html};
 use rusqlite::Connection;
 
 use super::jobs::{Job, Outcome};
-use super::page::{Ask, HouseChange, Snapshot, start_job};
+use super::page::{Ask, HouseChange, Page, Snapshot, start_job};
 use super::parts::{ROWS, facts, form_to, linked, moment, number, or_blank, other_params, tenths, to_second};
 use super::people::{self, Person, name_of};
 use super::{frame, suchfelder, taten};
 use crate::app::description::meaning_of;
-use crate::app::kept;
+use crate::app::{kept, routes};
 use crate::db::connection::open_to_look;
 use crate::db::seal::{self, Secret};
 use crate::db::tx::Tx;
@@ -86,9 +86,9 @@ fn rows(ask: &Ask, found: &[Entry], people: &[Person], empty: &str) -> Markup {
         table = table.text("Firma", |entry| or_blank(&entry.tenant));
     }
     table
-        .text("Was", what)
-        .text("Antwort", |entry| entry.status.to_string())
+        .text("Was", |entry| in_words(ask, entry))
         .text("Bedeutung", meaning)
+        .text("Technisch", what)
         .render()
 }
 
@@ -102,13 +102,63 @@ fn who(entry: &Entry, people: &[Person]) -> String {
     }
 }
 
-/// What was asked for, and how often where the row stands for several requests.
+/// The request and its answer, and how often where the row stands for several requests.
 fn what(entry: &Entry) -> String {
     let asked = format!("{} {}", entry.method, entry.path);
+    let asked = format!("{} {}", asked.trim(), entry.status);
     match entry.count {
-        1 => asked.trim().to_owned(),
-        count => format!("{} ({} Mal)", asked.trim(), number(count)),
+        1 => asked,
+        count => format!("{asked} ({} Mal)", number(count)),
     }
+}
+
+/// What was asked for in the words of the interface or of the menu, and whether it was done.
+fn in_words(ask: &Ask, entry: &Entry) -> String {
+    let pattern = entry.route.as_deref().unwrap_or_default();
+    let route = routes().find(|route| route.pattern == pattern && route.method.as_str() == entry.method);
+    let asked = match route {
+        Some(route) if entry.method == "GET" && entry.status < 400 => format!("Gelesen: {}", route.summary),
+        Some(route) => route.summary.to_owned(),
+        None if entry.path.starts_with("/leitstand") => on_a_page(ask, entry),
+        None => "Unbekannte Anfrage".to_owned(),
+    };
+    match entry.status {
+        ..400 => asked,
+        400..500 => format!("{asked}: abgelehnt"),
+        500.. => format!("{asked}: ging gerade nicht"),
+    }
+}
+
+/// What somebody did on the pages: the name of the place in the menu, and what its form does.
+fn on_a_page(ask: &Ask, entry: &Entry) -> String {
+    let pages = ask.house.pages;
+    let is_above = |above: &&Page, page: &Page| page.pattern.starts_with(above.pattern);
+    let page = pages.iter().find(|page| page.matches(&entry.path).is_some());
+    let named = page.and_then(|page| {
+        let named = pages.iter().filter(|above| above.menu.is_some() && is_above(above, page));
+        named.max_by_key(|above| above.pattern.len())?.menu
+    });
+    let last = page.and_then(|page| page.pattern.rsplit('/').next()).unwrap_or_default();
+    let done = match (entry.method.as_str(), last) {
+        ("POST", "anmelden") => return "Angemeldet".to_owned(),
+        ("POST", "abmelden") => return "Abgemeldet".to_owned(),
+        ("POST", "passwort") => return "Passwort gesetzt".to_owned(),
+        ("POST", "neu") => "angelegt",
+        ("POST", "aendern" | "berichtigen" | "status" | "firma" | "einstellungen") => "geändert",
+        ("POST", "abschliessen") => "abgeschlossen",
+        ("POST", "erledigen") => "erledigt",
+        ("POST", "storno") => "storniert",
+        ("POST", "inventur") => "gezählt",
+        ("POST", "zweitwiegung") => "zweite Wiegung",
+        ("POST", "vergessen") => "vergessen",
+        ("POST", "sperren") => "gesperrt",
+        ("POST", "freigeben") => "freigegeben",
+        ("POST", "loeschen") => "gelöscht",
+        ("POST", "pruefen") => "geprüft",
+        ("POST", _) => "gesendet",
+        _ => "angesehen",
+    };
+    format!("{}: {done}", named.unwrap_or("Leitstand"))
 }
 
 fn meaning(entry: &Entry) -> String {
@@ -132,7 +182,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         @if let Some((to, words)) = record { p.actions { a.button href=(to) { (words) } } }
         p { a href=(here(ask)) { "Zum Protokoll" } }
     };
-    Ok(frame::page(ask, &what(&entry), body))
+    Ok(frame::page(ask, &in_words(ask, &entry), body))
 }
 
 fn facts_of(entry: &Entry, people: &[Person]) -> Vec<(&'static str, String)> {

@@ -75,7 +75,7 @@ pub fn read(ask: &Ask) -> Option<ScopeSet> {
 
 /// The part of a form in which scopes are ticked; those of the key are, or what was typed before.
 pub fn fields(ask: &Ask, stored: Option<ScopeSet>) -> Markup {
-    let refused = ask.refusal.as_deref().filter(|refusal| refusal.feld.as_deref() == Some(SCOPE));
+    let refused = ask.refusal.as_deref().and_then(|refusal| refusal.of_field(SCOPE));
     let is_sent = !ask.form.fields.is_empty();
     let has = |name: &str, value: &str| is_sent && ticked(ask, name).any(|known| known == value);
     let all = if is_sent { has("alles", "ja") } else { stored == Some(ScopeSet::all()) };
@@ -87,7 +87,7 @@ pub fn fields(ask: &Ask, stored: Option<ScopeSet>) -> Markup {
                 div { label { input type="checkbox" name="zweck" value=(known.as_str()) checked[has("zweck", known.as_str())]; " " (purpose(*known)) } }
             }
             div { label { input type="checkbox" name="alles" value="ja" checked[all]; " Alles: jede Anfrage der Schnittstelle" } }
-            @if let Some(refused) = refused { p.refused id="fehler-scope" role="alert" { (refused.message) } }
+            @if let Some(refused) = refused { p.refused id="fehler-scope" role="alert" { (refused) } }
         }
         details open[refused.is_some() || stored.is_some() && !all || is_sent && ticked(ask, SCOPE).next().is_some()] {
             summary { "Einzeln ankreuzen" }

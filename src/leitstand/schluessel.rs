@@ -16,7 +16,7 @@ use crate::gate::quota::DAILY_LIMIT;
 use crate::http::reply::Reply;
 use crate::rules::bytes::hex;
 use crate::rules::day::{Day, Instant};
-use crate::rules::error::{Code, Refusal};
+use crate::rules::error::{Code, PositionErrors, Refusal};
 
 const DAYS_IN_PICTURE: i64 = 14;
 
@@ -149,27 +149,29 @@ fn most(ask: &Ask) -> Option<u32> {
     ask.house.gate.policy.leitstand.max_daily_limit
 }
 
+/// What the form grants; all of its mistakes at once.
 fn grant_of(ask: &Ask) -> Result<Grant> {
     let refused = |feld, message: String| Refusal::field(Code::WertUngueltig, feld, message);
-    let label = key_changes::label(ask.field("bezeichnung")).ok_or_else(|| {
+    let mut mistakes = PositionErrors::default();
+    let label = mistakes.keep(key_changes::label(ask.field("bezeichnung")).ok_or_else(|| {
         refused(
             "bezeichnung",
             format!("Die Bezeichnung braucht 1 bis {LABEL_CHARS_MAX} Zeichen in einer Zeile."),
         )
-    })?;
+    }));
     let no_scope = || refused(rechte::SCOPE, "Bitte ankreuzen, wofür der Schlüssel ist.".to_owned());
-    let scopes = rechte::read(ask).ok_or_else(no_scope)?;
+    let scopes = mistakes.keep(rechte::read(ask).ok_or_else(no_scope));
     let no_day = || refused("gueltig_bis", "Das ist kein Tag. Erwartet wird etwa 31.12.2027.".to_owned());
     let day = |text| Day::parse_plain(text).or_else(|| Day::parse_german(text)).ok_or_else(no_day);
     let no_limit =
         || refused("tageslimit", format!("Erwartet wird eine ganze Zahl von 1 bis {}.", number(u32::MAX)));
     let limit = |text: &str| text.parse().ok().filter(|limit| *limit > 0).ok_or_else(no_limit);
-    Ok(Grant {
-        label,
-        scopes,
-        valid_until: ask.filled("gueltig_bis").map(day).transpose()?,
-        daily_limit: ask.filled("tageslimit").map(limit).transpose()?,
-    })
+    let valid_until = mistakes.keep(ask.filled("gueltig_bis").map(day).transpose()).flatten();
+    let daily_limit = mistakes.keep(ask.filled("tageslimit").map(limit).transpose()).flatten();
+    mistakes.into_result()?;
+    let missing = || Failure::Broken("a form without mistakes lacks something".into());
+    let (label, scopes) = label.zip(scopes).ok_or_else(missing)?;
+    Ok(Grant { label, scopes, valid_until, daily_limit })
 }
 
 fn check_end(last: Option<Day>, now: Instant) -> Result<()> {

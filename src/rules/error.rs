@@ -252,6 +252,13 @@ impl Refusal {
         Refusal::field(code, feld, format!("{what} gibt es nicht. Bitte die {feld} prüfen."))
     }
 
+    /// Why this field was refused, if it was.
+    pub fn of_field(&self, feld: &str) -> Option<&str> {
+        let others = self.fehler.iter().map(|fehler| (fehler.feld.as_str(), &fehler.message));
+        let all = self.feld.as_deref().map(|own| (own, &self.message)).into_iter().chain(others);
+        all.into_iter().find(|(known, _)| *known == feld).map(|(_, message)| message.as_str())
+    }
+
     /// Names the field below `path`: `menge` in `items[2]` becomes `items[2].menge`. Below an empty path it is itself.
     pub fn below(mut self: Box<Self>, path: &str) -> Box<Refusal> {
         self.feld = below(path, self.feld.take());

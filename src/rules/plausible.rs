@@ -8,15 +8,24 @@ const GERMAN_IBAN: usize = 22;
 const LOCAL_BYTES_MAX: usize = 64;
 const EMAIL_BYTES_MAX: usize = 254;
 
-/// Whether a text can be an IBAN: its form, and its check digits (ISO 7064, mod 97-10). Blanks and
-/// case do not matter.
+pub const WRONG_IBAN: &str =
+    "Die Prüfziffer dieser IBAN stimmt nicht: Vermutlich ist eine Stelle vertippt. Bitte vergleichen.";
+
+/// Whether a text can be an IBAN: its form, and its check digits. Blanks and case do not matter.
 pub fn is_iban(text: &str) -> bool {
+    iban_checks(text) == Some(true)
+}
+
+/// Whether a text has the form of an IBAN, and other check digits than it should have.
+pub fn has_wrong_check_digits(text: &str) -> bool {
+    iban_checks(text) == Some(false)
+}
+
+/// Whether the check digits (ISO 7064, mod 97-10) of what has the form of an IBAN are right.
+fn iban_checks(text: &str) -> Option<bool> {
     let iban: Vec<u8> =
         text.bytes().filter(|byte| *byte != b' ').map(|byte| byte.to_ascii_uppercase()).collect();
-    let (Some((country, rest)), true) = (iban.split_at_checked(2), (IBAN.0..=IBAN.1).contains(&iban.len()))
-    else {
-        return false;
-    };
+    let (country, rest) = iban.split_at_checked(2).filter(|_| (IBAN.0..=IBAN.1).contains(&iban.len()))?;
     let has_form = country.iter().all(u8::is_ascii_uppercase)
         && rest[..2].iter().all(u8::is_ascii_digit)
         && rest.iter().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
@@ -27,7 +36,7 @@ pub fn is_iban(text: &str) -> bool {
         b'A'..=b'Z' => (sum * 100 + u32::from(byte - b'A') + 10) % 97,
         digit => (sum * 10 + u32::from(digit.wrapping_sub(b'0'))) % 97,
     });
-    has_form && remainder == 1
+    has_form.then_some(remainder == 1)
 }
 
 /// Whether a text is a GTIN, the article number of GS1 (EAN): 8, 12, 13 or 14 digits, the last of which checks the

@@ -120,7 +120,7 @@ impl<T: Worded> SettingValue for T {
 
 impl SettingValue for Option<Day> {
     fn values() -> String {
-        "ein Tag wie 2026-06-30 oder nichts".to_owned()
+        "ein Tag wie 30.06.2026 oder nichts".to_owned()
     }
 
     fn expected() -> String {
@@ -130,7 +130,7 @@ impl SettingValue for Option<Day> {
     fn typed(text: &str) -> Option<Option<Day>> {
         match text {
             "" => Some(None),
-            day => Day::parse_plain(day).map(Some),
+            day => Day::parse_plain(day).or_else(|| Day::parse_german(day)).map(Some),
         }
     }
 
@@ -152,7 +152,8 @@ impl SettingValue for Option<Day> {
     }
 }
 
-/// Separated by commas or blanks where they are typed, by blanks where they are stored.
+/// Separated by commas or blanks where they are typed, by blanks where they are stored. What has a name in words is taken by
+/// that, too.
 impl<T: Belegart> SettingValue for Vec<T> {
     fn values() -> String {
         let types = T::ALL.iter().map(|typ| format!("{} ({})", typ.text(), typ.in_words()));
@@ -164,8 +165,18 @@ impl<T: Belegart> SettingValue for Vec<T> {
     }
 
     fn typed(text: &str) -> Option<Vec<T>> {
-        let names = text.split([',', ' ']).filter(|name| !name.is_empty());
-        names.map(T::named).collect()
+        let in_words = |name: &str| {
+            T::ALL.iter().copied().find(|typ| typ.in_words().to_lowercase() == name.to_lowercase())
+        };
+        let named = |name: &str| in_words(name).or_else(|| T::named(name));
+        let mut found = Vec::new();
+        for part in text.split(',').map(str::trim) {
+            match in_words(part) {
+                Some(typ) => found.push(typ),
+                None => found.extend(part.split_whitespace().map(named).collect::<Option<Vec<_>>>()?),
+            }
+        }
+        Some(found)
     }
 
     fn as_typed(&self) -> String {

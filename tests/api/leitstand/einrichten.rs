@@ -81,8 +81,9 @@ fn settings_are_shown_and_offered_in_german_words() {
     }
     for said in [
         "Üblich: keine. In Befehlen: <code>charge_automatik=fefo</code>",
-        "Jetzt: 30.06.2026. ",
-        "Jetzt: Rechnung, Gutschrift an den Lieferanten. Möglich: einige von AN (Angebot), ",
+        "value=\"30.06.2026\"",
+        "value=\"Rechnung, Gutschrift an den Lieferanten\"",
+        "Möglich: einige von AN (Angebot), ",
     ] {
         assert!(page.contains(said), "{said}: {page}");
     }
@@ -94,6 +95,72 @@ fn settings_are_shown_and_offered_in_german_words() {
     }
     let refused = browser.fill(&settings, &[("negativbestand", "vielleicht")]);
     assert!(refused.is(400).text.contains("„annehmen, mit Hinweis“ oder „ablehnen“"), "{}", refused.text);
+}
+
+#[test]
+fn settings_take_days_and_types_as_people_write_them() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let settings = format!("/leitstand/f/{}/einstellungen", mill.tenant);
+    let stored = |name: &str| -> String { server.sql(&format!("select {name} from tenant where id = 1")) };
+    for (typed, day) in
+        [("31.10.2026", "2026-10-31"), ("1.9.2026", "2026-09-01"), ("2026-08-31", "2026-08-31")]
+    {
+        browser.fill(&settings, &[("gesperrt_bis", typed)]).is(303);
+        assert_eq!(stored("gesperrt_bis"), day);
+    }
+    for (typed, types) in [
+        ("Lieferschein", "LS"),
+        ("lieferschein, Angebot", "LS AN"),
+        ("LS,re", "LS RE"),
+        ("ls Rechnung", "LS RE"),
+        ("", ""),
+    ] {
+        browser.fill(&settings, &[("abschluss_bei_anlage", typed)]).is(303);
+        assert_eq!(stored("abschluss_bei_anlage"), types, "{typed}");
+    }
+    browser.fill(&settings, &[("abschluss_tagesende", "Gutschrift an den Lieferanten, RE")]).is(303);
+    assert_eq!(stored("abschluss_tagesende"), "GS RE");
+    // What is shown is taken as it is.
+    let page = browser.get(&settings);
+    let shown = "value=\"Gutschrift an den Lieferanten, Rechnung\"";
+    assert!(page.text.contains(shown) && page.text.contains("value=\"31.08.2026\""), "{}", page.text);
+    for (name, wrong) in [("gesperrt_bis", "31.9.2026"), ("abschluss_bei_anlage", "Lieferschein, Brief")] {
+        let refused = browser.fill(&settings, &[(name, wrong)]);
+        assert!(refused.is(400).text.contains(&format!("id=\"fehler-{name}\"")), "{}", refused.text);
+    }
+}
+
+#[test]
+fn all_mistakes_of_a_form_are_said_at_once_and_a_wrong_check_digit_is_called_that() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let data = format!("/leitstand/f/{}/firma", mill.tenant);
+    let fields =
+        [("ort", "Ulm"), ("iban", "DE89 3704 0044 0532 0130 01"), ("email", "keine"), ("ust_id", "DE1")];
+    let refused = browser.upload(&data, &fields, ("logo", "logo.png", b"kein Bild"));
+    for name in ["iban", "email", "ust_id", "logo"] {
+        let mark = format!("id=\"fehler-{name}\"");
+        assert_eq!(refused.is(400).text.matches(&mark).count(), 1, "{name}: {}", refused.text);
+    }
+    assert!(refused.text.contains("Die Prüfziffer dieser IBAN stimmt nicht"), "{}", refused.text);
+    assert!(refused.text.contains("value=\"Ulm\"") && !refused.text.contains("id=\"fehler-ort\""));
+    // What has not even the form of one is not called that.
+    let refused = browser.upload(&data, &[("iban", "DE89")], ("", "", b""));
+    assert!(refused.is(400).text.contains("id=\"fehler-iban\"") && !refused.text.contains("Prüfziffer"));
+
+    let key = format!("/leitstand/f/{}/schluessel/neu", mill.tenant);
+    let refused = browser.fill(&key, &[("gueltig_bis", "gestern"), ("tageslimit", "viele")]);
+    for name in ["bezeichnung", "scope", "gueltig_bis", "tageslimit"] {
+        assert!(refused.is(400).text.contains(&format!("id=\"fehler-{name}\"")), "{name}: {}", refused.text);
+    }
+    // Of a partner it is a hint.
+    let partner = format!("/leitstand/f/{}/partner/neu", mill.tenant);
+    let fields = [("nachname_firma", "Huber"), ("iban", "DE89370400440532013001")];
+    let to = browser.fill(&partner, &fields).is(303).header("location").to_owned();
+    assert!(browser.get(&to).is(200).text.contains("Die Prüfziffer dieser IBAN stimmt nicht"));
 }
 
 #[test]

@@ -45,10 +45,45 @@ fn busy() -> (Server, Client, Browser) {
 const NEGATIVE: &str = "Was geschieht, wenn von einer Charge mehr verkauft wird, als da ist: ";
 const BACK: &str = "bisher ablehnen, jetzt annehmen, mit Hinweis";
 
-/// The rows of a page: what was asked for or changed.
-fn rows(shown: &Shown) -> Vec<String> {
-    let cells = shown.is(200).text.split("data-head=\"Was\">").skip(1);
+/// What the rows of a page have in a column.
+fn cells(shown: &Shown, head: &str) -> Vec<String> {
+    let mark = format!("data-head=\"{head}\">");
+    let cells = shown.is(200).text.split(&mark).skip(1);
     cells.map(|cell| cell.split('<').next().unwrap().to_owned()).collect()
+}
+
+/// The rows of a page: what was asked for, without the status of the answer, or changed.
+fn rows(shown: &Shown) -> Vec<String> {
+    let is_status = |word: &&str| word.len() == 3 && word.parse::<u16>().is_ok();
+    let asked = |cell: &String| cell.split(' ').filter(|word| !is_status(word)).collect::<Vec<_>>().join(" ");
+    match cells(shown, "Technisch") {
+        technical if technical.is_empty() => cells(shown, "Was"),
+        technical => technical.iter().map(asked).collect(),
+    }
+}
+
+#[test]
+fn the_log_says_what_happened_in_words_and_small_beside_it_what_programs_call_it() {
+    let (_server, mill, mut browser) = busy();
+    let log = format!("/leitstand/f/{}/protokoll", mill.tenant);
+    let shown = browser.get(&log);
+    let said: Vec<_> = cells(&shown, "Was").into_iter().zip(cells(&shown, "Technisch")).collect();
+    let settings = format!("POST /leitstand/f/{}/einstellungen 303", mill.tenant);
+    for (words, technical) in [
+        ("Beleg anlegen", "POST /api/v1/belege 201"),
+        ("Gelesen: Wiegungen, die neueste zuerst", "GET /api/v1/wiegungen 200"),
+        ("Einstellungen: geändert", settings.as_str()),
+    ] {
+        assert!(said.contains(&(words.to_owned(), technical.to_owned())), "{words}: {said:?}");
+    }
+    let refused: Vec<_> = said.iter().filter(|(_, technical)| technical.ends_with(" 403")).collect();
+    assert!(
+        !refused.is_empty() && refused.iter().all(|(words, _)| words.ends_with(": abgelehnt")),
+        "{said:?}"
+    );
+    let pages = browser.get(&format!("{log}?ergebnis=seiten"));
+    let pages = cells(&pages, "Was");
+    assert!(pages.contains(&"Einstellungen: angesehen".to_owned()), "{pages:?}");
 }
 
 #[test]

@@ -41,6 +41,11 @@ fn a_document_is_found_finalised_and_cancelled() {
     let stored = mill.get(&format!("/api/v1/belege/{id}/verlauf"));
     assert!(stored.body.to_string().contains("person 1"), "{}", stored.body);
 
+    // And so was what another window finalised.
+    let late = browser.post(&finalise, &[("token", &token), ("version", &version)]);
+    let said = format!("{number} ist inzwischen abgeschlossen");
+    assert!(late.is(412).text.contains(&said) && late.text.contains("Seite neu laden"), "{}", late.text);
+
     let cancel = format!("{one}/storno");
     let refused = browser.fill(&cancel, &[("grund", "")]);
     assert!(refused.is(400).text.contains("id=\"fehler-grund\""), "{}", refused.text);
