@@ -3,13 +3,13 @@
 use maud::html;
 use rusqlite::Connection;
 
-use super::frame;
 use super::page::{Ask, Done, Hashed, HouseChange, Snapshot};
-use super::parts::{facts, field, form, refusal};
+use super::parts::{facts, field, form, form_to, refusal};
 use super::passwords::check;
 use super::people::{self, Person};
 use super::zugaenge::companies;
 use super::zustand::CANNOT_WRITE;
+use super::{frame, resume};
 use crate::failure::{Failure, Result};
 use crate::gate::key::{has_hash, hash};
 use crate::http::reply::Reply;
@@ -17,9 +17,12 @@ use crate::rules::day::Instant;
 use crate::rules::deed::Tat;
 use crate::rules::error::{Code, Refusal};
 
+pub const LOG_IN_PATH: &str = "/leitstand/anmelden";
+
 pub fn show_log_in(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let inside = html! {
         (refusal(ask, &["name", "passwort"]))
+        (resume::hidden(ask))
         (field(ask, "name", "Name", "text", "", "username"))
         (field(ask, "passwort", "Passwort", "password", "", "current-password"))
     };
@@ -29,11 +32,13 @@ pub fn show_log_in(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         @if cannot_write {
             p.refused { (CANNOT_WRITE) " Anmelden geht erst, wenn wieder Platz ist: Dateien löschen oder die Platte vergrößern." }
         }
-        (form(ask, inside, "Anmelden", false))
+        (form_to(ask, LOG_IN_PATH, inside, "Anmelden", false))
         @if !people::is_anybody(db.connection)? {
             p.empty { "Noch hat niemand einen Zugang. Der erste entsteht auf der Kommandozeile: partnerd user create NAME" }
         }
-        p { "Passwort vergessen? Wer alles verwaltet, gibt unter Zugänge einen neuen Link." }
+        h2 { "Passwort vergessen?" }
+        p { "Wer alles verwaltet, macht einen Link für ein neues: im Leitstand unter Zugänge, auf der Seite der Person, mit „Neuer Link“. "
+            "Ist das niemand anderes, macht ihn am Server dieser Befehl: " code { "partnerd user link \"NAME\"" } }
     };
     Ok(frame::page(ask, "Anmelden", body))
 }
@@ -45,6 +50,7 @@ pub fn log_in(ask: &Ask, db: &Snapshot<'_>) -> Result<Hashed> {
     // Behind the last statement: a read that is stopped runs again, and its attempt counts once.
     let attempt = ask.house.attempts.begin(&name, ask.address, ask.now)?;
     let (now, before) = (ask.now, ask.cookie.clone());
+    let back = resume::back(ask);
     Ok(Box::new(move || {
         let holds = has_hash(&password, known.as_ref().map(|(_, hash)| hash.as_str()))?;
         attempt.end(holds);
@@ -60,8 +66,9 @@ pub fn log_in(ask: &Ask, db: &Snapshot<'_>) -> Result<Hashed> {
             }
             people::end_session(connection, &before)?;
             people::begin_session(connection, id, &cookie, now)?;
-            let (to, cookie) = ("/leitstand".to_owned(), Some(cookie.clone()));
-            Ok(Done { to, cookie, person: Some(id), ..Done::default() })
+            let cookie = Some(cookie.clone());
+            let to = || Done { to: "/leitstand".to_owned(), ..Done::default() };
+            Ok(Done { cookie, person: Some(id), ..back.clone().map_or_else(to, resume::resumed) })
         });
         Ok(change)
     }))
@@ -76,7 +83,7 @@ pub fn log_out(ask: &Ask) -> Result<HouseChange> {
     let cookie = ask.cookie.clone();
     Ok(Box::new(move |connection| {
         people::end_session(connection, &cookie)?;
-        let to = "/leitstand/anmelden".to_owned();
+        let to = LOG_IN_PATH.to_owned();
         Ok(Done { to, cookie: Some(String::new()), ..Done::default() })
     }))
 }
@@ -163,21 +170,30 @@ pub fn show_account(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(ask, "Mein Zugang", body))
 }
 
+/// Proves, with the delay of a log-in, that the password of who asks was typed into a field.
+pub fn own_password(
+    ask: &Ask,
+    db: &Snapshot<'_>,
+    field: &'static str,
+    wrong: &'static str,
+) -> Result<impl FnOnce() -> Result<()> + Send + use<>> {
+    let name = ask.person.as_ref().map_or("", |person| person.name.as_str());
+    let (typed, known) = (ask.field_as_typed(field).to_owned(), people::hash_of(db.connection, name)?);
+    // Behind the last statement, as in log_in.
+    let attempt = ask.house.attempts.begin(name, ask.address, ask.now)?;
+    Ok(move || {
+        let holds = has_hash(&typed, known.as_ref().map(|(_, hash)| hash.as_str()))?;
+        attempt.end(holds);
+        if holds { Ok(()) } else { Err(Refusal::field(Code::WertUngueltig, field, wrong).into()) }
+    })
+}
+
 pub fn change_password(ask: &Ask, db: &Snapshot<'_>) -> Result<Hashed> {
     let Some(person) = ask.person.clone() else { return Err(Failure::not_found("Dieser Zugang")) };
     let password = new_password(ask, &person.name)?;
-    let old = ask.field_as_typed("bisher").to_owned();
-    let known = people::hash_of(db.connection, &person.name)?;
-    // Behind the last statement, as in log_in.
-    let attempt = ask.house.attempts.begin(&person.name, ask.address, ask.now)?;
-    let now = ask.now;
+    let (proved, now) = (own_password(ask, db, "bisher", "Das bisherige Passwort stimmt nicht.")?, ask.now);
     Ok(Box::new(move || {
-        let holds = has_hash(&old, known.as_ref().map(|(_, hash)| hash.as_str()))?;
-        attempt.end(holds);
-        if !holds {
-            let message = "Das bisherige Passwort stimmt nicht.";
-            return Err(Refusal::field(Code::WertUngueltig, "bisher", message).into());
-        }
+        proved()?;
         let whose = move |_: &Connection| Ok(person.clone());
         with_password(whose, &password, now, "/leitstand/konto", "Das Passwort ist geändert.")
     }))

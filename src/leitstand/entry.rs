@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hyper::HeaderMap;
 
+use super::anmelden::LOG_IN_PATH;
 use super::frame;
 use super::page::{Access, Ask, House, Page, Take, fields};
 use super::people::{self, Person};
@@ -79,11 +80,12 @@ pub fn admit(
     })?;
     let (house, query_text) = (Arc::clone(house), request.query.clone());
     let (form, refusal, tried, notes) = Default::default();
-    let address = neighbourhood(address);
+    let (address, base) = (neighbourhood(address), base(&house, request));
     Ok(Ask {
         house,
         page,
         now,
+        base,
         address,
         person,
         firmen,
@@ -97,6 +99,13 @@ pub fn admit(
         notes,
         cookie,
     })
+}
+
+/// How the browser calls this machine.
+fn base(house: &House, request: &Request) -> String {
+    let scheme = if is_encrypted(house, request) { "https" } else { "http" };
+    let host = request.headers.get("host").and_then(|host| host.to_str().ok()).unwrap_or_default();
+    format!("{scheme}://{host}")
 }
 
 /// Refuses what comes from where nobody may come from, or to a name that is not this machine's.
@@ -152,6 +161,11 @@ fn wanted(
         let message = "Diese Seite hat kein Formular.";
         return Err(coded(405, Code::MethodeNichtErlaubt, message).with("allow", "GET"));
     }
+    if is_post && person.is_none() && page.access != Access::Open {
+        // What was typed goes through the log-in ([`super::resume`]).
+        let log_in = house.pages.iter().find(|page| page.pattern == LOG_IN_PATH);
+        return Ok((log_in.ok_or_else(unknown)?, Vec::new(), Vec::new()));
+    }
     check(page, person, firma, is_post)?;
     if page.access.is_of_firma() {
         ids.remove(0);
@@ -171,7 +185,7 @@ fn check(
 ) -> std::result::Result<(), Reply> {
     let may = match (page.access, person) {
         (Access::Open, _) => true,
-        (_, None) => return Err(frame::redirect("/leitstand/anmelden")),
+        (_, None) => return Err(frame::redirect(LOG_IN_PATH)),
         (access, _) if access.is_of_firma() && firma.is_none() => return Err(unknown()),
         (access, Some(person)) if is_post => access.rights(person).sends,
         (access, Some(person)) => access.rights(person).sees,

@@ -1,4 +1,5 @@
-//! Messages of a form, shown once on the page that it leads to: hints, or that it is done.
+//! What a form leaves for the page that it leads to, which shows it once: hints, that it is done, or what was typed before a
+//! log-in.
 
 use std::collections::VecDeque;
 use std::mem::take;
@@ -16,15 +17,17 @@ struct FlashMessage {
     browser: [u8; 32],
     path: String,
     notes: Vec<String>,
+    form: Vec<(String, String)>,
 }
 
 #[derive(Default)]
 pub struct FlashMessages(Mutex<VecDeque<FlashMessage>>);
 
 impl FlashMessages {
-    /// Keeps notes for the page that the browser with this cookie is sent to; a query behind its path does not count.
-    pub fn keep(&self, cookie: &str, to: &str, notes: Vec<String>) {
-        if notes.is_empty() {
+    /// Keeps notes, and what its form shows, for the page that the browser with this cookie is sent to; a query behind its
+    /// path does not count.
+    pub fn keep(&self, cookie: &str, to: &str, notes: Vec<String>, form: Vec<(String, String)>) {
+        if notes.is_empty() && form.is_empty() {
             return;
         }
         let path = to.split(['?', '#']).next().unwrap_or_default().to_owned();
@@ -39,20 +42,21 @@ impl FlashMessages {
         if let Some(dropped) = dropped {
             messages.remove(dropped);
         }
-        messages.push_back(FlashMessage { browser, path, notes });
+        messages.push_back(FlashMessage { browser, path, notes, form });
     }
 
-    pub fn take(&self, cookie: &str, path: &str) -> Vec<String> {
+    pub fn take(&self, cookie: &str, path: &str) -> (Vec<String>, Vec<(String, String)>) {
         let browser = digest(cookie);
         let mut messages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut notes = Vec::new();
+        let (mut notes, mut form) = (Vec::new(), Vec::new());
         messages.retain_mut(|message| {
             let is_meant = message.browser == browser && message.path == path;
             if is_meant {
                 notes.append(&mut take(&mut message.notes));
+                form = take(&mut message.form);
             }
             !is_meant
         });
-        notes
+        (notes, form)
     }
 }

@@ -38,9 +38,22 @@ pub fn live_page(ask: &Ask, db: &Snapshot<'_>, title: &str, body: Markup) -> Res
     let newest = feed::newest(db.connection, firma)?;
     let body = html! {
         div data-neues=(ask.of_firma("neues")) data-seit=(newest) { (body) }
-        script src="/leitstand/live.js" defer {}
+        (script())
     };
     Ok(page(ask, title, body))
+}
+
+fn script() -> Markup {
+    html! { script src="/leitstand/live.js" defer {} }
+}
+
+/// A text to be taken elsewhere, with a button that copies it where the browser runs scripts; a click marks all of it.
+pub fn to_copy(text: &str) -> Markup {
+    html! {
+        div id="einmal" { p.once { (text) } }
+        p.actions { button type="button" hidden data-kopiere="einmal" { "Kopieren" } span role="status" {} }
+        (script())
+    }
 }
 
 pub fn page(ask: &Ask, title: &str, body: Markup) -> Reply {

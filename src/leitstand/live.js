@@ -1,6 +1,6 @@
 "use strict";
 // Pages that show what is new: waits until the company has changed, fetches the page again and puts its content in place.
-// Without this the pages are as they were when they were loaded.
+// Without this the pages are as they were when they were loaded. And buttons that copy a text.
 (() => {
   const shown = document.querySelector("[data-neues]");
   const pause = (ms) => new Promise((go) => setTimeout(go, ms));
@@ -39,5 +39,16 @@
     }
   }
 
-  follow();
+  if (shown) follow();
+
+  for (const button of document.querySelectorAll("[data-kopiere]")) {
+    const text = document.getElementById(button.dataset.kopiere);
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      getSelection().selectAllChildren(text);
+      // Browsers copy only for pages that came by TLS, or from this machine.
+      const isCopied = await navigator.clipboard?.writeText(text.textContent).then(() => true, () => false);
+      button.nextElementSibling.textContent = isCopied ? "Kopiert." : "Markiert: jetzt mit Strg+C kopieren.";
+    });
+  }
 })();

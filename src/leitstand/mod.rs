@@ -6,8 +6,9 @@
 //! `page` says what a page is, `entry` who is let in, `server` how a request is answered, `frame` and `parts` what pages
 //! are made of, `lists` the pages of lists, `line`, `bars` and `graph` pictures, `akteure`, `anhaenge`, `storno`, `verlauf`
 //! and `taten` what several pages show, `people` and `passwords` who may log in. `upkeep` looks at the disk, `rat` says
-//! what to do about errors, `hilfe` shows the handbook. `carry` has forms carried out, `flash` keeps what they leave to be said, `jobs` runs what
-//! takes longer than a page may, `uploads` keeps files to be imported, `eviction` says whose entry makes room.
+//! what to do about errors, `hilfe` shows the handbook. `carry` has forms carried out, `flash` keeps what they leave to be
+//! said, `resume` brings one back behind a log-in, `jobs` runs what takes longer than a page may, `uploads` keeps files to be
+//! imported, `eviction` says whose entry makes room.
 
 mod abschluss;
 mod akteure;
@@ -56,6 +57,7 @@ mod produktion;
 mod protokoll;
 mod rat;
 mod rechte;
+mod resume;
 mod schluessel;
 pub mod server;
 mod sicherung;

@@ -201,6 +201,8 @@ pub struct Done {
     pub notes: Vec<String>,
     /// A new cookie; blank: it goes.
     pub cookie: Option<String>,
+    /// What the form there shows, as if it had been typed.
+    pub form: Vec<(String, String)>,
     pub person: Option<i64>,
     pub subject: Option<Uuid>,
     pub firma: Option<i64>,
@@ -247,6 +249,8 @@ pub struct Ask {
     pub house: Arc<House>,
     pub page: &'static Page,
     pub now: Instant,
+    /// How the browser calls this machine, as `https://muehle.local`.
+    pub base: String,
     /// Where the request comes from: an address, or a network of IPv6.
     pub address: IpAddr,
     pub person: Option<Person>,
@@ -499,7 +503,7 @@ fn request(method: Method, path: &str, body: Vec<u8>, at: Instant) -> Request {
 }
 
 /// Fields of a form at most: those of a document of a hundred positions.
-const FIELDS_MAX: usize = 3_000;
+pub const FIELDS_MAX: usize = 3_000;
 
 /// Reads `a=1&b=2` (application/x-www-form-urlencoded).
 pub fn fields(text: &str) -> Result<Vec<(String, String)>> {

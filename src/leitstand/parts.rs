@@ -6,6 +6,7 @@ use maud::{Markup, Render, html};
 use serde_json::Value;
 
 use super::page::{Ask, encoded};
+use super::resume;
 use crate::blatt::numbers::grouped;
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Code, Refusal};
@@ -280,6 +281,7 @@ pub fn made_from(ask: &Ask, name: &str, now: impl Display) -> Markup {
 
 /// A field of a form with its label; with what was typed before and why it was refused.
 pub fn field(ask: &Ask, name: &str, label: &str, kind: &str, value: &str, autocomplete: &str) -> Markup {
+    debug_assert!(kind != "password" || resume::is_secret(name), "{name} would go through the log-in page");
     let shown = (!["password", "file"].contains(&kind)).then(|| typed(ask, name, value));
     labelled(ask, name, label, |id, invalid, why| {
         html! {

@@ -20,7 +20,7 @@ const PEOPLE_MAX: i64 = 1_000;
 const SESSIONS_OF_PERSON_MAX: i64 = 10;
 
 /// How long a link holds, in milliseconds: an hour.
-const LINK_MILLIS: i64 = 60 * 60 * 1_000;
+pub const LINK_MILLIS: i64 = 60 * 60 * 1_000;
 
 /// How long a session lasts, in milliseconds: twelve hours.
 pub const SESSION_MILLIS: i64 = 12 * 60 * 60 * 1_000;
@@ -219,6 +219,14 @@ pub fn store_link(connection: &Connection, id: i64, secret: &str, now: Instant) 
         params![id, digest(secret), now.millis() + LINK_MILLIS],
     )?;
     Ok(())
+}
+
+/// The link of a person, if they have one: until when it holds, and what tells it from the one that is made next.
+pub fn link_of(connection: &Connection, id: i64) -> Result<Option<(Instant, String)>> {
+    let mut statement =
+        connection.prepare_cached("select bis, lower(hex(digest)) from person_link where person_id = ?1")?;
+    let link = statement.query_row([id], |row| Ok((row.get(0)?, row.get::<_, String>(1)?))).optional()?;
+    Ok(link.map(|(until, stored)| (until, hex(&digest(&stored)))))
 }
 
 /// Whose link this is, while it holds.

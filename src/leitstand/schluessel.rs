@@ -197,10 +197,19 @@ fn check_limit(most: Option<u32>, grant: &Grant, old: Option<&StoredKey>) -> Res
     }
 }
 
-pub fn show_new(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
+/// What tells the keys of a company from those that it has once there is one more.
+fn stand_of_all(connection: &Connection, firma: i64, now: Instant) -> Result<String> {
+    let keys = key::of_tenant(connection, firma, now)?;
+    let ids: String = keys.iter().map(|key| format!("{}\n", key.id)).collect();
+    Ok(hex(&Sha256::digest(ids)))
+}
+
+pub fn show_new(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let stand = stand_of_all(db.connection, ask.firma_id(), ask.now)?;
+    let inside = html! { (made_from(ask, "stand", stand)) (fields(ask, None)) };
     let body = html! {
         p { "Jedes Programm bekommt einen eigenen Schlüssel: So ist im Protokoll zu sehen, wer was tat, und einer lässt sich sperren, ohne die anderen zu stören." }
-        (form(ask, fields(ask, None), "Schlüssel anlegen", false))
+        (form(ask, inside, "Schlüssel anlegen", false))
     };
     Ok(frame::page(ask, "Neuer Schlüssel", body))
 }
@@ -211,10 +220,17 @@ pub fn create(ask: &Ask, db: &Snapshot<'_>) -> Result<Hashed> {
     check_end(grant.valid_until, ask.now)?;
     check_limit(most(ask), &grant, None)?;
     let (firma, now, secret) = (ask.firma_id(), ask.now, key::mac_secret(db.connection)?);
-    let here = ask.of_firma("schluessel");
+    let (here, sent) = (ask.of_firma("schluessel"), ask.field("stand").to_owned());
     Ok(Box::new(move || {
         let key = key::generate(&secret)?;
         let change: HouseChange = Box::new(move |connection| {
+            if stand_of_all(connection, firma, now)? != sent {
+                let message = format!(
+                    "Inzwischen ist ein Schlüssel angelegt worden: Dieses Formular wurde zweimal gesendet, oder jemand anderes war schneller. Ein weiterer entstand nicht. Steht „{}“ unter „Schlüssel“ und ist nirgends eingetragen, ihn sperren und einen neuen anlegen.",
+                    grant.label
+                );
+                return Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message).into());
+            }
             let deed = key_changes::create(connection, firma, &key, &grant, now)?;
             Ok(Done {
                 deed: Some(deed),
@@ -230,7 +246,7 @@ pub fn create(ask: &Ask, db: &Snapshot<'_>) -> Result<Hashed> {
 fn once(key: &NewKey, grant: &Grant, here: &str) -> Markup {
     html! {
         p { "Das ist der Schlüssel „" (grant.label) "“. Er wird nur dieses eine Mal gezeigt und ist nirgends aufgeschrieben: bitte jetzt in das Programm eintragen." }
-        p.once { (key.text) }
+        (frame::to_copy(&key.text))
         ul {
             li { "Das Programm sendet ihn mit jeder Anfrage im Header " code { "X-API-Key" } "." }
             li { "Ausprobieren lässt er sich auf der Seite " a href="/docs" { "/docs" } ", oder mit " code { "curl -H \"X-API-Key: SCHLÜSSEL\" ADRESSE/api/v1/kunden" } "." }

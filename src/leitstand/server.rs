@@ -10,13 +10,13 @@ use futures_util::FutureExt;
 
 use super::entry::{self, Refused};
 use super::flash::FlashMessages;
-use super::frame;
 use super::page::{Access, Ask, Done, Hashed, House, Page, Snapshot, TRY, Take, fields};
 use super::password_thread::PasswordThread;
 use super::people::SESSION_MILLIS;
 use super::upkeep::Lookout;
 use super::upload::{self, Form};
 use super::visit::{self, FormChange, Visit};
+use super::{frame, resume};
 use crate::db::batch::Batch;
 use crate::db::error::exceeded_budget;
 use crate::db::feed;
@@ -124,7 +124,9 @@ impl Leitstand {
     async fn show(&self, visit: &mut Visit) -> Result<Reply> {
         let Request { method, headers, path, .. } = &*visit.request;
         if method == "GET" && !headers.contains_key(LIVE_HEADER) {
-            visit.ask.notes.extend(self.flash.take(&visit.ask.cookie, path));
+            let (notes, form) = self.flash.take(&visit.ask.cookie, path);
+            visit.ask.notes.extend(notes);
+            visit.ask.form.fields.extend(form);
         }
         let on = |lane: Lane| {
             let (ask, account) = (visit.ask.clone(), visit.account());
@@ -150,7 +152,12 @@ impl Leitstand {
                 Reply { status: error::status(refusal.code), code: Some(refusal.code), ..reply }
             }
             (None, Some(to)) => {
-                self.flash.keep(&visit.ask.cookie, to, take(&mut visit.ask.notes));
+                self.flash.keep(
+                    &visit.ask.cookie,
+                    to,
+                    take(&mut visit.ask.notes),
+                    take(&mut visit.ask.form.fields),
+                );
                 reply
             }
             (None, None) => reply,
@@ -195,6 +202,11 @@ impl Leitstand {
         let limit = if visit.ask.page.has_upload { upload::UPLOAD_BYTES_MAX } else { FORM_BYTES_MAX };
         if visit.request.body.is_awaited() {
             visit.request.body.set(client.body(limit, &visit.account()).await);
+        }
+        if visit.ask.page.matches(&visit.request.path).is_none() {
+            let typed = form_of(&visit.request, true).ok().map(|form| form.fields);
+            visit.ask.form.fields = resume::of(&visit.request, typed);
+            return Ok(Reply { status: 401, ..self.show(visit).await? });
         }
         match self.carry_out(visit).await {
             Ok(Some(Done { tried: Some(tried), .. })) => {
@@ -252,7 +264,7 @@ impl Leitstand {
         if let Some(cookie) = done.cookie {
             visit.ask.cookie = cookie;
         }
-        self.flash.keep(&visit.ask.cookie, &done.to, done.notes);
+        self.flash.keep(&visit.ask.cookie, &done.to, done.notes, done.form);
         frame::redirect(done.to)
     }
 

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 
 use super::frame;
 use super::page::{Ask, Done, HouseChange, Snapshot};
-use super::parts::{choice, facts, field, linked, moment};
+use super::parts::{choice, facts, field, linked, made_from, moment};
 use super::people::{self, Person, Rolle};
 use crate::failure::{Failure, Result};
 use crate::gate::audit::{Filter, Who, log_page};
@@ -89,24 +89,32 @@ pub fn create(ask: &Ask) -> Result<HouseChange> {
     })?;
     let is_chosen = |firma: &&Tenant| ask.field(&format!("firma-{}", firma.id)) == "ja";
     let firmen: Vec<Tenant> = ask.firmen.iter().filter(is_chosen).cloned().collect();
-    let (secret, now) = (people::secret()?, ask.now);
+    let (secret, now, ask) = (people::secret()?, ask.now, ask.clone());
     Ok(Box::new(move |connection| {
+        if people::find(connection, &name)?.is_some() {
+            let message = format!(
+                "„{name}“ gibt es schon. Wurde dieses Formular zweimal gesendet, ist die Person trotzdem nur einmal angelegt; einen neuen Link gibt es auf ihrer Seite."
+            );
+            return Err(Refusal::field(Code::WertUngueltig, "name", message).into());
+        }
         let ids: Vec<_> = firmen.iter().map(|firma| firma.id).collect();
         let names: Vec<_> = firmen.iter().map(|firma| firma.name.as_str()).collect();
         let only = (!ids.is_empty()).then_some(ids.as_slice());
         let id = people::create(connection, &name, rolle, only, now)?;
         people::store_link(connection, id, &secret, now)?;
         let deed = Some(people::created(id, &name, rolle, &names));
-        Ok(Done { deed, ..link_of(&name, &secret) })
+        Ok(Done { deed, ..link_of(&ask, &name, &secret) })
     }))
 }
 
 /// The page with a link, which is shown this once.
-fn link_of(name: &str, secret: &str) -> Done {
+fn link_of(ask: &Ask, name: &str, secret: &str) -> Done {
+    let until = moment(Instant::from_millis(ask.now.millis() + people::LINK_MILLIS));
     let body = html! {
-        p { "Diesen Link an " strong { (name) } " geben. Er gilt eine Stunde lang und nur einmal, und er wird nur jetzt gezeigt. "
-            "Davor gehört die Adresse dieses Rechners, wie sie im Browser steht." }
-        p.once { "/leitstand/passwort?link=" (secret) }
+        p { "Diesen Link an " strong { (name) } " geben, auf einem Weg, den niemand sonst liest. Er gilt bis " (until) ", eine Stunde lang, und nur einmal. Gezeigt wird er nur jetzt." }
+        (frame::to_copy(&format!("{}/leitstand/passwort?link={secret}", ask.base)))
+        (facts(&[("Name zum Anmelden", name.to_owned())]))
+        p { "Geöffnet wird er an einem Rechner, an dem der Leitstand zu sehen ist." }
         p { a href=(PEOPLE_PATH) { "Zurück zu den Zugängen" } }
     };
     Done { once: Some(("Link für das Passwort", body)), ..Done::default() }
@@ -144,18 +152,32 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
 
 pub fn show_link(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let person = by_id(db.connection, number(ask)?)?;
-    let what = html! { p { "Mit dem Link setzt " (person.name) " ein neues Passwort. Das bisherige gilt, bis das geschehen ist." } };
+    let link = people::link_of(db.connection, person.id)?;
+    let until = link.as_ref().map(|(until, _)| *until);
+    let what = html! {
+        (made_from(ask, "stand", stand(link)))
+        p { "Mit dem Link setzt " (person.name) " ein neues Passwort. Das bisherige gilt, bis das geschehen ist." }
+        @if let Some(until) = until.filter(|until| *until > ask.now) { p { "Ein Link gilt noch bis " (moment(until)) "; der neue ersetzt ihn." } }
+    };
     frame::form_page(ask, "Neuer Link", &[], what, "Link machen", false)
 }
 
+fn stand(link: Option<(Instant, String)>) -> String {
+    link.map_or("keiner".to_owned(), |(_, stand)| stand)
+}
+
 pub fn make_link(ask: &Ask) -> Result<HouseChange> {
-    let (id, secret, now) = (number(ask)?, people::secret()?, ask.now);
+    let (id, secret, now, ask) = (number(ask)?, people::secret()?, ask.now, ask.clone());
     Ok(Box::new(move |connection| {
         let person = people::by_id(connection, id)?.filter(|person| person.aktiv);
         let person = person.ok_or_else(|| Failure::not_found("Dieser Zugang"))?;
+        if stand(people::link_of(connection, id)?) != ask.field("stand") {
+            let message = "Der Link ist schon gemacht: Dieses Formular wurde zweimal gesendet, oder jemand anderes war schneller. Ein zweiter entstand nicht.";
+            return Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message).into());
+        }
         people::store_link(connection, id, &secret, now)?;
         let deed = Some(person.deed(Tat::LinkErzeugt));
-        Ok(Done { deed, ..link_of(&person.name, &secret) })
+        Ok(Done { deed, ..link_of(&ask, &person.name, &secret) })
     }))
 }
 

@@ -21,6 +21,7 @@ mod seiten;
 mod sicherung;
 mod vergessen;
 mod waren;
+mod wege;
 mod worte;
 mod zustand;
 
@@ -187,7 +188,7 @@ pub fn form_with_file(fields: &[(&str, &str)], file: (&str, &str, &[u8])) -> (&'
     ("multipart/form-data; boundary=x", body)
 }
 
-fn encoded(fields: &[(&str, &str)]) -> String {
+pub fn encoded(fields: &[(&str, &str)]) -> String {
     let encode = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
     fields
         .iter()

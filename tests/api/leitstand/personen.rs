@@ -125,7 +125,7 @@ fn the_audit_log_names_who_was_refused() {
     browser.get(&format!("{foreign}/belege")).is(404);
     browser.get("/leitstand/sicherung").is(403);
     // Who is not logged in is still a stranger, and so is who comes by a name that is not this machine's.
-    Browser::on(&server).post(&settings, &[]).is(303);
+    Browser::on(&server).post(&settings, &[]).is(401);
     browser.send("GET", "/leitstand/konto", &[("host", "evil.example")], "").is(421);
     server.restart();
     let rows = |path: &str, status: u16| -> String {
@@ -143,7 +143,7 @@ fn the_audit_log_names_who_was_refused() {
         (format!("{own}/kasse"), 400, "1 1"),
         (format!("{foreign}/belege"), 404, "1"),
         ("/leitstand/sicherung".to_owned(), 403, "1"),
-        (settings, 303, "-"),
+        (settings, 401, "-"),
         ("/leitstand/konto".to_owned(), 421, "-"),
     ] {
         assert_eq!(rows(&path, status), expected, "{path}");
