@@ -35,6 +35,7 @@ use crate::http::budget::Budget;
 use crate::http::router::Router;
 use crate::http::server::{Limits, serve};
 use crate::leitstand::PAGES;
+use crate::leitstand::restoring::{Order, Restored};
 use crate::leitstand::server::{Front, Leitstand};
 use crate::rules::day::Instant;
 
@@ -97,18 +98,28 @@ impl Service {
         tls: Option<TlsAcceptor>,
         stop: impl Future<Output = ()>,
     ) -> impl Future<Output = ()> {
+        let stop = Arc::clone(&self.front).end(stop);
         serve(listener, Arc::clone(&self.front), Arc::clone(&self.clock), limits, tls, stop)
     }
 
-    /// Finishes what is queued and closes the database. No request may run any more.
-    pub fn close(self) {
+    /// Has the pages take orders to restore a backup: whoever calls this carries out what [`Service::close`] gives. They
+    /// say what the last one came to.
+    pub fn take_orders(&self, last: Option<Restored>) {
+        self.front.leitstand.iter().for_each(|leitstand| leitstand.restoring().take_orders(last.clone()));
+    }
+
+    /// Finishes what is queued and closes the database; an order to restore, if that is why it ends. No request may run any
+    /// more.
+    pub fn close(self) -> Option<Order> {
         let Service { gate, front, writer, midnight, clock: _, _lock } = self;
         front.leitstand.iter().for_each(|leitstand| leitstand.stop());
+        let order = front.leitstand.as_ref().and_then(|leitstand| leitstand.restoring().order());
         midnight.stop();
         // Whoever closes the last connection removes the write-ahead log, unless that one only reads. Where a long read
         // still runs, or a request waits for its key, the log stays for the next start.
         drop((front, gate));
         writer.stop();
+        order
     }
 }
 

@@ -1,6 +1,8 @@
 //! What administrators use: backup and restore (P10), doctor, completions. A copy of a busy database is whole and has
 //! all that was answered before it began; nothing is overwritten or half done.
 
+#[path = "admin/browser.rs"]
+mod browser;
 mod process;
 mod programs;
 #[path = "admin/second.rs"]

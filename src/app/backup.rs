@@ -10,7 +10,6 @@ use serde::Serialize;
 
 use super::check::check;
 use super::sealing::{self, secret_of};
-use crate::db::Clock;
 use crate::db::connection::open_writer;
 use crate::db::copy::{copy, fill_at_once, part_of};
 use crate::db::files::{
@@ -20,6 +19,7 @@ use crate::db::files::{
 use crate::db::migrate::{check_current, migrate_in_place};
 use crate::db::owner::give_to_owner_of;
 use crate::db::seal::Secret;
+use crate::db::{Clock, TenantId};
 use crate::db::{evidence, feed, lock, log};
 use crate::failure::{Failure, Result};
 use crate::gate::{administration, audit};
@@ -311,6 +311,15 @@ fn count(connection: &Connection, named: &Path) -> Result<Content> {
         changes_head: administration::CHAIN.end_in_words(connection)?,
         evidence_head: evidence::CHAIN.end_in_words(connection)?,
     })
+}
+
+/// How many documents, weighings and partners a company has.
+pub fn holdings(connection: &Connection, tenant: TenantId) -> Result<[i64; 3]> {
+    let rows = |table: &str| -> Result<i64> {
+        let statement = format!("select count(*) from {table} where tenant_id = ?1");
+        Ok(connection.query_row(&statement, [tenant], |row| row.get(0))?)
+    };
+    Ok([rows("beleg")?, rows("wiegung")?, rows("kunde")?])
 }
 
 fn size(path: &Path) -> Result<u64> {

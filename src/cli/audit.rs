@@ -270,6 +270,7 @@ fn tat_in_words(tat: Tat) -> &'static str {
         Tat::Geaendert => "changed",
         Tat::Geleert => "emptied",
         Tat::Geloescht => "deleted",
+        Tat::Zurueckgespielt => "restored",
         Tat::Gesperrt => "deactivated",
         Tat::Freigegeben => "activated",
         Tat::LinkErzeugt => "link made",

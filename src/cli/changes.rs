@@ -7,11 +7,11 @@ use rusqlite::Connection;
 
 use super::database::{in_transaction, now};
 use super::terminal::{Terminal, sentence};
-use crate::db::TenantId;
 use crate::db::connection::open_sealed;
+use crate::db::{TenantId, log};
 use crate::failure::Result;
 use crate::gate::administration::{self, Akteur};
-use crate::rules::deed::Deed;
+use crate::rules::deed::{Art, Deed, Tat};
 
 /// Writes down what a command did, within the transaction that does it; to what belongs to a company, or to none.
 pub fn note(connection: &Connection, tenant: Option<TenantId>, command: &str, deed: &Deed) -> Result<()> {
@@ -27,6 +27,18 @@ pub fn note_made(database: &Path, terminal: &Terminal, command: &str, deed: &Dee
     if let Err(error) = written {
         let (database, why) = (database.display(), sentence(error));
         terminal.say(&format!("This could not be written into the log of {database}: {why}"));
+    }
+}
+
+/// Writes down, in a database that was restored, who wanted it on the page: that person may not be in it.
+pub fn note_order(database: &Path, person: &str, backup: &Path) {
+    let akteur = Akteur::Befehl { name: "restore".to_owned(), konto: format!("Leitstand: {person}") };
+    let deed = Deed::new(Tat::Zurueckgespielt, Art::Sicherung).name(backup.display().to_string());
+    let written = open_sealed(database).map_err(Into::into).and_then(|mut connection| {
+        in_transaction(&mut connection, |open| Ok(administration::note(open, now(), &akteur, None, &deed)?))
+    });
+    if let Err(error) = written {
+        log(&format!("the restore could not be written into the log: {}", sentence(error)));
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::io::{Error, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, absolute};
+use std::sync::{Arc, Mutex};
 
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -13,12 +14,15 @@ use super::finding::{Finding, Severity, ok, warning, wrong};
 #[cfg(target_os = "linux")]
 use super::systemd;
 use super::terminal::{Outcome, Terminal, sentence};
-use super::user;
+use super::{changes, user};
+use crate::app::backup::restore;
 use crate::config::Config;
 use crate::db::{log, system_clock};
+use crate::failure::locked;
 use crate::gate::waiters::WAITERS_MAX;
 use crate::http::server::{Limits, stop_signal};
 use crate::http::tls::{acceptor, validity};
+use crate::leitstand::restoring::{Order, Restored};
 use crate::rules::day::Day;
 use crate::service::{self, Service};
 
@@ -31,25 +35,59 @@ pub struct Arguments {
 
 pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let is_new = !config.db.exists();
-    let runtime = runtime()?;
-    let listener = listen(&runtime, config)?;
+    let mut running = runtime()?;
+    let mut listener = listen(&running, config)?;
     let tls = encryption(config)?;
-    let app = Service::open(&config.db, system_clock(), &config.policy)?;
+    let mut app = Service::open(&config.db, system_clock(), &config.policy)?;
     if is_new {
         greet(&config.db, terminal);
     }
-    let result = serve(&runtime, &app, listener, tls, config, terminal, |base| {
-        tracing::info!("{base}/docs describes the interface, and tries it with a key");
-        if let Err(error) = user::say_first_link(&config.db, base, config, terminal) {
-            log(&format!("no link to begin was made: {}", sentence(error)));
-        }
-    });
-    drop(runtime);
-    app.close();
-    result
+    let mut last = None;
+    loop {
+        app.take_orders(last.take());
+        let result = serve(&running, &app, listener, tls.clone(), config, terminal, |base| {
+            tracing::info!("{base}/docs describes the interface, and tries it with a key");
+            if let Err(error) = user::say_first_link(&config.db, base, config, terminal) {
+                log(&format!("no link to begin was made: {}", sentence(error)));
+            }
+        });
+        drop(running);
+        let (Some(order), spare) = (app.close(), result?) else { return Ok(()) };
+        // Stopped meanwhile: what was ordered is not begun.
+        let Some(spare) = spare else { return Ok(()) };
+        last = Some(restored(config, &order));
+        running = runtime()?;
+        listener = {
+            let _within = running.enter();
+            TcpListener::from_std(spare)?
+        };
+        app = Service::open(&config.db, system_clock(), &config.policy)?;
+    }
 }
 
-/// Serves an open service; `started` is told the address once it is printed.
+/// Restores a backup between two lives of the service, as the command does, and writes down who wanted it.
+fn restored(config: &Config, order: &Order) -> Restored {
+    log(&format!("{} is restored, as {} wants it", order.backup.display(), order.person));
+    let began = |step: &str| {
+        tracing::info!("restoring: {step}");
+        Ok(())
+    };
+    let work = || restore(&config.db, &order.backup, &system_clock(), began);
+    #[cfg(target_os = "linux")]
+    let done = systemd::patiently(work);
+    #[cfg(not(target_os = "linux"))]
+    let done = work();
+    let outcome = done.map(|restored| restored.set_aside).map_err(|failure| failure.to_string());
+    let outcome = outcome.map(|aside| aside.map(|aside| absolute(&aside).unwrap_or(aside)));
+    match &outcome {
+        Ok(_) => changes::note_order(&config.db, &order.person, &order.backup),
+        Err(why) => log(&format!("{} was not restored: {why}", order.backup.display())),
+    }
+    Restored { id: order.id.clone(), at: now(), outcome }
+}
+
+/// Serves an open service; `started` is told the address once it is printed. Unless it was told to stop, the socket stays
+/// open: whoever connects waits for what serves next.
 pub fn serve(
     runtime: &Runtime,
     app: &Service,
@@ -58,11 +96,18 @@ pub fn serve(
     config: &Config,
     terminal: &Terminal,
     started: impl FnOnce(&str),
-) -> Outcome {
-    let stop = {
-        let _within = runtime.enter();
-        stop_signal(stopping).map_err(|error| format!("Ctrl-C cannot be waited for: {error}"))?
+) -> Outcome<Option<std::net::TcpListener>> {
+    let listener = listener.into_std()?;
+    let spare = Arc::new(Mutex::new(Some(listener.try_clone()?)));
+    let told = Arc::clone(&spare);
+    let stopping = move || {
+        drop(locked(&told).take());
+        stopping();
     };
+    let within = runtime.enter();
+    let stop = stop_signal(stopping).map_err(|error| format!("Ctrl-C cannot be waited for: {error}"))?;
+    let listener = TcpListener::from_std(listener)?;
+    drop(within);
     let address = listener.local_addr()?;
     if tls.is_none() && !address.ip().is_loopback() {
         log(&format!(
@@ -81,7 +126,7 @@ pub fn serve(
     #[cfg(target_os = "linux")]
     let _notifier = systemd::notify(runtime.handle(), &app.gate)?;
     runtime.block_on(app.serve(listener, fitting(&config.limits), tls, stop));
-    Ok(())
+    Ok(locked(&spare).take())
 }
 
 /// Files that the service has open besides its connections, at most.

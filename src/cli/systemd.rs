@@ -57,6 +57,22 @@ pub fn notify(runtime: &Handle, gate: &Arc<Gate>) -> Result<Option<Sender<()>>, 
     Ok(Some(stop))
 }
 
+/// Tells the watchdog that something works that no request can be answered beside.
+pub fn patiently<T>(work: impl FnOnce() -> T) -> T {
+    let Some(limit) = watchdog_enabled().filter(|limit| !limit.is_zero()) else { return work() };
+    let (stop, stopped) = channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            while stopped.recv_timeout(limit / 4) == Err(RecvTimeoutError::Timeout) {
+                send(&Watchdog, &mut false);
+            }
+        });
+        // Also where it panics, so that the thread ends.
+        let _stop = stop;
+        work()
+    })
+}
+
 pub fn stopping() {
     send(&Stopping, &mut false);
 }

@@ -8,6 +8,7 @@ use super::parts::{facts, field, form, form_to, refusal};
 use super::passwords::check;
 use super::people::{self, Person};
 use super::zugaenge::companies;
+use super::zurueckgespielt::last_in_words;
 use super::zustand::CANNOT_WRITE;
 use super::{frame, resume};
 use crate::failure::{Failure, Result};
@@ -28,6 +29,7 @@ pub fn show_log_in(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     };
     let cannot_write = ask.house.gate.writer.watch.has_failed();
     let body = html! {
+        (last_in_words(ask))
         // A session has to be written, too.
         @if cannot_write {
             p.refused { (CANNOT_WRITE) " Anmelden geht erst, wenn wieder Platz ist: Dateien löschen oder die Platte vergrößern." }

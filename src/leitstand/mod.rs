@@ -7,7 +7,7 @@
 //! are made of, `lists` the pages of lists, `line`, `bars` and `graph` pictures, `akteure`, `anhaenge`, `storno`, `verlauf`
 //! and `taten` what several pages show, `people` and `passwords` who may log in. `upkeep` looks at the disk, `rat` says
 //! what to do about errors, `hilfe` shows the handbook. `carry` has forms carried out, `flash` keeps what they leave to be
-//! said, `resume` brings one back behind a log-in, `jobs` runs what takes longer than a page may, `uploads` keeps files to be
+//! said, `resume` brings one back behind a log-in, `restoring` has a backup restored, `jobs` runs what takes longer than a page may, `uploads` keeps files to be
 //! imported, `eviction` says whose entry makes room.
 
 mod abschluss;
@@ -57,6 +57,7 @@ mod produktion;
 mod protokoll;
 mod rat;
 mod rechte;
+pub mod restoring;
 mod resume;
 mod schluessel;
 pub mod server;
@@ -77,6 +78,8 @@ mod wahl;
 mod wiegen;
 mod wiegungen;
 mod zugaenge;
+mod zurueckgespielt;
+mod zurueckspielen;
 mod zustand;
 
 use crate::http::reply::Reply;
@@ -210,6 +213,9 @@ pub const PAGES: &[Page] = &[
     haus!("/sicherung/{id}", sicherung::show).heavy(),
     haus!("/sicherung/{id}/datei", sicherung::download).heavy(),
     haus!("/sicherung/{id}/pruefen", frame::back).takes(Take::Haus(sicherung::prove)),
+    haus!("/sicherung/{id}/zurueckspielen", zurueckspielen::show)
+        .heavy()
+        .takes(Take::Hashed(zurueckspielen::order)),
     haus!("/sicherung/{id}/loeschen", sicherung::show_delete).heavy().takes(Take::Haus(sicherung::delete)),
     haus!("/protokoll", protokoll::list).in_administration("Protokoll aller Firmen"),
     haus!("/protokoll/pruefen", frame::back).takes(Take::Haus(protokoll::prove)),

@@ -18,6 +18,7 @@ use uuid::Uuid;
 use super::jobs::{Job, Jobs, NewJob, Outcome};
 use super::passwords::Attempts;
 use super::people::{Person, Rolle};
+use super::restoring::{Order, Restoring};
 use super::upkeep::Lookout;
 use super::upload::{File, Form};
 use super::uploads::Uploads;
@@ -210,6 +211,8 @@ pub struct Done {
     /// A page instead of the way: what is shown only once.
     pub once: Option<(&'static str, Markup)>,
     pub begins: Option<NewJob>,
+    /// The service ends, and begins anew with this.
+    pub restores: Option<Order>,
 }
 
 impl Done {
@@ -240,6 +243,7 @@ pub struct House {
     /// part, whosever it is. Who waits for it has it in turn.
     pub import_turn: tokio::sync::Mutex<()>,
     pub uploads: Uploads,
+    pub restoring: Restoring,
     pub lookout: Lookout,
     pub database: PathBuf,
 }

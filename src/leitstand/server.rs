@@ -13,10 +13,11 @@ use super::flash::FlashMessages;
 use super::page::{Access, Ask, Done, Hashed, House, Page, Snapshot, TRY, Take, fields};
 use super::password_thread::PasswordThread;
 use super::people::SESSION_MILLIS;
+use super::restoring::Restoring;
 use super::upkeep::Lookout;
 use super::upload::{self, Form};
 use super::visit::{self, FormChange, Visit};
-use super::{frame, resume};
+use super::{frame, resume, zurueckspielen};
 use crate::db::batch::Batch;
 use crate::db::error::exceeded_budget;
 use crate::db::feed;
@@ -58,14 +59,19 @@ impl Leitstand {
         let (database, policy) = (database.to_owned(), &gate.policy);
         let (nightly, certificate) = (policy.nightly.clone(), policy.leitstand.certificate.clone());
         let lookout = Lookout::start(database.clone(), nightly, certificate, Arc::clone(&gate.clock))?;
-        let (attempts, jobs, import_turn, uploads) = Default::default();
-        let house = Arc::new(House { gate, pages, attempts, jobs, import_turn, uploads, lookout, database });
+        let (attempts, jobs, import_turn, uploads, restoring) = Default::default();
+        let house = House { gate, pages, attempts, jobs, import_turn, uploads, restoring, lookout, database };
+        let house = Arc::new(house);
         Ok(Leitstand { house, hashing: PasswordThread::start()?, flash: FlashMessages::default() })
     }
 
     /// Asks long work to end, because the service ends.
     pub fn stop(&self) {
         self.house.jobs.give_up();
+    }
+
+    pub fn restoring(&self) -> &Restoring {
+        &self.house.restoring
     }
 
     /// Answers a request whose path begins with `/leitstand`.
@@ -257,6 +263,10 @@ impl Leitstand {
                 done.notes = vec![why.to_owned()];
             }
         }
+        if let Some(order) = done.restores {
+            self.house.restoring.begin(order);
+            return zurueckspielen::begun(&visit.ask);
+        }
         if let Some((title, body)) = done.once {
             visit.ask.notes = done.notes;
             return frame::page(&visit.ask, title, body);
@@ -388,6 +398,14 @@ pub struct Front {
     pub gate: Arc<Gate>,
     /// What answers people; none where the setting is `aus`.
     pub leitstand: Option<Arc<Leitstand>>,
+}
+
+impl Front {
+    /// Is done when it is told to stop, or a backup is to be restored.
+    pub async fn end(self: Arc<Self>, stop: impl Future<Output = ()>) {
+        let Some(leitstand) = &self.leitstand else { return stop.await };
+        tokio::select! { () = stop => {}, () = leitstand.restoring().ordered() => {} }
+    }
 }
 
 impl Answering for Front {

@@ -13,15 +13,17 @@ use super::page::{Ask, Done, HouseChange, Snapshot, start_job};
 use super::parts::{
     facts, form, form_to, linked, moment, number, optional, or_blank, refusal, table, tenths,
 };
+use super::zurueckgespielt::last_in_words;
 use crate::app::backup::Content;
 use crate::app::check::{CheckLine, steps};
 use crate::app::kept::{self, Kept};
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
+use crate::rules::day::Day;
 use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::{Code, Refusal};
 
-const BACKUPS_PATH: &str = "/leitstand/sicherung";
+pub const BACKUPS_PATH: &str = "/leitstand/sicherung";
 
 /// Backups made by hand that may be there before one has to go.
 const BACKUPS_BY_HAND_MAX: usize = 20;
@@ -49,10 +51,11 @@ pub fn list(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     ask.house.lookout.wake();
     let free = fs4::available_space(crate::db::files::folder_of(database)).ok();
     let to = |kept: &Kept| format!("{BACKUPS_PATH}/{}", kept.id);
-    let none = "Noch keine Sicherung. „Jetzt sichern“ macht die erste; nachts geschieht es von selbst, wenn backup_folder eingestellt ist.";
+    let none = "Noch keine Sicherung. „Jetzt sichern“ macht die erste.";
     let body = html! {
+        (last_in_words(ask))
         (refusal(ask, &[]))
-        p { (place_of(ask)) }
+        (nightly(ask, found.as_deref().unwrap_or_default()))
         (form(ask, html! {}, "Jetzt sichern", false))
         @match &found {
             Ok(found) => (linked("Sicherungen", none, found, to).text("Sicherung", |kept| kept.id.clone()).text("Fertig", |kept| optional(kept.made, moment)).text("Art", |kept| kind(kept).to_owned()).numbers("Größe (MB)", |kept| megabytes(kept.bytes))),
@@ -62,29 +65,52 @@ pub fn list(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
         (facts(&[("Datei", whole(database)), ("Frei auf dieser Platte", free.map(gigabytes).unwrap_or_default())]))
         (form_to(ask, &format!("{BACKUPS_PATH}/pruefen"), html! { p { "Geprüft wird an einer Kopie auf derselben Platte, die danach gelöscht wird." } }, "Datenbank prüfen", false))
         h2 { "Zurückspielen" }
-        p { "Dazu den Dienst anhalten und auf dem Server eingeben:" }
+        p { "Oben die Sicherung öffnen, dann „Zurückspielen“: Die Seite sagt zuerst, was danach fehlt." }
+        p { "Ist der Leitstand nicht mehr zu sehen, geht es auf dem Server. Den Dienst anhalten, dies eingeben, den Dienst wieder starten:" }
         p.once { "partnerd --db " (whole(database)) " restore SICHERUNG.db" }
-        p { "Was vorher da war, bleibt daneben erhalten. Schlüssel, die seit der Sicherung gesperrt wurden, sind danach wieder frei." }
     };
     Ok(frame::page(ask, "Sicherung", body))
 }
 
 /// A path from its root: where the server was started says nothing to who reads this.
-fn whole(path: &Path) -> String {
+pub fn whole(path: &Path) -> String {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
 }
 
-fn place_of(ask: &Ask) -> Markup {
-    let (_, folder) = places(ask);
-    match &ask.house.gate.policy.nightly {
-        Some(nightly) => html! {
-            "Jede Nacht ab " (format!("{:02}:{:02}", nightly.minute / 60, nightly.minute % 60)) " Uhr entsteht eine geprüfte Sicherung in "
-            (whole(folder)) "; die neuesten " (nightly.keep) " bleiben."
-        },
-        None => html! {
-            "Von selbst wird noch nicht gesichert: Dafür braucht die Konfiguration " code { "backup_folder" } ", am besten auf einer anderen Platte. "
-            "Von Hand gehen Sicherungen nach " (whole(folder)) ", auf dieselbe Platte wie die Datenbank."
-        },
+/// What has to stand in the settings for backups at night, as an example.
+const NIGHTLY_SETTINGS: &str =
+    "backup_folder = \"/mnt/sicherung/partnerd\"\nbackup_time = \"02:30\"\nbackup_keep = 14";
+
+/// Whether backups are made at night: where, the last one and the next; or what has to be set up for it.
+fn nightly(ask: &Ask, kept: &[Kept]) -> Markup {
+    let folder = whole(places(ask).1);
+    let Some(nightly) = &ask.house.gate.policy.nightly else {
+        return html! {
+            p { "Von selbst wird noch nicht gesichert. Damit es jede Nacht geschieht, gehören diese Zeilen in die Einstellungen des Servers (bei Debian "
+                code { "/etc/partnerd/partnerd.toml" } ", unter Windows " code { "C:\\ProgramData\\partnerd\\partnerd.toml" } ", sonst die Datei hinter " code { "--config" } "):" }
+            pre tabindex="0" { (NIGHTLY_SETTINGS) }
+            p { "Der Ordner muss da sein, am besten auf einer anderen Platte, und dem Benutzer des Dienstes gehören. Danach den Dienst neu starten (bei Debian "
+                code { "systemctl restart partnerd" } "). Bis dahin gehen Sicherungen von Hand nach " (folder) ", auf dieselbe Platte wie die Datenbank." }
+        };
+    };
+    let (today, minute) = (Day::in_berlin(ask.now), ask.now.minute_in_berlin());
+    let last = kept.iter().find(|kept| !kept.is_by_hand && kept.is_proved);
+    let is_made = kept.iter().any(|kept| !kept.is_by_hand && kept.id == today.to_string());
+    let at = format!("{:02}:{:02} Uhr", nightly.minute / 60, nightly.minute % 60);
+    let next = match (is_made, minute < nightly.minute) {
+        (false, true) => format!("heute ab {at}"),
+        (false, false) => {
+            "gleich; die von heute fehlt noch. Gelingt sie nicht, sagt das Protokoll des Dienstes, warum"
+                .to_owned()
+        }
+        (true, _) => format!("morgen ab {at}"),
+    };
+    html! {
+        p { "Jede Nacht entsteht von selbst eine geprüfte Sicherung in " (folder) "; die neuesten " (nightly.keep) " bleiben." }
+        (facts(&[
+            ("Zuletzt", last.and_then(|kept| kept.made).map_or("noch keine".to_owned(), moment)),
+            ("Die nächste", next),
+        ]))
     }
 }
 
@@ -149,7 +175,7 @@ fn made_of(content: &Content) -> Markup {
     }
 }
 
-fn found(ask: &Ask) -> Result<(Kept, PathBuf)> {
+pub fn found(ask: &Ask) -> Result<(Kept, PathBuf)> {
     let (database, folder) = places(ask);
     kept::find(database, folder, ask.id(0)?)?.ok_or_else(|| Failure::not_found("Diese Sicherung"))
 }
@@ -162,6 +188,7 @@ pub fn show(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
         (facts(&[("Datei", file.display().to_string()), ("Fertig", made), ("Art", kind(&kept).to_owned()), ("Größe (MB)", megabytes(kept.bytes))]))
         p.actions {
             a.button href=(format!("{here}/datei")) { "Herunterladen" }
+            @if kept.is_proved { a.button.danger href=(format!("{here}/zurueckspielen")) { "Zurückspielen" } }
             @if kept.is_by_hand { a.button.danger href=(format!("{here}/loeschen")) { "Löschen" } }
         }
         (form_to(ask, &format!("{here}/pruefen"), html! {}, "Noch einmal prüfen", false))

@@ -125,6 +125,7 @@ fn happened(tat: Tat) -> Option<&'static str> {
         Tat::Angelegt => "angelegt",
         Tat::Geleert => "geleert",
         Tat::Geloescht => "gelöscht",
+        Tat::Zurueckgespielt => "zurückgespielt",
         Tat::Gesperrt => "gesperrt",
         Tat::Freigegeben => "freigegeben",
         Tat::LinkErzeugt => "hat einen neuen Link",

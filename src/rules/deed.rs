@@ -13,6 +13,7 @@ choice! {
         Geaendert = "geaendert",
         Geleert = "geleert",
         Geloescht = "geloescht",
+        Zurueckgespielt = "zurueckgespielt",
         Gesperrt = "gesperrt",
         Freigegeben = "freigegeben",
         LinkErzeugt = "link_erzeugt",

@@ -79,6 +79,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
                 "{base}/docs describes the interface, and tries it with this key. Ctrl-C ends the demo."
             ));
         })
+        .map(drop)
     });
     drop(runtime);
     app.close();

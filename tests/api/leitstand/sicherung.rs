@@ -10,7 +10,7 @@ use partnerd::app::kept::prove_running;
 use partnerd::db::connection::open_writer;
 use partnerd::db::system_clock;
 use partnerd::failure::Failure;
-use partnerd::gate::Policy;
+use partnerd::gate::{Nightly, Policy};
 use partnerd::service::Service;
 
 use super::{Browser, Shown, person};
@@ -81,6 +81,42 @@ fn a_backup_is_made_downloaded_proved_and_deleted() {
     browser.get(&one).is(404);
     let log = browser.get("/leitstand/protokoll?ergebnis=aenderungen");
     assert!(log.text.contains(&format!("Sicherung „{}“ gelöscht", file.display())), "{}", log.text);
+}
+
+#[test]
+fn the_page_says_how_backups_are_made_at_night_and_what_restoring_takes() {
+    let server = Server::start();
+    server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let page = browser.get(HERE);
+    for text in ["backup_folder = &quot;", "backup_time = ", "backup_keep = ", "/etc/partnerd/partnerd.toml"]
+    {
+        assert!(page.is(200).text.contains(text), "{text}: {}", page.text);
+    }
+    carried_out(&mut browser, HERE, HERE);
+    let one = browser
+        .get(HERE)
+        .text
+        .split(&format!("href=\"{HERE}/"))
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap()
+        .to_owned();
+    // A process that does not restore by itself names the command, and takes no order.
+    let restore = format!("{HERE}/{one}/zurueckspielen");
+    let shown = browser.get(&restore);
+    assert!(shown.is(200).text.contains(" restore /") && shown.hidden("token").is_none(), "{}", shown.text);
+    let token = browser.get(HERE).hidden("token").unwrap();
+    browser.post(&restore, &[("token", &token), ("passwort", super::PASSWORD)]).is(400);
+    let nightly = Nightly { folder: server.database.parent().unwrap().to_owned(), minute: 150, keep: 14 };
+    let server =
+        Server::start_with("2026-07-10T23:00:00Z", Policy { nightly: Some(nightly), ..Policy::default() });
+    let page = person(&server, &["Erika", "--role", "verwalten"]).get(HERE);
+    for text in ["noch keine", "heute ab 02:30 Uhr", "die neuesten 14 bleiben"] {
+        assert!(page.is(200).text.contains(text), "{text}: {}", page.text);
+    }
 }
 
 #[test]

@@ -1,0 +1,23 @@
+//! What the last restore came to, in words: where files are is for who keeps the house.
+
+use maud::{Markup, html};
+
+use super::page::Ask;
+use super::parts::moment;
+use super::restoring::Restored;
+
+pub fn last_in_words(ask: &Ask) -> Markup {
+    let Some(Restored { id, at, outcome }) = ask.house.restoring.last() else { return html! {} };
+    html! {
+        @match outcome {
+            Ok(aside) => p.note role="status" {
+                "Am " (moment(*at)) " ist die Sicherung " (id) " zurückgespielt worden; sie ist geprüft. Es gelten die Passwörter und Schlüssel von damals. "
+                @if let Some(aside) = aside.as_ref().filter(|_| ask.keeps_house()) { "Die Datenbank von vorher liegt daneben: " (aside.display()) }
+            },
+            Err(why) => p.refused role="alert" {
+                "Am " (moment(*at)) " ist es nicht gelungen, die Sicherung " (id) " zurückzuspielen. "
+                @if ask.keeps_house() { "Was das Programm dazu sagt: " (why) }
+            },
+        }
+    }
+}

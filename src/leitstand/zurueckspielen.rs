@@ -1,0 +1,114 @@
+//! A backup put in the place of the database, on the page: what would be lost is said first, and the password asked again.
+//! Then the service ends, its process restores as the command does, and serves again.
+
+use std::path::Path;
+
+use maud::html;
+use rusqlite::Connection;
+
+use super::anmelden::own_password;
+use super::frame;
+use super::page::{Ask, Done, Hashed, HouseChange, Snapshot};
+use super::parts::{field, form, moment, number, optional, refusal, table};
+use super::restoring::Order;
+use super::sicherung::{BACKUPS_PATH, found, whole};
+use crate::app::backup;
+use crate::db::TenantId;
+use crate::db::connection::open_to_look;
+use crate::db::feed;
+use crate::db::tx::Tx;
+use crate::failure::{Failure, Result};
+use crate::http::reply::Reply;
+use crate::rules::day::Instant;
+use crate::rules::error::{Code, Refusal};
+use crate::tenants;
+
+/// The page of a backup leads here; where the process cannot restore, it says how the command does.
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let (kept, file) = found(ask)?;
+    let lost = lost(db, &file, ask.now)?;
+    let database = &ask.house.database;
+    let inside = html! {
+        (refusal(ask, &["passwort"]))
+        (field(ask, "passwort", "Das eigene Passwort", "password", "", "current-password"))
+    };
+    let body = html! {
+        p { "An die Stelle der Datenbank kommt die Sicherung vom " (optional(kept.made, moment)) ". Was seitdem geschrieben wurde, fehlt danach:" }
+        (table("Was fehlen wird", "Es gibt keine Firma.", &lost)
+            .text("Firma", |lost| lost.firma.clone())
+            .numbers("Belege", |lost| number(lost.fewer(0)))
+            .numbers("Wiegungen", |lost| number(lost.fewer(1)))
+            .numbers("Partner", |lost| number(lost.fewer(2)))
+            .text("Zuletzt geändert", |lost| optional(lost.now.1, moment))
+            .text("In der Sicherung zuletzt", |lost| optional(lost.then.1, moment)))
+        ul {
+            li { "Auch Änderungen an Einstellungen, Schlüsseln und Zugängen seit damals sind weg: Was gesperrt wurde, ist wieder frei, und es gelten die Passwörter von damals." }
+            li { "Die Datenbank von jetzt bleibt daneben liegen und lässt sich ebenso zurückholen." }
+            li { "Programme und Leute warten so lange; die Seite kommt von selbst wieder. Bei einer großen Datenbank dauert das einige Minuten." }
+        }
+        @if ask.house.restoring.is_possible() { (form(ask, inside, "Zurückspielen", true)) }
+        @else {
+            p { "Hier geht es nur mit Befehlen. Den Dienst anhalten, dies eingeben, den Dienst wieder starten:" }
+            p.once { "partnerd --db " (whole(database)) " restore " (whole(&file)) }
+        }
+        p { a href=(format!("{BACKUPS_PATH}/{}", kept.id)) { "Zurück, ohne etwas zu tun" } }
+    };
+    Ok(frame::page(ask, &format!("Sicherung {} zurückspielen", kept.id), body))
+}
+
+pub fn order(ask: &Ask, db: &Snapshot<'_>) -> Result<Hashed> {
+    let (kept, file) = found(ask)?;
+    let refused = |message| Err(Refusal::new(Code::WertUngueltig, message).into());
+    if !ask.house.restoring.is_possible() || !kept.is_proved {
+        return refused("Das geht hier nicht.");
+    }
+    ask.house.jobs.check_room(None)?;
+    let Some(person) = &ask.person else { return Err(Failure::not_found("Dieser Zugang")) };
+    let order = Order { backup: file, id: kept.id, person: person.name.clone() };
+    let proved = own_password(ask, db, "passwort", "Das Passwort stimmt nicht.")?;
+    Ok(Box::new(move || {
+        proved()?;
+        let change: HouseChange =
+            Box::new(move |_| Ok(Done { restores: Some(order.clone()), ..Done::default() }));
+        Ok(change)
+    }))
+}
+
+/// The answer to who ordered it: it loads anew, and then waits until the service is there again.
+pub fn begun(ask: &Ask) -> Reply {
+    let body = html! {
+        p role="status" { "Der Dienst hält an, spielt die Sicherung zurück, prüft sie und kommt wieder. Diese Seite lädt von selbst neu und wartet, bis es so weit ist." }
+        p { a href=(BACKUPS_PATH) { "Jetzt nachsehen" } }
+    };
+    let page = frame::page(ask, "Die Sicherung wird zurückgespielt", body);
+    page.with("refresh", format!("3; url={BACKUPS_PATH}"))
+}
+
+/// What a company has, and when it last changed.
+type Holdings = ([i64; 3], Option<Instant>);
+
+struct Lost {
+    firma: String,
+    now: Holdings,
+    then: Holdings,
+}
+
+impl Lost {
+    fn fewer(&self, at: usize) -> i64 {
+        (self.now.0[at] - self.then.0[at]).max(0)
+    }
+}
+
+fn lost(db: &Snapshot<'_>, backup: &Path, now: Instant) -> Result<Vec<Lost>> {
+    let old = open_to_look(backup)?;
+    let lost = |firma: tenants::Tenant| {
+        let (now, then) = (holdings(db.connection, firma.id, now)?, holdings(&old, firma.id, now)?);
+        Ok(Lost { firma: firma.name, now, then })
+    };
+    tenants::list(db.connection)?.into_iter().map(lost).collect()
+}
+
+fn holdings(connection: &Connection, firma: TenantId, now: Instant) -> Result<Holdings> {
+    let newest = feed::ends(&Tx::new(connection, firma, now))?.map(|[_, (_, last)]| last);
+    Ok((backup::holdings(connection, firma)?, newest))
+}

@@ -1,0 +1,212 @@
+//! A backup put back in the browser: the process stops, restores and serves again by itself, and whenever it is killed one
+//! of the two databases is whole.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use ureq::Agent;
+use ureq::http::Request;
+
+use crate::count;
+use crate::process::{Folder, Running};
+
+const PASSWORD: &str = "Roggen im Silo drei";
+const LIST: &str = "/leitstand/sicherung";
+
+/// A browser of one page after the other.
+struct Browser {
+    agent: Agent,
+    base: String,
+    cookie: String,
+}
+
+struct Shown {
+    status: u16,
+    text: String,
+    refresh: String,
+}
+
+impl Browser {
+    /// Somebody who keeps the house, with a session.
+    fn of_erika(folder: &Folder, server: &Running) -> Browser {
+        let link = folder.result(&["user", "create", "Erika", "--role", "verwalten"]);
+        let mut browser = Browser::on(server);
+        let path = format!("/leitstand/{}", link.trim().split_once("/leitstand/").unwrap().1);
+        let fields = [("passwort", PASSWORD), ("wiederholung", PASSWORD)];
+        assert_eq!(browser.fill(&path, &fields).status, 303);
+        browser
+    }
+
+    fn on(server: &Running) -> Browser {
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_idle_connections(0)
+            .timeout_global(Some(Duration::from_secs(120)));
+        let agent = config.build().into();
+        Browser { agent, base: format!("http://{}", server.address), cookie: String::new() }
+    }
+
+    fn send(&mut self, path: &str, body: Option<String>) -> Result<Shown, ureq::Error> {
+        let request = Request::builder()
+            .method(if body.is_some() { "POST" } else { "GET" })
+            .uri(format!("{}{path}", self.base))
+            .header("cookie", format!("leitstand={}", self.cookie))
+            .header("content-type", "application/x-www-form-urlencoded");
+        let response = match body {
+            Some(body) => self.agent.run(request.body(body).unwrap())?,
+            None => self.agent.run(request.body(()).unwrap())?,
+        };
+        let header =
+            |name: &str| response.headers().get(name).map_or("", |value| value.to_str().unwrap()).to_owned();
+        let (status, refresh, set) = (response.status().as_u16(), header("refresh"), header("set-cookie"));
+        if let Some(cookie) = set.strip_prefix("leitstand=") {
+            self.cookie = cookie.split(';').next().unwrap().to_owned();
+        }
+        Ok(Shown { status, refresh, text: response.into_body().read_to_string()? })
+    }
+
+    #[track_caller]
+    fn get(&mut self, path: &str) -> Shown {
+        self.send(path, None).unwrap()
+    }
+
+    /// Opens a page, fills its form and sends it.
+    #[track_caller]
+    fn fill(&mut self, path: &str, fields: &[(&str, &str)]) -> Shown {
+        let page = self.get(path);
+        assert_eq!(page.status, 200, "{path}: {}", page.text);
+        let token = page.text.split("name=\"token\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+        let encode = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
+        let fields = fields.iter().map(|(name, value)| format!("&{name}={}", encode(value)));
+        self.send(path, Some(format!("token={token}{}", fields.collect::<String>()))).unwrap()
+    }
+
+    /// Makes a backup; the page of it.
+    fn back_up(&mut self) -> String {
+        assert_eq!(self.fill(LIST, &[]).status, 303);
+        let until = Instant::now() + Duration::from_secs(60);
+        loop {
+            let page = self.get(LIST);
+            if let Some(rest) = page.text.split(&format!("href=\"{LIST}/")).nth(1) {
+                return format!("{LIST}/{}", rest.split('"').next().unwrap());
+            }
+            assert!(Instant::now() < until, "no backup was made: {}", page.text);
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+/// The database of before that was set aside last.
+fn aside(folder: &Folder) -> Vec<std::path::PathBuf> {
+    let files = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    files.filter(|path| path.to_string_lossy().contains("before-restore")).collect()
+}
+
+#[test]
+fn a_backup_is_put_back_in_the_browser_by_the_server_itself() {
+    let folder = Folder::new();
+    let mut server = folder.serve(&[]);
+    let client = server.client(&folder.company("Mühle"));
+    let create = |name: &str| assert_eq!(client.post("/api/v1/kunden", &json!({"name": name})).status, 201);
+    create("Huber");
+    let mut erika = Browser::of_erika(&folder, &server);
+    let one = erika.back_up();
+    create("Meier");
+    let restore = format!("{one}/zurueckspielen");
+    assert!(erika.get(&one).text.contains(&restore));
+
+    // First what would be lost; then the password.
+    let page = erika.get(&restore);
+    let row = page.text.split("<tbody>").nth(1).unwrap().split("</tbody>").next().unwrap();
+    let cells: Vec<_> = row
+        .split("<td")
+        .skip(1)
+        .map(|cell| cell.split('>').nth(1).unwrap().split('<').next().unwrap())
+        .collect();
+    assert_eq!(cells[..4], ["Mühle", "0", "0", "1"], "{row}");
+    let wrong = erika.fill(&restore, &[("passwort", "ein falsches Passwort")]);
+    assert!(wrong.status == 400 && wrong.text.contains("Das Passwort stimmt nicht"), "{}", wrong.text);
+    assert_eq!(client.get("/api/v1/kunden").body["count"], 2);
+
+    for round in 1..=2 {
+        let pid = server.pid();
+        let begun = erika.fill(&restore, &[("passwort", PASSWORD)]);
+        assert!(begun.status == 200 && begun.refresh.contains(LIST), "{} {}", begun.status, begun.text);
+        // Whoever asks now waits until it serves again; the session is older than the backup.
+        let page = erika.get(LIST);
+        assert!(page.text.contains("zurückgespielt worden; sie ist geprüft"), "{}", page.text);
+        let kept = aside(&folder);
+        assert_eq!(kept.len(), round, "{kept:?}");
+        assert!(kept.iter().all(|kept| count(kept, "kunde") == 2), "{kept:?}");
+        assert!(kept.iter().any(|kept| page.text.contains(kept.to_str().unwrap())), "{}", page.text);
+        let stranger = Browser::on(&server).get("/leitstand/anmelden").text;
+        assert!(stranger.contains("zurückgespielt") && !stranger.contains("before-restore"), "{stranger}");
+        assert_eq!(client.get("/api/v1/kunden").body["count"], 1);
+        assert_eq!(server.pid(), pid);
+        folder.result(&["check"]);
+        folder.result(&["audit", "verify"]);
+        let changes = folder.result(&["--json", "audit", "changes"]);
+        assert!(changes.contains("zurueckgespielt") && changes.contains("Leitstand: Erika"), "{changes}");
+        // It works as before, also for another time.
+        create("Schmid");
+    }
+    server.signal("TERM");
+    assert!(server.end().0.success());
+}
+
+#[test]
+fn whenever_it_is_killed_while_it_restores_one_of_the_two_databases_is_whole() {
+    let folder = Folder::new();
+    let mut server = folder.serve(&[]);
+    let key = folder.company("Mühle");
+    let create = |server: &Running, name: &str| {
+        assert_eq!(server.client(&key).post("/api/v1/kunden", &json!({"name": name})).status, 201);
+    };
+    create(&server, "Huber");
+    let mut erika = Browser::of_erika(&folder, &server);
+    let one = erika.back_up();
+    create(&server, "Meier");
+    let (mut before, mut after) = (0, 0);
+    for pause in [0, 20, 40, 60, 80, 120, 160, 240, 400, 800] {
+        assert_eq!(erika.fill(&format!("{one}/zurueckspielen"), &[("passwort", PASSWORD)]).status, 200);
+        std::thread::sleep(Duration::from_millis(pause));
+        server.kill();
+        server = folder.serve(&[]);
+        erika.base = format!("http://{}", server.address);
+        folder.result(&["check"]);
+        match count(&folder.file("partnerd.db"), "kunde") {
+            1 => {
+                after += 1;
+                create(&server, "Schmid");
+            }
+            2 => before += 1,
+            other => panic!("{other} partners"),
+        }
+    }
+    assert!(before > 0 && after > 0, "killed {before} times before it was done and {after} times after");
+}
+
+#[test]
+fn what_is_no_longer_whole_is_not_put_back_and_the_old_database_serves_again() {
+    let folder = Folder::new();
+    let mut server = folder.serve(&[]);
+    let client = server.client(&folder.company("Mühle"));
+    assert_eq!(client.post("/api/v1/kunden", &json!({"name": "Huber"})).status, 201);
+    let mut erika = Browser::of_erika(&folder, &server);
+    let one = erika.back_up();
+    let file = folder.file(&format!("partnerd-{}.db", one.rsplit('/').next().unwrap()));
+    let backup = rusqlite::Connection::open(&file).unwrap();
+    let index = "select name from sqlite_schema where type = 'index' and sql is not null limit 1";
+    let index: String = backup.query_row(index, [], |row| row.get(0)).unwrap();
+    backup.execute_batch(&format!("drop index {index}")).unwrap();
+    drop(backup);
+    assert_eq!(client.post("/api/v1/kunden", &json!({"name": "Meier"})).status, 201);
+    assert_eq!(erika.fill(&format!("{one}/zurueckspielen"), &[("passwort", PASSWORD)]).status, 200);
+    let page = erika.get(LIST);
+    assert!(page.text.contains("nicht gelungen") && page.text.contains("is not whole"), "{}", page.text);
+    assert_eq!(client.get("/api/v1/kunden").body["count"], 2);
+    assert!(aside(&folder).is_empty());
+    server.signal("TERM");
+    assert!(server.end().0.success());
+}
