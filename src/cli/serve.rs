@@ -4,6 +4,8 @@ use std::io::{Error, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, absolute};
 use std::sync::{Arc, Mutex};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -17,8 +19,9 @@ use super::terminal::{Outcome, Terminal, sentence};
 use super::{changes, user};
 use crate::app::backup::restore;
 use crate::config::Config;
+use crate::db::copy::is_any_in_work;
 use crate::db::{log, system_clock};
-use crate::failure::locked;
+use crate::failure::{Failure, locked};
 use crate::gate::waiters::WAITERS_MAX;
 use crate::http::server::{Limits, stop_signal};
 use crate::http::tls::{acceptor, validity};
@@ -72,7 +75,10 @@ fn restored(config: &Config, order: &Order) -> Restored {
         tracing::info!("restoring: {step}");
         Ok(())
     };
-    let work = || restore(&config.db, &order.backup, &system_clock(), began);
+    let work = || {
+        wait_for_copies()?;
+        restore(&config.db, &order.backup, &system_clock(), began)
+    };
     #[cfg(target_os = "linux")]
     let done = systemd::patiently(work);
     #[cfg(not(target_os = "linux"))]
@@ -84,6 +90,20 @@ fn restored(config: &Config, order: &Order) -> Restored {
         Err(why) => log(&format!("{} was not restored: {why}", order.backup.display())),
     }
     Restored { id: order.id.clone(), at: now(), outcome }
+}
+
+/// How long a restore waits for a backup that had begun before it was ordered.
+const COPIES_WAIT_MAX: Duration = Duration::from_secs(600);
+
+fn wait_for_copies() -> Result<(), Failure> {
+    let begun = Instant::now();
+    while is_any_in_work() {
+        if begun.elapsed() > COPIES_WAIT_MAX {
+            return Err(Failure::Busy("a backup is still being made: try again once it is done".into()));
+        }
+        sleep(Duration::from_millis(50));
+    }
+    Ok(())
 }
 
 /// Serves an open service; `started` is told the address once it is printed. Unless it was told to stop, the socket stays

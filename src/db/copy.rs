@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
@@ -19,6 +20,21 @@ const BEGINNINGS_MAX: u32 = 20;
 /// Steps in a row that may copy nothing because another process holds a lock: some seconds.
 const IDLE_STEPS_MAX: u32 = 2_000;
 
+/// Copies that this process is making. A service that begins anew must not make one of the same name beside it.
+static IN_WORK: AtomicUsize = AtomicUsize::new(0);
+
+struct InWork;
+
+impl Drop for InWork {
+    fn drop(&mut self) {
+        IN_WORK.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+pub fn is_any_in_work() -> bool {
+    IN_WORK.load(Ordering::SeqCst) > 0
+}
+
 /// Makes a new file, readable for its owner alone, of what `fill` puts into it. `finish` may
 /// change and prove the copy while it has another name; only then, and on the disk, it is there.
 pub fn copy(
@@ -26,6 +42,8 @@ pub fn copy(
     fill: impl FnOnce(&Path) -> Result<()>,
     finish: impl FnOnce(&Path) -> Result<()>,
 ) -> Result<()> {
+    IN_WORK.fetch_add(1, Ordering::SeqCst);
+    let _in_work = InWork;
     refuse_existing(target)?;
     let part = part_of(target);
     remove(&part)?;

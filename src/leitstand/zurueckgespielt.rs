@@ -1,13 +1,16 @@
-//! What the last restore came to, in words: where files are is for who keeps the house.
+//! What the restore of today came to, in words: where files are is for who keeps the house.
 
 use maud::{Markup, html};
 
 use super::page::Ask;
 use super::parts::moment;
 use super::restoring::Restored;
+use crate::rules::day::Instant;
 
 pub fn last_in_words(ask: &Ask) -> Markup {
-    let Some(Restored { id, at, outcome }) = ask.house.restoring.last() else { return html! {} };
+    let is_new = |last: &&Restored| ask.now.millis() - last.at.millis() < Instant::MILLIS_PER_DAY;
+    let last = ask.house.restoring.last().filter(is_new);
+    let Some(Restored { id, at, outcome }) = last else { return html! {} };
     html! {
         @match outcome {
             Ok(aside) => p.note role="status" {

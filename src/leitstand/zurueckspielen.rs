@@ -9,12 +9,13 @@ use rusqlite::Connection;
 use super::anmelden::own_password;
 use super::frame;
 use super::page::{Ask, Done, Hashed, HouseChange, Snapshot};
-use super::parts::{field, form, moment, number, optional, refusal, table};
+use super::parts::{field, form, made_from, moment, number, optional, refusal, table};
 use super::restoring::Order;
 use super::sicherung::{BACKUPS_PATH, found, whole};
 use crate::app::backup;
 use crate::db::TenantId;
 use crate::db::connection::open_to_look;
+use crate::db::copy::is_any_in_work;
 use crate::db::feed;
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
@@ -30,6 +31,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let database = &ask.house.database;
     let inside = html! {
         (refusal(ask, &["passwort"]))
+        (made_from(ask, "stand", feed::epoch(&db.tx)?))
         (field(ask, "passwort", "Das eigene Passwort", "password", "", "current-password"))
     };
     let body = html! {
@@ -62,7 +64,14 @@ pub fn order(ask: &Ask, db: &Snapshot<'_>) -> Result<Hashed> {
     if !ask.house.restoring.is_possible() || !kept.is_proved {
         return refused("Das geht hier nicht.");
     }
+    if feed::epoch(&db.tx)?.to_string() != ask.field("stand") {
+        let message = "Seit diese Seite geöffnet wurde, ist schon eine Sicherung zurückgespielt worden. Noch einmal geschieht es nicht.";
+        return Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message).into());
+    }
     ask.house.jobs.check_room(None)?;
+    if is_any_in_work() {
+        return refused("Gerade entsteht eine Sicherung. Bitte warten, bis sie fertig ist.");
+    }
     let Some(person) = &ask.person else { return Err(Failure::not_found("Dieser Zugang")) };
     let order = Order { backup: file, id: kept.id, person: person.name.clone() };
     let proved = own_password(ask, db, "passwort", "Das Passwort stimmt nicht.")?;

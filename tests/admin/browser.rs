@@ -18,6 +18,8 @@ struct Browser {
     agent: Agent,
     base: String,
     cookie: String,
+    /// The form that was sent last.
+    last: String,
 }
 
 struct Shown {
@@ -44,7 +46,12 @@ impl Browser {
             .max_idle_connections(0)
             .timeout_global(Some(Duration::from_secs(120)));
         let agent = config.build().into();
-        Browser { agent, base: format!("http://{}", server.address), cookie: String::new() }
+        Browser {
+            agent,
+            base: format!("http://{}", server.address),
+            cookie: String::new(),
+            last: String::new(),
+        }
     }
 
     fn send(&mut self, path: &str, body: Option<String>) -> Result<Shown, ureq::Error> {
@@ -78,8 +85,12 @@ impl Browser {
         assert_eq!(page.status, 200, "{path}: {}", page.text);
         let token = page.text.split("name=\"token\" value=\"").nth(1).unwrap().split('"').next().unwrap();
         let encode = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
-        let fields = fields.iter().map(|(name, value)| format!("&{name}={}", encode(value)));
-        self.send(path, Some(format!("token={token}{}", fields.collect::<String>()))).unwrap()
+        let stand =
+            page.text.split("name=\"stand\" value=\"").nth(1).map(|rest| rest.split('"').next().unwrap());
+        let stand = stand.map(|stand| ("stand", stand));
+        let fields = stand.iter().chain(fields).map(|(name, value)| format!("&{name}={}", encode(value)));
+        self.last = format!("token={token}{}", fields.collect::<String>());
+        self.send(path, Some(self.last.clone())).unwrap()
     }
 
     /// Makes a backup; the page of it.
@@ -140,6 +151,14 @@ fn a_backup_is_put_back_in_the_browser_by_the_server_itself() {
         assert_eq!(kept.len(), round, "{kept:?}");
         assert!(kept.iter().all(|kept| count(kept, "kunde") == 2), "{kept:?}");
         assert!(kept.iter().any(|kept| page.text.contains(kept.to_str().unwrap())), "{}", page.text);
+        // Who loads the page anew sends its form again.
+        let reloaded = erika.send(&restore, Some(erika.last.clone())).unwrap();
+        assert!(
+            reloaded.status == 412 && reloaded.text.contains("Noch einmal geschieht es nicht"),
+            "{}",
+            reloaded.text
+        );
+        assert_eq!(aside(&folder).len(), round);
         let stranger = Browser::on(&server).get("/leitstand/anmelden").text;
         assert!(stranger.contains("zurückgespielt") && !stranger.contains("before-restore"), "{stranger}");
         assert_eq!(client.get("/api/v1/kunden").body["count"], 1);
@@ -168,9 +187,13 @@ fn whenever_it_is_killed_while_it_restores_one_of_the_two_databases_is_whole() {
     let one = erika.back_up();
     create(&server, "Meier");
     let (mut before, mut after) = (0, 0);
-    for pause in [0, 20, 40, 60, 80, 120, 160, 240, 400, 800] {
+    // The last one is killed once it is done, however long that takes.
+    for pause in [0, 20, 40, 60, 80, 120, 160, 240, 400, 800, u64::MAX] {
         assert_eq!(erika.fill(&format!("{one}/zurueckspielen"), &[("passwort", PASSWORD)]).status, 200);
-        std::thread::sleep(Duration::from_millis(pause));
+        match pause {
+            u64::MAX => assert!(erika.get(LIST).text.contains("zurückgespielt worden")),
+            pause => std::thread::sleep(Duration::from_millis(pause)),
+        }
         server.kill();
         server = folder.serve(&[]);
         erika.base = format!("http://{}", server.address);
