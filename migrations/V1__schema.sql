@@ -693,6 +693,8 @@ create table kontrakt (
 ) strict, without rowid;
 -- The list of one partner.
 create index kontrakt_partner on kontrakt (tenant_id, partner_id);
+-- D27: those that may become full, for the first page of the Leitstand.
+create index kontrakt_offen on kontrakt (tenant_id, gueltig_bis desc, id) where erledigt = 0;
 
 -- What a contract is about. None is deleted once anything refers to its contract.
 create table kontrakt_position (
@@ -778,6 +780,8 @@ create index charge_beleg on charge (tenant_id, eingang_beleg_id) where eingang_
 -- Batches of an article with stock and those without, each in the order in which they leave (D8, fefo): whoever looks
 -- for stock does not walk over what was sold long ago.
 create index charge_vorrat on charge (tenant_id, artikel_id, bestand > 0, mhd is null, mhd, id);
+-- D27: what is in stock and expires, whatever its article.
+create index charge_mhd on charge (tenant_id, mhd) where bestand > 0;
 
 -- The version of a batch before each correction, and what it was found by then: it still is (D8). Never pruned.
 create table charge_verlauf (
@@ -1285,9 +1289,13 @@ create index beleg_offen on beleg (tenant_id, beleg_typ, rechnungsart, angelegt_
 -- D4: what became final without the e-invoice that it should have had, for the first page of the Leitstand.
 create index beleg_ohne_erechnung on beleg (tenant_id, beleg_datum desc, angelegt_am desc, id desc)
   where erechnung_fehlt is not null and status = 'abgeschlossen';
--- The order of the list, with what is searched in beside it: a list that is searched reads nothing else.
+-- D27: invoices that nobody has paid yet, by the day on which they are due.
+create index beleg_unbezahlt
+  on beleg (tenant_id, date(beleg_datum, coalesce(zahlungsziel_tage, 0) || ' days'), id, beleg_typ, kunde_id, summe_brutto)
+  where status = 'abgeschlossen' and rechnungsart is not null and storno_von_beleg_id is null;
+-- The order of the list, with what is searched in beside it, words and amounts: a list that is searched reads nothing else.
 create index beleg_ordnung
-  on beleg (tenant_id, beleg_datum desc, angelegt_am desc, id desc, kunde_id, such_text);
+  on beleg (tenant_id, beleg_datum desc, angelegt_am desc, id desc, kunde_id, such_text, summe_brutto, summe_netto);
 
 -- A finalised document never changes (D4): only its state, its events and why it was cancelled. What is not named here
 -- may change: status, ereignis_am, storno_grund, version, geaendert_am, such_text; ohne_gegenbeleg may be set.

@@ -12,7 +12,7 @@ mod storno;
 
 pub use checks::CHECKS;
 pub use model::Annahmeschein;
-pub use sql::{RETENTION, find_by_delivery};
+pub use sql::{RETENTION, Summen, find_by_delivery};
 
 use uuid::Uuid;
 
@@ -29,6 +29,7 @@ use crate::http::shape::Answer;
 use crate::import::Import;
 use crate::listing::PageOf;
 use crate::rules::choice::Choice;
+use crate::rules::day::Day;
 use crate::rules::error::{Code, required};
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::repeat::{Angelegt, Wiederholt};
@@ -84,12 +85,26 @@ fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 
 /// The notes that a query asks for; von and bis mean lieferdatum (D16).
 pub fn list<P: PageOf<Annahmeschein>>(tx: &Tx<'_>, query: &Query, page: Page) -> Result<P> {
+    sql::list(tx, &filter(query)?, page)
+}
+
+/// What the notes that a query asks for come to, without those that were cancelled.
+pub fn sums(tx: &Tx<'_>, query: &Query) -> Result<Summen> {
+    sql::sums(tx, filter(query)?)
+}
+
+/// The same, of the notes of a day.
+pub fn sums_of_day(tx: &Tx<'_>, day: Day) -> Result<Summen> {
+    sql::sums(tx, Filter::equal("s", "lieferdatum", day))
+}
+
+fn filter(query: &Query) -> Result<Filter<'_>> {
     let mut filter = Filter::of("s");
     let states = query.list_of("status", AnnahmescheinStatus::parse_any_case)?;
     filter.one_of("s.status", &states);
     filter.when("s.lieferdatum >= :von", ":von", query.day("von")?);
     filter.when("s.lieferdatum <= :bis", ":bis", query.day("bis")?);
-    sql::list(tx, &filter, page)
+    Ok(filter)
 }
 
 pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Annahmeschein> {

@@ -8,8 +8,9 @@ use crate::db::list::{Filter, ListSql, Page};
 use crate::db::record::Part;
 use crate::db::retention::Retention;
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::listing::PageOf;
+use crate::rules::fixed::{Money, Quantity};
 use crate::rules::receipt::AnnahmescheinStatus;
 
 const LIST: ListSql<'_> = ListSql {
@@ -26,6 +27,25 @@ const LIST: ListSql<'_> = ListSql {
 
 pub fn list<P: PageOf<Annahmeschein>>(tx: &Tx<'_>, filter: &Filter<'_>, page: Page) -> Result<P> {
     tx.list(&LIST, filter, page)
+}
+
+pub struct Summen {
+    pub count: i64,
+    pub anliefermenge_kg: Quantity,
+    pub netto_menge_kg: Quantity,
+    pub netto_betrag: Money,
+}
+
+/// What notes come to; those that were cancelled brought nothing.
+pub fn sums(tx: &Tx<'_>, mut filter: Filter<'_>) -> Result<Summen> {
+    filter.and("s.status <> 'storniert'");
+    let select = "select count(*), coalesce(sum(s.anliefermenge_kg), 0), coalesce(sum(s.netto_menge_kg), 0),
+        coalesce(sum(s.netto_betrag), 0) from annahmeschein s";
+    let sums = tx.filtered(select, &filter, "", |row| {
+        let (count, anliefermenge_kg, netto_menge_kg) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(Summen { count, anliefermenge_kg, netto_menge_kg, netto_betrag: row.get(3)? })
+    })?;
+    sums.into_iter().next().ok_or_else(|| Failure::Broken("sums have no row".into()))
 }
 
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Annahmeschein>> {

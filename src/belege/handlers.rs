@@ -43,8 +43,7 @@ pub fn auswahl<'q>(tx: &Tx<'_>, query: &'q Query) -> Result<Auswahl<'q>> {
         artikel: query.uuid("artikel_id")?,
         kontrakt: query.uuid("kontrakt_id")?,
         sortierung: query.one_of("sortierung")?,
-        ohne_erechnung: false,
-        gutschrift_vor: None,
+        ..Auswahl::default()
     })
 }
 

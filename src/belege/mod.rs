@@ -5,7 +5,7 @@
 //! does to the stock) → `satzdatum` (the rates of what was delivered), `steuerausweis` (tax that must not be shown) → `sql`.
 //! `lifecycle` finalises and cancels, `tagesende` does so without a request, `pruefsumme` chains
 //! what is final, `pdf` keeps the archive, `verlauf` the history, `nachweis` takes all three into the chain of
-//! evidence, `dokumente` is the polling list.
+//! evidence, `dokumente` is the polling list, `offen` what is to be paid.
 //! `einlesen` makes a proposal or an ER of a supplier's e-invoice; `lieferanten_nr` learns his article numbers from it.
 //! `wareneingang` is how a goods-receipt note makes a document.
 
@@ -28,6 +28,7 @@ mod lifecycle;
 mod model;
 mod nachweis;
 mod nummer;
+mod offen;
 mod packen;
 mod partner;
 mod pdf;
@@ -49,7 +50,8 @@ pub use lager::open_of;
 pub use model::{Beleg, BelegPosition, Gegenbeleg, Kettenglied};
 pub use nachweis::{altered_pdf, digest, without_evidence};
 pub use nummer::{erechnung_of_number, finalise_number, missing_of_number, pdf_of_number, settle_number};
-pub use sql::{Auswahl, RETENTION, count, list, note_receipts};
+pub use offen::{Offen, of_day, open_sums};
+pub use sql::{Auswahl, RETENTION, list, newest, note_receipts};
 pub use tagesende::{Behind, finalise_past_days, waiting};
 pub use verlauf::{Verlaufsschritt, steps};
 pub use wareneingang::{is_live, receive};

@@ -4,14 +4,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::blatt::Skonto;
 use crate::chargen::Bewegung;
 use crate::db::columns::Json;
 use crate::db::record::record;
+use crate::failure::Result;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::document::{BelegStatus, BelegTyp, Rechnungsart};
 use crate::rules::error::{Code, Hints};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
-use crate::rules::tax::{Gedruckt, Steuerkategorie};
+use crate::rules::tax::{Gedruckt, Steuerkategorie, share};
 
 /// Where a request names the positions of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,6 +145,25 @@ impl Beleg {
     /// The day on which the goods move: lieferdatum, else beleg_datum (D8).
     pub fn liefertag(&self) -> Day {
         self.lieferdatum.unwrap_or(self.beleg_datum).0
+    }
+
+    /// The day by which it is to be paid; none where no number of days was agreed. Statements say the same (`faellig!`).
+    pub fn faellig(&self) -> Option<Day> {
+        self.zahlungsziel_tage.map(|tage| self.after(tage))
+    }
+
+    fn after(&self, tage: i64) -> Day {
+        Day::of_number(self.datum().number().saturating_add(tage))
+    }
+
+    /// What is paid in time is less; nothing is deducted from what takes money back.
+    pub fn skonto(&self) -> Result<Option<Skonto>> {
+        let agreed = self.skonto_tage.zip(self.skonto_prozent).filter(|(_, prozent)| !prozent.is_zero());
+        let Some((tage, prozent)) = agreed.filter(|_| !self.summe_brutto.is_negative()) else {
+            return Ok(None);
+        };
+        let betrag = self.summe_brutto.minus(share(self.summe_brutto, prozent))?;
+        Ok(Some(Skonto { bis: self.after(tage), prozent, betrag }))
     }
 
     /// The day whose tax rates hold: lieferdatum, else leistung_bis, else beleg_datum (D7).

@@ -11,10 +11,10 @@ use crate::db::record::{Part, record};
 use crate::db::retention::Retention;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
-use crate::listing::PageOf;
+use crate::listing::{PageOf, Records};
 use crate::rules::day::{Day, Instant};
 use crate::rules::document::{BelegTyp, Lagerrolle};
-use crate::rules::fixed::{Percent, Price, Quantity};
+use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::tax::Steuerkategorie;
 use crate::rules::text::searchable;
 
@@ -24,6 +24,24 @@ const LIST: ListSql<'_> = ListSql {
     count: "select count(*) from beleg b",
     ids_first: Some("b"),
     order: "order by b.beleg_datum desc, b.angelegt_am desc, b.id desc",
+};
+
+/// When an invoice is to be paid, as [`Beleg::faellig`] has it; at once where nothing was agreed (§ 271 BGB).
+macro_rules! faellig {
+    () => {
+        "date(b.beleg_datum, coalesce(b.zahlungsziel_tage, 0) || ' days')"
+    };
+}
+pub(super) use faellig;
+
+/// Final invoices that are not settled, what was due first before the rest. The index has them alone, and is named so that
+/// the planner, whatever it knows of the data, never looks among all that was ever paid.
+pub const UNBEZAHLT: ListSql<'_> = ListSql {
+    columns: Beleg::COLUMNS,
+    from: "from beleg b indexed by beleg_unbezahlt join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id",
+    count: "select count(*) from beleg b indexed by beleg_unbezahlt",
+    ids_first: None,
+    order: concat!("order by ", faellig!(), ", b.id"),
 };
 
 const ORDERS: [Order; 6] = [
@@ -57,18 +75,29 @@ pub struct Auswahl<'a> {
     pub ohne_erechnung: bool,
     /// Open Gutschriften that were made before this.
     pub gutschrift_vor: Option<Instant>,
+    /// Final invoices that are not settled, and nothing that was cancelled or cancels; in the order of their due dates.
+    pub unbezahlt: bool,
+    /// Of these, what was due on this day or before.
+    pub faellig_bis: Option<Day>,
+    /// Whose net or gross sum is this, with either sign.
+    pub betrag: Option<Money>,
 }
 
 pub fn list<P: PageOf<Beleg>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
     let mut filter = filter(auswahl);
+    if auswahl.unbezahlt {
+        return tx.list(&UNBEZAHLT, &filter, page);
+    }
     tx.list(&LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter), &filter, page)
 }
 
-pub fn count(tx: &Tx<'_>, auswahl: &Auswahl<'_>) -> Result<i64> {
-    tx.count(&LIST, &filter(auswahl))
+/// The newest documents, without counting how many there are.
+pub fn newest(tx: &Tx<'_>, auswahl: &Auswahl<'_>, most: u32) -> Result<Vec<Beleg>> {
+    let (filter, page) = (filter(auswahl), Page { limit: Some(most), offset: 0 });
+    Ok(Records::read(tx, &LIST, &filter, page, i64::from(most))?.rows)
 }
 
-fn filter<'a>(auswahl: &'a Auswahl<'_>) -> Filter<'a> {
+pub fn filter<'a>(auswahl: &'a Auswahl<'_>) -> Filter<'a> {
     let mut filter = Filter::of("b");
     filter.one_of("b.beleg_typ", &auswahl.typen);
     filter.one_of("b.status", &auswahl.status);
@@ -80,6 +109,14 @@ fn filter<'a>(auswahl: &'a Auswahl<'_>) -> Filter<'a> {
     let is_gutschrift =
         "b.status = 'offen' and b.rechnungsart = 'gutschrift' and b.angelegt_am < :gutschrift_vor";
     filter.when(is_gutschrift, ":gutschrift_vor", auswahl.gutschrift_vor);
+    if auswahl.unbezahlt {
+        filter.and(
+            "b.status = 'abgeschlossen' and b.rechnungsart is not null and b.storno_von_beleg_id is null",
+        );
+    }
+    filter.when(concat!(faellig!(), " <= :faellig_bis"), ":faellig_bis", auswahl.faellig_bis);
+    let has_amount = "(b.summe_brutto in (:betrag, -:betrag) or b.summe_netto in (:betrag, -:betrag))";
+    filter.when(has_amount, ":betrag", auswahl.betrag);
     filter.when("b.kunde_id = :kunde", ":kunde", auswahl.kunde);
     filter.when("b.beleg_nummer = :nummer", ":nummer", auswahl.beleg_nummer.as_deref());
     filter.when("b.external_ref = :ref", ":ref", auswahl.external_ref);

@@ -69,6 +69,15 @@ pub fn list<P: PageOf<Charge>>(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Re
     tx.list(&LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter), &filter, page)
 }
 
+/// How many batches with stock are best before a day, and how many of these were so before another; of so many at most.
+pub fn expiring(tx: &Tx<'_>, today: Day, until: Day, most: i64) -> Result<(i64, i64)> {
+    let statement = "select count(*), count(*) filter (where mhd < :today) from (
+          select mhd from charge indexed by charge_mhd
+          where tenant_id = :tenant and bestand > 0 and mhd <= :until order by mhd limit :most)";
+    let params = named_params! {":today": today, ":until": until, ":most": most};
+    tx.one(statement, params, |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
 /// Batches in the order in which they should leave: by best-before date, then age, without date
 /// last (D8, fefo).
 pub fn by_mhd(tx: &Tx<'_>, filter: &Filter<'_>) -> Result<Vec<Charge>> {

@@ -125,6 +125,29 @@ pub fn open_of(tx: &Tx<'_>, partner: Uuid, page: Page) -> Result<Vec<Kontrakt>> 
     lieferstand::complete(tx, sql::list(tx, &filter, page)?.rows)
 }
 
+/// Percent from which on a contract is nearly full, and positions of documents that are looked at for that, at most.
+const NEARLY_FULL_PERCENT: i128 = 90;
+const POSITIONS_LOOKED_AT_MAX: i64 = 500;
+const OPEN_LOOKED_AT_MAX: i64 = 500;
+
+/// Open contracts that are nearly full, or over; and whether there are others at which it was not looked.
+pub fn nearly_full(tx: &Tx<'_>) -> Result<(Vec<Kontrakt>, bool)> {
+    let named = sql::named_open(tx, OPEN_LOOKED_AT_MAX)?;
+    let mut left = POSITIONS_LOOKED_AT_MAX;
+    let mut looked_at = Vec::new();
+    for (id, positions) in &named {
+        if *positions <= left {
+            left -= positions;
+            looked_at.extend(sql::find(tx, *id)?);
+        }
+    }
+    let is_cut = looked_at.len() < named.len();
+    let all = lieferstand::complete(tx, looked_at)?.into_iter();
+    let is_full =
+        |kontrakt: &Kontrakt| kontrakt.percent().is_some_and(|percent| percent >= NEARLY_FULL_PERCENT);
+    Ok((all.filter(is_full).collect(), is_cut))
+}
+
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
     let Records { rows, count } = find_page(tx, &call.query, page)?;

@@ -41,6 +41,15 @@ record! {
     }
 }
 
+impl Kontrakt {
+    /// Percent of what was agreed that was delivered; none where either is not known.
+    pub fn percent(&self) -> Option<i128> {
+        let delivered = i128::from(self.geliefert?.units());
+        let agreed = delivered + i128::from(self.offen?.units());
+        (agreed > 0).then(|| delivered.max(0) * 100 / agreed)
+    }
+}
+
 eingabe! {
     /// A row of kontrakte; its key is kontrakt_nr. `partner` is a kundennr (D22).
     pub struct KontraktZeile {

@@ -34,6 +34,17 @@ pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Kontrakt>> {
     tx.find_by(&LIST, "v.id", &id)
 }
 
+/// Open contracts that some position names, those that end last before the rest, with how many do. So many contracts are
+/// looked at, at most.
+pub fn named_open(tx: &Tx<'_>, most: i64) -> Result<Vec<(Uuid, i64)>> {
+    let statement = "select v.id, (select count(*) from beleg_position p indexed by beleg_position_kontrakt
+            where p.tenant_id = :tenant and p.kontrakt_id = v.id)
+        from kontrakt v indexed by kontrakt_offen where v.tenant_id = :tenant and v.erledigt = 0
+        order by v.gueltig_bis desc, v.id limit :most";
+    let named = tx.all(statement, named_params! {":most": most}, |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(named.into_iter().filter(|(_, positions)| *positions > 0).collect())
+}
+
 pub fn number(tx: &Tx<'_>, id: Uuid) -> Result<Option<String>> {
     let statement = "select kontrakt_nr from kontrakt where tenant_id = :tenant and id = :id";
     tx.optional(statement, named_params! {":id": id}, |row| row.get(0))

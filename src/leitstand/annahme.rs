@@ -1,11 +1,13 @@
 //! Goods-receipt notes: weight, analysis, deductions, net; their sheet and their storno.
 
+use std::collections::BTreeMap;
+
 use maud::html;
 
 use super::lists::{self, List, filter, filter_choice};
 use super::page::{Ask, FirmaChange, Snapshot};
 use super::parts::{amount, facts, number, optional, or_blank, price};
-use super::{frame, storno};
+use super::{frame, parts, storno};
 use crate::annahmescheine::{self, Annahmeschein};
 use crate::failure::Result;
 use crate::http::reply::Reply;
@@ -16,6 +18,9 @@ use crate::rules::receipt::AnnahmescheinStatus;
 pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/annahmescheine")?;
     let found = annahmescheine::list(&db.tx, &query, lists::page_of(ask))?;
+    let sums = annahmescheine::sums(&db.tx, &query)?;
+    let kg = |menge| BTreeMap::from([("kg".to_owned(), menge)]);
+    let of = format!("{} Annahmescheine ohne stornierte", number(sums.count));
     let states = AnnahmescheinStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()));
     let list = List {
         empty: "Keine Annahmescheine gefunden. Sie entstehen bei der Warenannahme (POST /api/v1/annahmescheine) oder durch den Import.",
@@ -24,6 +29,9 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             (filter(ask, "von", "Von", "date"))
             (filter(ask, "bis", "Bis", "date"))
         },
+        above: html! { @if sums.count > 0 {
+            (parts::sums(&of, [("angeliefert", kg(sums.anliefermenge_kg)), ("netto", kg(sums.netto_menge_kg))]))
+        } },
         ..List::of("annahme", "Annahmescheine", |schein: &Annahmeschein| schein.id, &found)
     };
     let body = lists::body(ask, db, list, |table| {

@@ -10,6 +10,7 @@ use super::lists::{self, List, filter, filter_choice};
 use super::page::{Ask, FirmaChange, Snapshot};
 use super::parts::{
     ROWS, Table, amount, facts, linked, moment, number, optional, or_blank, pager, price, signed, table,
+    typed_money,
 };
 use super::{abschluss, anhaenge, frame, storno};
 use crate::anhaenge::Besitzer;
@@ -38,7 +39,10 @@ pub fn columns<'t>(table: Table<'t, Beleg>) -> Table<'t, Beleg> {
 
 pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/belege")?;
-    let found = belege::list(&db.tx, &belege::auswahl(&db.tx, &query)?, lists::page_of(ask))?;
+    let typed = ask.filled_param("betrag");
+    let betrag = typed.and_then(typed_money);
+    let auswahl = belege::Auswahl { betrag, ..belege::auswahl(&db.tx, &query)? };
+    let found = belege::list(&db.tx, &auswahl, lists::page_of(ask))?;
     let list = List {
         empty: "Keine Belege gefunden. Belege legen die angeschlossenen Programme an, oder man schreibt sie hier; vielleicht ist auch die Suche zu eng.",
         filters: html! {
@@ -46,11 +50,15 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             (filter_choice(ask, "typ", "Art", BelegTyp::ALL.iter().map(|typ| (typ.as_str(), typ.bezeichnung()))))
             (filter(ask, "von", "Von", "date"))
             (filter(ask, "bis", "Bis", "date"))
+            (filter(ask, "betrag", "Betrag, netto oder brutto", "text"))
             (filter_choice(ask, "status", "Status", BelegStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()))))
         },
         keeps: &[("kunden_id", "zu", "partner"), ("artikel_id", "zu", "artikel")],
         order: "-beleg_datum",
         above: html! {
+            @if let (Some(typed), None) = (typed, betrag) {
+                p.refused role="alert" { "„" (typed) "“ ist kein Betrag. Erwartet wird etwa 1.234,50." }
+            }
             @if ask.may_change() { p.actions { a.button href=(ask.of_firma("belege/neu")) { "Neuer Beleg" } } }
         },
         ..List::of("belege", "Belege", |beleg: &Beleg| beleg.id, &found)
@@ -58,7 +66,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(ask, "Belege", lists::body(ask, db, list, columns)?))
 }
 
-fn art_of(beleg: &Beleg) -> &'static str {
+pub fn art_of(beleg: &Beleg) -> &'static str {
     let is_storno = beleg.storno_von_beleg_id.is_some();
     beleg.beleg_typ.art(beleg.rechnungsart, is_storno, beleg.summe_netto.is_negative())
 }

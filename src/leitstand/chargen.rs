@@ -24,7 +24,7 @@ use crate::rules::text::case_key;
 use crate::rules::verweis::parse_uuid;
 use crate::{artikel, herkunft, laender};
 
-const SHELF_LIFE_SOON_DAYS: i64 = 30;
+pub const SHELF_LIFE_SOON_DAYS: i64 = 30;
 
 const WHICH: [(&str, &str); 3] = [
     ("bestand", "mit Bestand"),

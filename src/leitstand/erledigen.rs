@@ -6,27 +6,41 @@ use serde_json::json;
 use super::frame;
 use super::page::{Ask, FirmaChange, Snapshot};
 use super::parts::{amount, in_unit, made_from};
+use crate::artikel;
+use crate::belege::{self, Beleg};
 use crate::failure::Result;
 use crate::http::reply::Reply;
 use crate::http::route::Method;
-use crate::{artikel, belege};
 
 /// The box of what an invoice, or a delivery, still waits for.
-const NOTHING_COMES: &str = "ohne_gegenbeleg";
+pub const NOTHING_COMES: &str = "ohne_gegenbeleg";
+
+/// What has no counterpart yet and may still have one: `3 Stk Sack`.
+pub fn open_of(db: &Snapshot<'_>, beleg: &Beleg) -> Result<Vec<String>> {
+    if beleg.ohne_gegenbeleg {
+        return Ok(Vec::new());
+    }
+    let in_words = |(id, menge)| {
+        let artikel = artikel::must_have(&db.tx, id)?;
+        Ok(format!("{} {}", in_unit(amount(menge), artikel.einheit.as_deref()), artikel.bezeichnung))
+    };
+    belege::open_of(&db.tx, beleg)?.into_iter().map(in_words).collect()
+}
+
+pub fn counterpart(beleg: &Beleg) -> &'static str {
+    if beleg.beleg_typ.ist_rechnung() { "eine Lieferung" } else { "eine Rechnung" }
+}
 
 pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let beleg = belege::found(&db.tx, ask.uuid(0)?)?;
-    let open = belege::open_of(&db.tx, &beleg)?.into_iter();
-    let open = open.map(|(id, menge)| Ok((artikel::must_have(&db.tx, id)?, menge)));
-    let open = open.collect::<Result<Vec<_>>>()?;
-    let counterpart = if beleg.beleg_typ.ist_rechnung() { "eine Lieferung" } else { "eine Rechnung" };
+    let open = open_of(db, &beleg)?;
     let inside = html! {
         (made_from(ask, "version", beleg.version))
         p { (beleg.beleg_nummer) " ist dann bezahlt und steht nicht mehr unter dem, was offen ist." }
-        @if !open.is_empty() && !beleg.ohne_gegenbeleg {
+        @if !open.is_empty() {
             fieldset {
-                legend { "Zu dieser Ware fehlt noch " (counterpart) }
-                ul { @for (artikel, menge) in &open { li { (in_unit(amount(menge), artikel.einheit.as_deref())) " " (artikel.bezeichnung) } } }
+                legend { "Zu dieser Ware fehlt noch " (counterpart(&beleg)) }
+                ul { @for open in &open { li { (open) } } }
                 label { input type="checkbox" name=(NOTHING_COMES) value="ja" checked[ask.is_sent(NOTHING_COMES)];
                     "Es kommt nichts mehr: Spätere Belege treffen diese Ware nicht." }
             }

@@ -3,21 +3,36 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::frame;
 use super::lists::{self, List, filter, filter_choice};
 use super::page::{Ask, Snapshot};
-use super::parts::{amount, facts, in_unit, joined, optional, or_blank, price, table, yes_or_no};
+use super::parts::{
+    ROWS, amount, facts, in_unit, joined, number, optional, or_blank, price, table, yes_or_no,
+};
 use super::verlauf::{self, Lesart};
+use super::{frame, parts};
 use crate::artikel;
+use crate::db::list::Page;
 use crate::failure::Result;
 use crate::http::reply::Reply;
 use crate::kontrakte::{self, Kontrakt, Position};
+use crate::listing::Records;
 use crate::rules::day::{Day, DayTime};
-use crate::rules::fixed::Quantity;
+use crate::rules::fixed::{self, Quantity};
+
+/// Contracts that are summed at most: what was delivered on each is looked up.
+const SUMMED_MAX: u32 = 500;
 
 pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/kontrakte")?;
-    let found = kontrakte::find_page(&db.tx, &query, lists::page_of(ask))?;
+    let page = lists::page_of(ask);
+    let all = kontrakte::find_page(&db.tx, &query, Page { limit: Some(SUMMED_MAX), offset: 0 })?;
+    let (sums, found) = match all.count > i64::from(SUMMED_MAX) {
+        true => (
+            html! { p { "Summen gibt es für höchstens " (number(SUMMED_MAX)) " Kontrakte; bitte enger suchen." } },
+            kontrakte::find_page(&db.tx, &query, page)?,
+        ),
+        false => (sums(&all)?, of_page(all, page)),
+    };
     let list = List {
         empty: "Keine Kontrakte gefunden. Sie kommen durch „Neuer Kontrakt“ oder einen Import; vielleicht ist auch die Suche zu eng.",
         filters: html! {
@@ -28,6 +43,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         keeps: &[("partner_id", "zu", "partner")],
         above: html! {
             @if ask.may_change() { p.actions { a.button href=(ask.of_firma("kontrakte/neu")) { "Neuer Kontrakt" } } }
+            (sums)
         },
         ..List::of("kontrakte", "Kontrakte", |kontrakt: &Kontrakt| kontrakt.id, &found)
     };
@@ -41,6 +57,31 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             .numbers("Offen", |kontrakt| quantity(kontrakt, kontrakt.offen))
     })?;
     Ok(frame::page(ask, "Kontrakte", body))
+}
+
+/// What contracts come to, each in its unit; one without a unit counts nowhere.
+fn sums(all: &Records<Kontrakt>) -> Result<Markup> {
+    let with_unit: Vec<_> =
+        all.rows.iter().filter_map(|row| Some((row.gesamtmenge_einheit.clone()?, row))).collect();
+    let sum = |of: fn(&Kontrakt) -> Option<Quantity>| {
+        fixed::sums(with_unit.iter().filter_map(|(unit, row)| Some((unit.clone(), of(row)?))))
+    };
+    let sums = [
+        ("vereinbart", sum(|row| row.gesamtmenge)?),
+        ("geliefert", sum(|row| row.geliefert)?),
+        ("offen", sum(|row| row.offen)?),
+    ];
+    let without = all.rows.len() - with_unit.len();
+    Ok(html! {
+        (parts::sums(&format!("{} Kontrakte zusammen", number(with_unit.len())), sums))
+        @if without > 0 { p { (number(without)) " ohne Einheit zählen darin nicht mit." } }
+    })
+}
+
+/// A page of all contracts that were found.
+fn of_page(all: Records<Kontrakt>, page: Page) -> Records<Kontrakt> {
+    let from = usize::try_from(page.offset).unwrap_or(usize::MAX);
+    Records { rows: all.rows.into_iter().skip(from).take(ROWS as usize).collect(), ..all }
 }
 
 fn quantity(kontrakt: &Kontrakt, menge: Option<Quantity>) -> String {
@@ -129,13 +170,7 @@ fn words_of(name: &str, value: &Value) -> String {
 
 /// Delivered against agreed as a bar with its words; nothing where either is not known.
 fn share(kontrakt: &Kontrakt) -> Markup {
-    let (Some(delivered), Some(open)) = (kontrakt.geliefert, kontrakt.offen) else { return html! {} };
-    let delivered = i128::from(delivered.units());
-    let agreed = delivered + i128::from(open.units());
-    if agreed <= 0 {
-        return html! {};
-    }
-    let percent = delivered.max(0) * 100 / agreed;
+    let Some(percent) = kontrakt.percent() else { return html! {} };
     let width = percent.min(100) * 6;
     let words = match percent {
         0..=100 => format!("{percent} % geliefert"),

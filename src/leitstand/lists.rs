@@ -1,6 +1,6 @@
 //! The pages of lists: filters, a table that the server sorts, and the way through its pages.
 
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 use uuid::Uuid;
 
 use super::page::{Ask, Snapshot};
@@ -19,6 +19,8 @@ pub fn page_of(ask: &Ask) -> Page {
 pub struct List<'l, T> {
     /// Its path below the company's, and what leads from there to the page of a record.
     pub path: &'static str,
+    /// The path of its records, where it is another.
+    pub records: &'static str,
     pub id: fn(&T) -> Uuid,
     pub caption: &'static str,
     pub empty: &'static str,
@@ -30,6 +32,8 @@ pub struct List<'l, T> {
     /// The order where none was chosen; `-` before it: descending. Blank: it cannot be sorted.
     pub order: &'static str,
     pub above: Markup,
+    /// What the table stands in, as a form; none: nothing.
+    pub around: Option<fn(&Ask, Markup) -> Markup>,
 }
 
 impl<'l, T> List<'l, T> {
@@ -39,24 +43,30 @@ impl<'l, T> List<'l, T> {
         id: fn(&T) -> Uuid,
         found: &'l Records<T>,
     ) -> List<'l, T> {
-        let (empty, filters, keeps, order, above) = Default::default();
-        List { path, id, caption, empty, found, filters, keeps, order, above }
+        let (empty, filters, keeps, order, above, around) = Default::default();
+        List { path, records: path, id, caption, empty, found, filters, keeps, order, above, around }
     }
 }
 
 /// The page of a list: its filters, its table, and the way through its pages.
-pub fn body<T>(
-    ask: &Ask,
+pub fn body<'l, T>(
+    ask: &'l Ask,
     db: &Snapshot<'_>,
-    list: List<'_, T>,
-    columns: impl FnOnce(Table<'_, T>) -> Table<'_, T>,
+    list: List<'l, T>,
+    columns: impl FnOnce(Table<'l, T>) -> Table<'l, T>,
 ) -> Result<Markup> {
     let here = ask.of_firma(list.path);
-    let to = |row: &T| format!("{here}/{}", (list.id)(row));
-    let order = Order { ask, path: &here, default: list.order };
+    let (records, id) = (list.records, list.id);
+    let to = move |row: &T| ask.page_of(records, id(row));
+    let order = Order { ask, path: here.clone(), default: list.order };
     let order = (!list.order.is_empty()).then_some(order);
     let kept = list.keeps.iter().map(|(name, ..)| *name).chain(order.as_ref().map(|_| "sortierung"));
     let kept = kept.filter_map(|name| Some((name, ask.filled_param(name)?)));
+    let table = columns(linked(list.caption, list.empty, &list.found.rows, to)).ordered(order).render();
+    let table = match list.around {
+        Some(around) if !list.found.rows.is_empty() => around(ask, table),
+        _ => table,
+    };
     Ok(html! {
         form.filter method="get" {
             (list.filters)
@@ -65,7 +75,7 @@ pub fn body<T>(
         }
         (restriction(ask, db, &list)?)
         (list.above)
-        (columns(linked(list.caption, list.empty, &list.found.rows, to)).ordered(order))
+        (table)
         (pager(ask, &here, list.found.count))
     })
 }

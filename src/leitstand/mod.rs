@@ -6,10 +6,12 @@
 //! `page` says what a page is, `entry` who is let in, `server` how a request is answered, `frame` and `parts` what pages
 //! are made of, `lists` the pages of lists, `line`, `bars` and `graph` pictures, `akteure`, `anhaenge`, `storno`, `verlauf`
 //! and `taten` what several pages show, `people` and `passwords` who may log in. `upkeep` looks at the disk, `rat` says
-//! what to do about errors, `hilfe` shows the handbook. `carry` has forms carried out, `flash` keeps what they leave to be
-//! said, `resume` brings one back behind a log-in, `restoring` has a backup restored, `jobs` runs what takes longer than a page may, `uploads` keeps files to be
-//! imported, `eviction` says whose entry makes room.
+//! what to do about errors, `zustand` and `handgriffe` say on the first page what needs a hand, `hilfe` shows the handbook.
+//! `carry` has forms carried out, `flash` keeps what they leave to be said, `resume` brings one back behind a log-in,
+//! `restoring` has a backup restored, `jobs` runs what takes longer than a page may, `uploads` keeps files to be imported,
+//! `eviction` says whose entry makes room.
 
+mod abgelehnt;
 mod abschluss;
 mod akteure;
 mod anhaenge;
@@ -34,6 +36,7 @@ mod firmen;
 mod flash;
 mod frame;
 mod graph;
+mod handgriffe;
 mod herkunft;
 mod hilfe;
 mod import;
@@ -45,6 +48,7 @@ mod kontrakte;
 mod lager;
 mod line;
 mod lists;
+mod offen;
 pub mod page;
 mod partner;
 mod partner_felder;
@@ -141,6 +145,7 @@ pub const PAGES: &[Page] = &[
     firma!("/belege/{id}/erledigen", erledigen::show).takes(Take::Firma(erledigen::settle)),
     firma!("/belege/{id}/storno", belege::show_cancel).takes(Take::Firma(belege::cancel)),
     firma!("/belege/{id}/anhaenge/{id}", belege::attachment).heavy(),
+    firma!("/offen", offen::list).in_menu("Offene Posten").takes(Take::Firma(offen::settle)),
     firma!("/bestand", bestand::list).in_menu("Bestand"),
     firma!("/bestand/inventur", lager::show).takes(Take::Firma(lager::count)),
     firma!("/bestand/{id}", bestand::show),
@@ -195,6 +200,7 @@ pub const PAGES: &[Page] = &[
         .takes(Take::Haus(|ask| schluessel::set_active(ask, false))),
     verwaltung!("/schluessel/{id}/freigeben", schluessel::show_unlock)
         .takes(Take::Haus(|ask| schluessel::set_active(ask, true))),
+    verwaltung!("/abgelehnt", abgelehnt::list).in_administration("Abgelehnte Anfragen").heavy(),
     verwaltung!("/protokoll", protokoll::list).in_administration("Protokoll"),
     verwaltung!("/protokoll/{id}", protokoll::show),
     verwaltung!("/firma", firma::show_data)

@@ -434,10 +434,23 @@ impl Ask {
         to: String,
         note: &'static str,
     ) -> Result<FirmaChange> {
+        self.change_from(self.field("version"), method, path, body, to, note)
+    }
+
+    /// The same, of one of several records of a form: the version that it still must have.
+    pub fn change_from(
+        &self,
+        version: &str,
+        method: Method,
+        path: &str,
+        body: &impl Serialize,
+        to: String,
+        note: &'static str,
+    ) -> Result<FirmaChange> {
         let body = serde_json::to_vec(body)
             .map_err(|error| Failure::Broken(format!("a form cannot be written as JSON: {error}")))?;
         let mut request = request(method, path, body, self.now);
-        let tag = HeaderValue::try_from(format!("\"{}\"", self.field("version")));
+        let tag = HeaderValue::try_from(format!("\"{version}\""));
         request.headers.insert("if-match", tag.unwrap_or(HeaderValue::from_static("\"\"")));
         let (route, call) = self.call(method, &request)?;
         let Run::Write(read_body) = route.run else { return Err(no_route(path)) };

@@ -1,5 +1,6 @@
 //! Pieces of pages: tables, forms, German numbers and dates.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use maud::{Markup, Render, html};
@@ -10,7 +11,7 @@ use super::resume;
 use crate::blatt::numbers::grouped;
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Code, Refusal};
-use crate::rules::fixed::Quantity;
+use crate::rules::fixed::{Money, Quantity};
 
 pub const ROWS: u32 = 50;
 
@@ -102,6 +103,12 @@ pub fn plain_price(number: impl Display) -> String {
     price(number).replace('.', "")
 }
 
+/// An amount of money that was typed: `1.234,50`, with or without `EUR` or `€` behind it.
+pub fn typed_money(typed: &str) -> Option<Money> {
+    let number = typed.trim_end_matches("EUR").trim_end_matches('€').trim();
+    Money::parse(&typed_number(number)).ok().filter(|parsed| !parsed.rounded).map(|parsed| parsed.value)
+}
+
 pub fn yes_or_no(is_so: bool) -> String {
     if is_so { "ja" } else { "nein" }.to_owned()
 }
@@ -123,7 +130,7 @@ struct Column<'t, T> {
     head: &'static str,
     is_number: bool,
     sort_key: &'static str,
-    cell: Box<dyn Fn(&T) -> String + 't>,
+    cell: Box<dyn Fn(&T) -> Markup + 't>,
 }
 
 /// A table of records; where there is none, `empty` says how it gets filled.
@@ -140,7 +147,7 @@ pub struct Table<'t, T> {
 /// How a list is sorted: its page, and the order where none was chosen; `-` before it: descending.
 pub struct Order<'t> {
     pub ask: &'t Ask,
-    pub path: &'t str,
+    pub path: String,
     pub default: &'static str,
 }
 
@@ -158,13 +165,22 @@ pub fn linked<'t, T>(
 }
 
 impl<'t, T> Table<'t, T> {
-    pub fn text(mut self, head: &'static str, cell: impl Fn(&T) -> String + 't) -> Table<'t, T> {
-        self.columns.push(Column { head, is_number: false, sort_key: "", cell: Box::new(cell) });
-        self
+    pub fn text(self, head: &'static str, cell: impl Fn(&T) -> String + 't) -> Table<'t, T> {
+        self.with(head, false, move |row| html! { (cell(row)) })
     }
 
-    pub fn numbers(mut self, head: &'static str, cell: impl Fn(&T) -> String + 't) -> Table<'t, T> {
-        self.columns.push(Column { head, is_number: true, sort_key: "", cell: Box::new(cell) });
+    pub fn numbers(self, head: &'static str, cell: impl Fn(&T) -> String + 't) -> Table<'t, T> {
+        self.with(head, true, move |row| html! { (cell(row)) })
+    }
+
+    /// A column of more than text, as boxes to tick.
+    pub fn with(
+        mut self,
+        head: &'static str,
+        is_number: bool,
+        cell: impl Fn(&T) -> Markup + 't,
+    ) -> Table<'t, T> {
+        self.columns.push(Column { head, is_number, sort_key: "", cell: Box::new(cell) });
         self
     }
 
@@ -363,6 +379,20 @@ pub fn form_to(ask: &Ask, to: &str, inside: Markup, button: &str, is_destructive
 /// A form with the way back to where nothing is saved.
 pub fn with_way_back(form: Markup, back: String) -> Markup {
     html! { (form) p { a href=(back) { "Zurück, ohne zu speichern" } } }
+}
+
+/// A line of sums: what each comes to, by unit, for kilograms are never added to tonnes.
+pub fn sums<'s>(of: &str, sums: impl IntoIterator<Item = (&'s str, BTreeMap<String, Quantity>)>) -> Markup {
+    let in_words = |by_unit: BTreeMap<String, Quantity>| {
+        let each = by_unit.into_iter().map(|(unit, sum)| in_unit(amount(sum), Some(&unit)));
+        each.collect::<Vec<_>>().join(" + ")
+    };
+    let sums: Vec<_> = sums.into_iter().map(|(what, by_unit)| (what, in_words(by_unit))).collect();
+    html! { @if sums.iter().any(|(_, sum)| !sum.is_empty()) {
+        p.sums { (of) ": " @for (what, sum) in sums.iter().filter(|(_, sum)| !sum.is_empty()) {
+            span { (what) " " strong { (sum) } }
+        } }
+    } }
 }
 
 /// Pairs of a name and a value; blank values are left out.

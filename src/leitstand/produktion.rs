@@ -4,21 +4,29 @@ use maud::{Markup, html};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::frame;
 use super::lists::{self, List, filter, filter_choice};
 use super::page::{Ask, FirmaChange, Snapshot};
 use super::parts::{amount, choice, facts, in_unit, linked, made_from, moment, optional, or_blank};
+use super::{frame, parts};
 use crate::failure::Result;
 use crate::http::reply::Reply;
 use crate::http::route::Method;
 use crate::produktion::{self, PaInput, PaOutput, Produktionsauftrag};
 use crate::rules::choice::Choice;
 use crate::rules::fixed::Quantity;
-use crate::rules::recipe::PaStatus;
+use crate::rules::recipe::{PaStatus, Zeilenart};
 
 pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/produktionsauftraege")?;
     let found = produktion::list(&db.tx, &query, lists::page_of(ask))?;
+    let [into_planned, into] = produktion::sums(&db.tx, &query, Zeilenart::Input)?;
+    let [out_planned, out] = produktion::sums(&db.tx, &query, Zeilenart::Output)?;
+    let sums = [
+        ("hinein geplant", into_planned),
+        ("hinein", into),
+        ("heraus geplant", out_planned),
+        ("heraus", out),
+    ];
     let list = List {
         empty: "Keine Produktionsaufträge gefunden. Sie legen die angeschlossenen Programme an (POST /api/v1/produktionsauftraege); Rezepturen kommen durch den Import.",
         filters: html! {
@@ -26,6 +34,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             (filter(ask, "datum_von", "Von", "date"))
             (filter(ask, "datum_bis", "Bis", "date"))
         },
+        above: parts::sums("Alle ohne stornierte", sums),
         ..List::of("produktion", "Produktionsaufträge", |auftrag: &Produktionsauftrag| auftrag.id, &found)
     };
     let body = lists::body(ask, db, list, |table| {

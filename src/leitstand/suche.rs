@@ -7,7 +7,7 @@ use super::artikel::name_of;
 use super::frame;
 use super::page::{Ask, Snapshot, encoded};
 use super::partner::town;
-use super::parts::{Table, amount, linked, moment, number, optional, or_blank};
+use super::parts::{Table, amount, linked, moment, number, optional, or_blank, typed_money};
 use crate::artikel::{self, ArtikelZeile};
 use crate::belege;
 use crate::chargen::{self, Charge};
@@ -35,7 +35,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let Some(suche) = query.search("suche")? else {
         return Ok(frame::page(ask, "Suche", html! { p.empty { (HOW_TO_SEARCH) } }));
     };
-    let groups = [documents, partner, artikel, chargen, wiegungen];
+    let groups = [documents, by_amount, partner, artikel, chargen, wiegungen];
     let groups = groups.into_iter().map(|search| search(ask, db, suche)).collect::<Result<Vec<_>>>()?;
     let mut hits = groups.iter().flat_map(|group| &group.hits);
     if let (Some(only), None) = (hits.next(), hits.next()) {
@@ -48,9 +48,10 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(ask, &format!("Suche nach „{suche}“"), body))
 }
 
-const HOW_TO_SEARCH: &str = "Gesucht wird in Belegen (Nummer, fremde Nummer, Partner), Partnern (Name, Nummer, Ort, E-Mail), Artikeln (Bezeichnung, Nummer, EAN) und Chargen (Nummer, auch die des Lieferanten); Wiegungen findet man über die ganze Nummer oder das ganze Kennzeichen.";
+const HOW_TO_SEARCH: &str = "Gesucht wird in Belegen (Nummer, fremde Nummer, Partner, Betrag netto oder brutto), Partnern (Name, Nummer, Ort, E-Mail), Artikeln (Bezeichnung, Nummer, EAN) und Chargen (Nummer, auch die des Lieferanten); Wiegungen findet man über die ganze Nummer oder das ganze Kennzeichen.";
 
 /// What was found of one kind: where its first hits lead, and how they are shown.
+#[derive(Default)]
 struct Group {
     hits: Vec<String>,
     shown: Markup,
@@ -82,6 +83,15 @@ fn documents(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
     let auswahl = belege::Auswahl { suche: Some(suche), ..belege::Auswahl::default() };
     let found = belege::list(&db.tx, &auswahl, FIRST_HITS)?;
     Ok(group(ask, ("Belege", "belege", "suche"), &found, |beleg| beleg.id, super::belege::columns))
+}
+
+/// By the net or gross sum, where one was typed.
+fn by_amount(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
+    let Some(betrag) = typed_money(suche) else { return Ok(Group::default()) };
+    let auswahl = belege::Auswahl { betrag: Some(betrag), ..belege::Auswahl::default() };
+    let found = belege::list(&db.tx, &auswahl, FIRST_HITS)?;
+    let title = "Belege mit diesem Betrag, netto oder brutto";
+    Ok(group(ask, (title, "belege", "betrag"), &found, |beleg| beleg.id, super::belege::columns))
 }
 
 fn partner(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {

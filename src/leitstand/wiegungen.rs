@@ -1,10 +1,10 @@
 //! Weighings: the open ones first, then by day; one with its weights, its slip, and its storno.
 
-use maud::{Markup, Render, html};
+use maud::{Markup, html};
 
 use super::lists::{self, List, filter, filter_choice};
 use super::page::{Ask, FirmaChange, Snapshot};
-use super::parts::{Table, amount, facts, linked, moment, optional, or_blank};
+use super::parts::{Table, amount, facts, linked, moment, number, optional, or_blank};
 use super::{frame, storno};
 use crate::db::list::Page;
 use crate::failure::Result;
@@ -45,14 +45,16 @@ fn net(wiegung: &Wiegung) -> String {
     }
 }
 
-/// The open weighings of a company, the oldest last; what to say where there is none.
-pub fn open(ask: &Ask, db: &Snapshot<'_>) -> Result<Markup> {
+/// The open weighings of a company, so many at most, the oldest last; what to say where there is none.
+pub fn open(ask: &Ask, db: &Snapshot<'_>, most: u32) -> Result<Markup> {
     let auswahl = Auswahl { status: Some("offen"), ..Auswahl::default() };
-    let found: Records<Wiegung> =
-        waage::list(&db.tx, &auswahl, Page { limit: Some(OPEN_WEIGHINGS_SHOWN_MAX), offset: 0 })?;
+    let found: Records<Wiegung> = waage::list(&db.tx, &auswahl, Page { limit: Some(most), offset: 0 })?;
     let empty = "Keine offen: Jedes Fahrzeug ist zweimal gewogen.";
     let to = |wiegung: &Wiegung| ask.page_of("wiegungen", wiegung.id);
-    Ok(columns(linked("Offene Wiegungen", empty, &found.rows, to)).render())
+    Ok(html! {
+        (columns(linked("Offene Wiegungen", empty, &found.rows, to)))
+        @if found.count > i64::from(most) { p { a href=(ask.of_firma("wiegungen?status=offen")) { "Alle " (number(found.count)) " offenen Wiegungen" } } }
+    })
 }
 
 pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
@@ -73,7 +75,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         order: "-ts_erst",
         above: html! {
             @if ask.may_change() { p.actions { a.button href=(ask.of_firma("wiegungen/neu")) { "Fahrzeug wiegen" } } }
-            @if is_plain { h2 { "Offen" } (open(ask, db)?) h2 { "Alle" } }
+            @if is_plain { h2 { "Offen" } (open(ask, db, OPEN_WEIGHINGS_SHOWN_MAX)?) h2 { "Alle" } }
         },
         ..List::of("wiegungen", "Wiegungen", |wiegung: &Wiegung| wiegung.id, &found)
     };

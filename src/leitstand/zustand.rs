@@ -28,6 +28,7 @@ const CERTIFICATE_ENDS_SOON_DAYS: i64 = 30;
 /// Percent of the requests of a day from which on a key is near its limit.
 const NEAR_LIMIT_PERCENT: u64 = 80;
 
+#[derive(Clone)]
 pub struct Sorge {
     is_urgent: bool,
     text: String,
@@ -35,15 +36,15 @@ pub struct Sorge {
 }
 
 impl Sorge {
-    fn urgent(text: String) -> Sorge {
+    pub fn urgent(text: String) -> Sorge {
         Sorge { is_urgent: true, text, to: None }
     }
 
-    fn soon(text: String) -> Sorge {
+    pub fn soon(text: String) -> Sorge {
         Sorge { is_urgent: false, text, to: None }
     }
 
-    fn at(self, to: impl Into<String>) -> Sorge {
+    pub fn at(self, to: impl Into<String>) -> Sorge {
         Sorge { to: Some(to.into()), ..self }
     }
 }

@@ -14,6 +14,8 @@ mod status;
 pub use checks::CHECKS;
 pub use model::{PaInput, PaOutput, Produktionsauftrag};
 
+use std::collections::BTreeMap;
+
 use uuid::Uuid;
 
 use crate::db::list::{Filter, Page};
@@ -29,7 +31,8 @@ use crate::import::Import;
 use crate::listing::PageOf;
 use crate::rules::choice::Choice;
 use crate::rules::error::Code;
-use crate::rules::recipe::PaStatus;
+use crate::rules::fixed::Quantity;
+use crate::rules::recipe::{PaStatus, Zeilenart};
 use crate::rules::scope::Scope;
 use model::{AuftragBestaetigung, NewAuftrag, StatusBestaetigung, StatusChange};
 
@@ -94,12 +97,22 @@ fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 
 /// The orders that a query asks for.
 pub fn list<P: PageOf<Produktionsauftrag>>(tx: &Tx<'_>, query: &Query, page: Page) -> Result<P> {
+    sql::list(tx, &filter(query)?, page)
+}
+
+/// What went in or came out of the orders that a query asks for, by unit, where they were not cancelled: planned, and what
+/// was.
+pub fn sums(tx: &Tx<'_>, query: &Query, art: Zeilenart) -> Result<[BTreeMap<String, Quantity>; 2]> {
+    sql::sums(tx, filter(query)?, art)
+}
+
+fn filter(query: &Query) -> Result<Filter<'_>> {
     let mut filter = Filter::of("v");
     filter.when("v.status = :status", ":status", query.one_of("status")?);
     filter.when("v.produktions_datum >= :von", ":von", query.day("datum_von")?);
     filter.when("v.produktions_datum <= :bis", ":bis", query.day("datum_bis")?);
     filter.when(sql::NAMES_ARTICLE, ":artikel", query.uuid("artikel_id")?);
-    sql::list(tx, &filter, page)
+    Ok(filter)
 }
 
 fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

@@ -1,5 +1,7 @@
 //! Statements on production orders and recipes.
 
+use std::collections::BTreeMap;
+
 use rusqlite::named_params;
 use uuid::Uuid;
 
@@ -23,6 +25,23 @@ const LIST: ListSql<'_> = ListSql {
 
 pub fn list<P: PageOf<Produktionsauftrag>>(tx: &Tx<'_>, filter: &Filter<'_>, page: Page) -> Result<P> {
     tx.list(&LIST, filter, page)
+}
+
+pub fn sums(tx: &Tx<'_>, mut filter: Filter<'_>, art: Zeilenart) -> Result<[BTreeMap<String, Quantity>; 2]> {
+    filter.and("v.status <> 'storniert'");
+    let select = format!(
+        "select coalesce(l.einheit, ''), sum(l.soll_menge), sum(l.ist_menge)
+         from produktionsauftrag v cross join {} l on l.tenant_id = v.tenant_id and l.pa_id = v.id",
+        table(art)
+    );
+    let (mut soll, mut ist) = (BTreeMap::new(), BTreeMap::new());
+    tx.filtered(select, &filter, "group by 1", |row| {
+        soll.insert(row.get(0)?, row.get(1)?);
+        let was: Option<Quantity> = row.get(2)?;
+        ist.extend(was.map(|sum| row.get(0).map(|unit| (unit, sum))).transpose()?);
+        Ok(())
+    })?;
+    Ok([soll, ist])
 }
 
 /// That an article is among the lines of an order.

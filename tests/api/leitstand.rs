@@ -12,6 +12,7 @@ mod hilfe;
 mod importe;
 mod kontrakte;
 mod lager;
+mod offen;
 mod partner;
 mod personen;
 mod protokoll;

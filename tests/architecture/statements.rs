@@ -18,6 +18,7 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("belege/lager/search.rs", "it asks for goods in the order of an index, and holds all that is asked so"),
     ("belege/lieferanten_nr.rs", "it is about two tables, and holds all that is said of them"),
     ("belege/nachweis.rs", TABLE),
+    ("belege/offen.rs", ALONE),
     ("belege/pdf.rs", TABLE),
     ("belege/tagesende.rs", ALONE),
     ("belege/verlauf.rs", TABLE),

@@ -4,7 +4,7 @@ use super::vorlage::Vorlage;
 use super::worte;
 use crate::belege::model::BelegPosition;
 use crate::blatt::{
-    Abschnitt, Angabe, Blatt, Konto, Position, Preis, Skonto, Steuergruppe, Summen, Zahlrichtung, Zahlung,
+    Abschnitt, Angabe, Blatt, Konto, Position, Preis, Steuergruppe, Summen, Zahlrichtung, Zahlung,
 };
 use crate::db::tx::Tx;
 use crate::erechnung::{self, Partei};
@@ -13,7 +13,7 @@ use crate::laender;
 use crate::rules::day::Day;
 use crate::rules::document::{BelegTyp, Lagerrolle, Seite};
 use crate::rules::fixed::Percent;
-use crate::rules::tax::{Steuerart, Steuerkategorie, groups, share};
+use crate::rules::tax::{Steuerart, Steuerkategorie, groups};
 use crate::tenants;
 
 /// Deliveries that the block beside the address names; the positions name all.
@@ -222,20 +222,11 @@ fn zahlung(vorlage: &Vorlage<'_>) -> Result<Option<Abschnitt>> {
         true => (Zahlrichtung::Absender, konto_of_supplier(partner)),
         false => (Zahlrichtung::Empfaenger, firma.konto()),
     };
-    let after = |tage: i64| Day::of_number(beleg.datum().number().saturating_add(tage));
-    let skonto = beleg.skonto_tage.zip(beleg.skonto_prozent).filter(|(_, prozent)| !prozent.is_zero());
-    let skonto = match skonto {
-        Some((tage, prozent)) => {
-            let betrag = beleg.summe_brutto.minus(share(beleg.summe_brutto, prozent))?;
-            Some(Skonto { bis: after(tage), prozent, betrag })
-        }
-        None => None,
-    };
     Ok(Some(Abschnitt::Zahlung(Zahlung {
         richtung,
         betrag: beleg.summe_brutto,
-        faellig: beleg.zahlungsziel_tage.map(after),
-        skonto,
+        faellig: beleg.faellig(),
+        skonto: beleg.skonto()?,
         bedingung: beleg.zahlungsbedingung.clone(),
         konto,
         verwendungszweck: beleg.beleg_nummer.clone(),

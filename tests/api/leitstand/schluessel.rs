@@ -344,7 +344,8 @@ fn requests_are_counted_by_day_and_refused_ones_apart() {
     assert!(!home.text.contains("„still“"), "{}", home.text);
     // Each error leads to its like in the log.
     let link = format!("protokoll?wer=schluessel-{}&amp;code=SCOPE%5FFEHLT", id(&key));
-    assert!(home.text.contains(&link), "{link}: {}", home.text);
+    let refused = browser.get(&format!("/leitstand/f/{}/abgelehnt", mill.tenant));
+    assert!(refused.is(200).text.contains(&link), "{link}: {}", refused.text);
 }
 
 #[test]

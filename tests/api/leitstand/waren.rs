@@ -189,6 +189,77 @@ fn the_receipts_of_a_day_are_summed() {
 }
 
 #[test]
+fn lists_of_goods_are_summed_by_unit() {
+    let server = Server::start();
+    let mill = Mill::with(&server, "Mühle", COMPLETE);
+    let contract = |nr: &str, menge: i64, einheit: Option<&str>, erledigt: bool| {
+        json!({"kontrakt_nr": nr, "partner": "Hof", "gesamtmenge": menge, "gesamtmenge_einheit": einheit,
+            "erledigt": erledigt, "positionen": [{"artikelnummer": "W", "menge": menge}]})
+    };
+    let contracts = [
+        contract("V-1", 1_000, Some("kg"), false),
+        contract("V-2", 2, Some("t"), false),
+        contract("V-3", 500, Some("kg"), true),
+        contract("V-4", 7, None, false),
+    ];
+    server.import(&mill.client, "kontrakte", &json!(contracts).to_string());
+    let listed = mill.client.get("/api/v1/kontrakte").body["data"].as_array().unwrap().clone();
+    let mut item = buy(250, "C1");
+    item["kontrakt_id"] = listed.iter().find(|one| one["kontrakt_nr"] == "V-1").unwrap()["id"].clone();
+    item["menge"] = json!(250.125);
+    mill.post("EL", item).is(201);
+    let (mut browser, firma) = erika(&mill);
+    let all = browser.get(&format!("{firma}/kontrakte"));
+    partner::shows(
+        &all.is(200).text,
+        &[
+            "3 Kontrakte zusammen: <span>vereinbart <strong>1.500 kg + 2 t</strong></span>\
+           <span>geliefert <strong>250,125 kg + 0 t</strong></span><span>offen <strong>1.249,875 kg + 2 t</strong></span>",
+            "1 ohne Einheit zählen darin nicht mit.",
+        ],
+    );
+    let open = browser.get(&format!("{firma}/kontrakte?erledigt=false&seite=1"));
+    partner::shows(
+        &open.is(200).text,
+        &["2 Kontrakte zusammen: <span>vereinbart <strong>1.000 kg + 2 t</strong>"],
+    );
+
+    let receipt = |menge: f64| {
+        let body = json!({"kundennummer": "Hof", "artikelnr": "W", "anliefermenge_kg": menge, "sonstige_abzuege_kg": 10,
+            "lieferdatum": "2026-07-10", "fremde_charge_nr": "G"});
+        mill.client.post("/api/v1/annahmescheine", body).id()
+    };
+    let cancelled = [receipt(25_000.5), receipt(1_000.0), receipt(3.0 * 1_000.0)][2].clone();
+    mill.client
+        .put(&format!("/api/v1/annahmescheine/{cancelled}/storno"), json!({"grund": "falsch"}))
+        .is(200);
+    let sums = "2 Annahmescheine ohne stornierte: <span>angeliefert <strong>26.000,5 kg</strong></span>\
+        <span>netto <strong>25.981 kg</strong></span>";
+    partner::shows(&browser.get(&format!("{firma}/annahme")).is(200).text, &[sums]);
+    let later = browser.get(&format!("{firma}/annahme?von=2026-07-11"));
+    assert!(!later.is(200).text.contains("Annahmescheine ohne"), "{}", later.text);
+    partner::shows(
+        &browser.get(&firma).is(200).text,
+        &["Annahmescheine (2), netto kg<strong>25.981</strong>"],
+    );
+
+    let (sacks, wheat) = (
+        json!({"artikelnummer": "S", "menge": 3, "einheit": "Stk"}),
+        json!({"artikelnummer": "W", "menge": 75, "einheit": "kg"}),
+    );
+    let recipe = json!([{"id": 1, "bezeichnung": "Packen", "inputs": [sacks, wheat], "outputs": [sacks]}]);
+    server.import(&mill.client, "rezepturen", &recipe.to_string());
+    let order =
+        || mill.client.post("/api/v1/produktionsauftraege", json!({"rezeptur_id": 1, "faktor": 2})).id();
+    let (_, cancelled) = (order(), order());
+    let path = format!("/api/v1/produktionsauftraege/{cancelled}/status");
+    mill.client.put(&path, json!({"status": "storniert"})).is(200);
+    let sums = "Alle ohne stornierte: <span>hinein geplant <strong>6 Stk + 150 kg</strong></span>\
+        <span>heraus geplant <strong>6 Stk</strong></span>";
+    partner::shows(&browser.get(&format!("{firma}/produktion")).is(200).text, &[sums]);
+}
+
+#[test]
 fn a_partner_leads_to_its_documents_weighings_and_contracts() {
     let server = Server::start();
     let (mill, mut browser, firma) = partner::mill(&server);

@@ -20,9 +20,11 @@ fn documents_are_called_by_what_they_are() {
     mill.storno(&invoice).is(200);
 
     let home = browser.get(&firma);
-    for tile in ["Belege: Angebot<", "Belege: Lieferschein<", "Belege: Einkaufslieferschein<"] {
+    for tile in ["Angebot (1), netto", "Lieferschein (1), netto", "Einkaufslieferschein (1), netto"] {
         assert!(home.is(200).text.contains(tile), "{tile}: {}", home.text);
     }
+    // What was cancelled comes to nothing, and neither does what cancels it.
+    assert!(!home.text.contains("Rechnung (1)"), "{}", home.text);
     let list = browser.get(&format!("{firma}/belege"));
     let called = |page: &str, what: &str| page.contains(&format!(r#"<td data-head="Art">{what}</td>"#));
     for what in ["Angebot", "Lieferschein", "Rechnung", "Stornorechnung", "Einkaufslieferschein"] {

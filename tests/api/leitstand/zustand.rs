@@ -9,10 +9,12 @@ use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 
 use serde_json::json;
 
+use super::partner::shows;
 use super::schluessel::id;
 use super::sicherung::carried_out;
 use super::{Browser, Shown, person};
-use crate::harness::{NOON, Server};
+use crate::harness::{COMPLETE, NOON, Server};
+use crate::lager::and;
 
 /// The first page of the first company once these words stand there: a thread looks at the disk by itself.
 pub fn home_with(browser: &mut Browser, words: &str) -> Shown {
@@ -112,6 +114,7 @@ fn weighings_that_stay_open_and_refused_requests_say_what_to_do() {
     let later = mill.post("/api/v1/wiegungen", later).id();
     let items = json!([{"bezeichnung": "Fracht", "menge": 2, "ep_netto": 5, "mwst_satz": 19}]);
     let unknown = json!({"beleg_typ": "AN", "kundennummer": "K-9", "items": items});
+    mill.post("/api/v1/belege", unknown.clone()).refused(400, "KUNDE_NICHT_GEFUNDEN");
     mill.post("/api/v1/belege", unknown).refused(400, "KUNDE_NICHT_GEFUNDEN");
     // Rows of refusals are taken into the log a little later; a restart does it at once.
     server.restart();
@@ -122,8 +125,18 @@ fn weighings_that_stay_open_and_refused_requests_say_what_to_do() {
     let link = link.split('"').next().unwrap().replace("&amp;", "&");
     let open = browser.get(&link);
     assert!(open.is(200).text.contains(&weighing) && !open.text.contains(&later), "{link}: {}", open.text);
+    // What programs were refused has a page of its own, by program and reason.
+    let link = format!("/leitstand/f/{}/abgelehnt", mill.tenant);
+    shows(&shown.text, &[&format!("<a href=\"{link}\">Anfragen von Programmen wurden abgelehnt")]);
+    let refused = browser.get(&link);
     let advice = "Unter „Partner“ anlegen, oder im Programm die Nummer berichtigen.";
-    assert!(shown.text.contains("KUNDE_NICHT_GEFUNDEN: ") && shown.text.contains(advice), "{}", shown.text);
+    shows(&refused.is(200).text, &["KUNDE_NICHT_GEFUNDEN: ", advice, "data-head=\"Wie oft\">2</td>"]);
+    assert_eq!(refused.text.matches("KUNDE_NICHT_GEFUNDEN: ").count(), 1, "{}", refused.text);
+    let rows = format!(
+        "protokoll?wer=schluessel-{}&amp;code=KUNDE%5FNICHT%5FGEFUNDEN",
+        id(mill.key.as_ref().unwrap())
+    );
+    shows(&refused.text, &[&rows]);
 }
 
 #[test]
@@ -168,24 +181,93 @@ fn a_key_near_its_limit_is_named_with_the_time_at_which_it_is_accepted_again() {
 }
 
 #[test]
+fn a_day_without_work_says_so_and_the_first_page_stays_small() {
+    let mut server = Server::start_at("2026-07-09T10:00:00Z");
+    let mill = server.company_with("Mühle", COMPLETE);
+    let mut paul = person(&server, &["Paul"]);
+    let home = format!("/leitstand/f/{}", mill.tenant);
+    shows(&paul.get(&home).is(200).text, &["Es ist nichts zu erledigen."]);
+    // Much of everything that it shows.
+    server.import(
+        &mill,
+        "kunden",
+        "kundennr;name;partner_typen\nH;Hofgut zur langen Straße am Walde;lieferant,kunde\n",
+    );
+    server.import(
+        &mill,
+        "artikel",
+        "artikelnummer;bezeichnung;einheit;ep_netto\nW;Weizen der langen Sorte;kg;0,2\n",
+    );
+    let contract = |nr: usize| {
+        let agreed = if nr < 2 { 10 } else { 100_000 };
+        json!({"kontrakt_nr": format!("V-{nr}"), "partner": "H", "gesamtmenge": agreed, "gesamtmenge_einheit": "kg"})
+    };
+    let contracts: Vec<_> = (0..20).map(contract).collect();
+    server.import(&mill, "kontrakte", &json!(contracts).to_string());
+    let partner = mill.get("/api/v1/kunden").is(200)["data"][0]["id"].clone();
+    let listed = mill.get("/api/v1/kontrakte").is(200)["data"].as_array().unwrap().clone();
+    for (at, delivered, mhd) in [(0, 9.0, "2026-08-09"), (1, 10.5, "2026-07-09"), (2, 89_999.0, "2026-08-10")]
+    {
+        let contract = listed.iter().find(|contract| contract["kontrakt_nr"] == format!("V-{at}")).unwrap();
+        let item = json!({"artikelnr": "W", "menge": delivered, "ep_netto": 1, "mwst_satz": 7, "mhd": mhd,
+            "fremde_charge_nr": format!("C{at}"), "kontrakt_id": contract["id"]});
+        let body = json!({"beleg_typ": "EL", "kunden_id": partner, "items": [item]});
+        mill.post("/api/v1/belege", body).is(201);
+    }
+    let items = json!([{"bezeichnung": "Weizen", "menge": 1, "ep_netto": 500, "mwst_satz": 7}]);
+    let body = json!({"beleg_typ": "ER", "kunden_id": partner, "gutschrift": true, "items": items});
+    for at in 0..40 {
+        let lorry = json!({"waage_id": 1, "gewicht_erst_kg": 9_000 + at, "partner_id": partner});
+        mill.post("/api/v1/wiegungen", lorry).is(201);
+        mill.post("/api/v1/belege", body.clone()).is(201);
+        mill.get("/api/v1/belege?von=gestern").is(400);
+    }
+    server.restart_at("2026-07-10T10:00:00Z");
+    let mill = server.client(mill.tenant, mill.key);
+    for _ in 0..40 {
+        let invoice = json!({"beleg_typ": "RE", "gutschrift": false, "abschliessen": true});
+        mill.post("/api/v1/belege", and(body.clone(), invoice)).is(201);
+    }
+    let mut paul = person(&server, &["Eva"]);
+    let shown = paul.get(&home);
+    for words in [
+        "Kontrakt V-0 Hofgut zur langen Straße am Walde ist zu 90 % geliefert.",
+        "Auf Kontrakt V-1 Hofgut zur langen Straße am Walde ist mehr geliefert als vereinbart: 105 %.",
+        "1 Charge mit Bestand ist abgelaufen.",
+        "1 Charge mit Bestand ist höchstens noch 30 Tage haltbar.",
+        "neuesten 8 Belege",
+        "Alle 40 offenen Wiegungen",
+        "Rechnung (40), netto EUR<strong>20.000,00",
+    ] {
+        shows(&shown.is(200).text, &[words]);
+    }
+    assert!(!shown.text.contains("V-2"), "{}", shown.text);
+    let assets =
+        ["stil.css", "live.js"].map(|name| paul.get(&format!("/leitstand/{name}")).is(200).text.len());
+    let all = shown.text.len() + assets.iter().sum::<usize>();
+    assert!(all <= 40_000, "the first page has {all} bytes, {} of them its own", shown.text.len());
+}
+
+#[test]
 fn where_too_much_happened_it_is_said_how_far_back_refused_requests_were_looked_for() {
     let server = Server::start();
     server.company("Mühle");
     let mut browser = person(&server, &["Paul"]);
     let write = |statement: &str| open_writer(&server.database).unwrap().execute_batch(statement).unwrap();
-    // Yesterday: a refused request as its first row, and others at ten in Berlin.
+    // Yesterday: a refused request as its first row, and others much later, at ten in Berlin.
     write(
         "insert into audit_tag (tag, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme)
            values (20643, 100, zeroblob(32), 0, zeroblob(32));
-         with recursive n (nr) as (select 1 union all select nr + 1 from n where nr < 6000)
+         with recursive n (nr) as (select 1 union all select iif(nr = 1, 9990, nr + 1) from n where nr < 10100)
          insert into audit (tag, lfd_nr, am, request_id, tenant_id, key_id, adresse, methode, pfad, status, code, dauer_us,
            bytes_ein, bytes_aus, anzahl, pruefsumme)
          select 20643, nr, 20643 * 86400000 + 8 * 3600000, randomblob(16), 1, 'k', '::1', 'GET', '/refused',
            iif(nr = 1, 403, 200), iif(nr = 1, 'SCOPE_FEHLT', null), 1, 0, 0, 1, zeroblob(32) from n",
     );
-    let quiet = browser.get("/leitstand/f/1");
-    write("update audit_tag set letzte_nr = 15000 where tag = 20643");
-    let busy = browser.get("/leitstand/f/1");
+    let page = "/leitstand/f/1/abgelehnt";
+    let quiet = browser.get(page);
+    write("update audit_tag set letzte_nr = 60000 where tag = 20643");
+    let busy = browser.get(page);
     write("delete from audit where tag = 20643; delete from audit_tag where tag = 20643");
     assert!(quiet.is(200).text.contains("GET /refused") && !quiet.text.contains("gesucht"), "{}", quiet.text);
     let said = "nur bis zurück zum 09.07.2026, 10:00 gesucht";

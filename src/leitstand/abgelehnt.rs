@@ -1,0 +1,94 @@
+//! Requests of programs that were refused, by program and reason, with what is to be done about it.
+
+use std::collections::BTreeMap;
+
+use maud::{Render, html};
+
+use super::page::{Ask, Snapshot, encoded};
+use super::parts::{linked, moment, number, or_blank};
+use super::{frame, rat};
+use crate::app::description::meaning_of;
+use crate::failure::Result;
+use crate::gate::audit::{Entry, Filter, Who, find, log_page};
+use crate::http::reply::Reply;
+use crate::rules::day::{Day, Instant};
+
+/// Days that are looked at, and refusals and rows of the log at most.
+const DAYS: i64 = 7;
+const REFUSALS_MAX: usize = 5_000;
+
+/// Rows among which the first page of a company looks for one: it is open all day.
+const ROWS_LOOKED_AT_AT_HOME: i64 = 2_000;
+
+fn filter(ask: &Ask, days: i64) -> Filter {
+    let first = Day::of_number(Day::in_berlin(ask.now).number() - (days - 1));
+    Filter {
+        tenant_id: ask.tenant_id(),
+        who: Some(Who::Keys),
+        status_from: Some(400),
+        from: Some(first.begin_in_berlin()),
+        ..Filter::default()
+    }
+}
+
+/// Whether a program was refused today or yesterday, as far as a quick look shows.
+pub fn is_any(ask: &Ask, db: &Snapshot<'_>) -> Result<bool> {
+    let filter = Filter { looked_at: Some(ROWS_LOOKED_AT_AT_HOME), ..filter(ask, 2) };
+    Ok(!log_page(db.connection, &filter, None, 1)?.rows.is_empty())
+}
+
+/// Refusals of one program for one reason.
+struct Group {
+    newest: Entry,
+    count: i64,
+}
+
+pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let filter = filter(ask, DAYS);
+    let found = log_page(db.connection, &filter, None, REFUSALS_MAX)?;
+    let last = found.next.map(|place| find(db.connection, place, None)).transpose()?.flatten();
+    let since = last.map(|entry| entry.at).filter(|at| Some(*at) > filter.from);
+    let mut groups: BTreeMap<_, Group> = BTreeMap::new();
+    // The newest come first.
+    for entry in found.rows {
+        let count = entry.count;
+        let of = groups.entry((entry.key_id.clone(), entry.code.clone()));
+        of.and_modify(|group| group.count += count).or_insert(Group { newest: entry, count });
+    }
+    let mut groups: Vec<_> = groups.into_values().collect();
+    groups.sort_by_key(|group| std::cmp::Reverse(group.newest.at));
+    let body = html! {
+        p { "Anfragen der angeschlossenen Programme, die in den letzten " (DAYS) " Tagen abgelehnt wurden, nach Programm und Grund." }
+        @if let Some(since) = since { p { (until(since)) } }
+        div.wrap { (table(ask, &groups).render()) }
+        p { a href=(ask.of_firma("protokoll?wer=programme&ergebnis=abgelehnt")) { "Alle abgelehnten Anfragen im Protokoll" } }
+    };
+    Ok(frame::page(ask, "Abgelehnte Anfragen", body))
+}
+
+fn until(since: Instant) -> String {
+    format!("Es kommen so viele Anfragen, dass hier nur bis zurück zum {} gesucht wurde.", moment(since))
+}
+
+/// Each group leads to its rows of the log.
+fn table<'g>(ask: &'g Ask, groups: &'g [Group]) -> impl Render + 'g {
+    let code = |group: &Group| or_blank(&group.newest.code);
+    let to = move |group: &Group| {
+        let (key, code) = (or_blank(&group.newest.key_id), code(group));
+        ask.of_firma(&format!("protokoll?wer=schluessel-{}&code={}", encoded(&key), encoded(&code)))
+    };
+    let program =
+        |group: &Group| group.newest.key_label.clone().or(group.newest.key_id.clone()).unwrap_or_default();
+    linked(
+        "Abgelehnte Anfragen, die neuesten zuerst",
+        "Keine: Alle Programme bekamen, was sie wollten.",
+        groups,
+        to,
+    )
+    .text("Programm", program)
+    .numbers("Wie oft", |group| number(group.count))
+    .text("Zuletzt", |group| moment(group.newest.at))
+    .text("Anfrage", |group| format!("{} {}", group.newest.method, group.newest.path))
+    .text("Warum abgelehnt", move |group| format!("{}: {}", code(group), meaning_of(&code(group))))
+    .text("Was tun", move |group| rat::of(&code(group)).to_owned())
+}

@@ -1,0 +1,88 @@
+//! What needs a hand in the words of the trade: what is overdue, contracts that are nearly full, batches near their date.
+
+use super::chargen::SHELF_LIFE_SOON_DAYS;
+use super::page::{Ask, Snapshot};
+use super::parts::{number, or_blank};
+use super::zustand::Sorge;
+use crate::belege::{self, Auswahl};
+use crate::failure::Result;
+use crate::rules::day::Day;
+use crate::rules::document::Seite;
+use crate::{chargen, kontrakte};
+
+/// So many are counted at most: this page is open all day.
+const COUNTED_MAX: i64 = 1_000;
+
+/// Contracts that are named at most.
+const CONTRACTS_NAMED_MAX: usize = 5;
+
+pub fn sorgen(ask: &Ask, db: &Snapshot<'_>) -> Result<Vec<Sorge>> {
+    Ok([overdue(ask, db)?, expiring(ask, db)?, nearly_full(ask, db)?].concat())
+}
+
+fn overdue(ask: &Ask, db: &Snapshot<'_>) -> Result<Vec<Sorge>> {
+    let faellig_bis = Some(db.tx.today().yesterday());
+    let auswahl = Auswahl { unbezahlt: true, faellig_bis, ..Auswahl::default() };
+    let sums = belege::open_sums(&db.tx, &auswahl, COUNTED_MAX + 1)?;
+    if sums.iter().map(|sum| sum.count).sum::<i64>() > COUNTED_MAX {
+        let text = format!("Mehr als {} Rechnungen sind überfällig.", number(COUNTED_MAX));
+        return Ok(vec![Sorge::soon(text).at(ask.of_firma("offen?tage=1"))]);
+    }
+    let in_words = |sum: &belege::Offen| {
+        let (what, way) = match sum.typ.seite() {
+            Seite::Verkauf => (["Rechnung ist", "Rechnungen sind"], "zu bekommen"),
+            Seite::Einkauf => {
+                (["Rechnung oder Gutschrift ist", "Rechnungen und Gutschriften sind"], "zu zahlen")
+            }
+        };
+        let text = format!("{} überfällig: {} EUR {way}.", counted(sum.count, what), number(sum.brutto));
+        Sorge::soon(text).at(ask.of_firma(&format!("offen?typ={}&tage=1", sum.typ.as_str())))
+    };
+    Ok(sums.iter().map(in_words).collect())
+}
+
+fn counted(count: i64, [one, many]: [&str; 2]) -> String {
+    match count {
+        1 => format!("1 {one}"),
+        count if count > COUNTED_MAX => format!("Mehr als {} {many}", number(COUNTED_MAX)),
+        count => format!("{} {many}", number(count)),
+    }
+}
+
+fn expiring(ask: &Ask, db: &Snapshot<'_>) -> Result<Vec<Sorge>> {
+    let today = db.tx.today();
+    let until = Day::of_number(today.number() + SHELF_LIFE_SOON_DAYS);
+    let (all, past) = chargen::expiring(&db.tx, today, until, COUNTED_MAX + 1)?;
+    let words = ["Charge mit Bestand ist", "Chargen mit Bestand sind"];
+    let sorge = |count: i64, what: &str, which: &str| {
+        let text = format!("{} {what}.", counted(count, words));
+        (count > 0).then(|| Sorge::soon(text).at(ask.of_firma(&format!("chargen?welche={which}"))))
+    };
+    let soon = format!("höchstens noch {SHELF_LIFE_SOON_DAYS} Tage haltbar");
+    let sorgen = [sorge(past, "abgelaufen", "abgelaufen"), sorge(all - past, &soon, "bald")];
+    Ok(sorgen.into_iter().flatten().collect())
+}
+
+fn nearly_full(ask: &Ask, db: &Snapshot<'_>) -> Result<Vec<Sorge>> {
+    let (full, is_cut) = kontrakte::nearly_full(&db.tx)?;
+    let in_words = |kontrakt: &kontrakte::Kontrakt| {
+        let (nr, percent) = (&kontrakt.kontrakt_nr, kontrakt.percent().unwrap_or_default());
+        let partner = or_blank(&kontrakt.partner_name);
+        let text = match percent {
+            ..=100 => format!("Kontrakt {nr} {partner} ist zu {percent} % geliefert."),
+            _ => format!("Auf Kontrakt {nr} {partner} ist mehr geliefert als vereinbart: {percent} %."),
+        };
+        Sorge::soon(text).at(ask.page_of("kontrakte", kontrakt.id))
+    };
+    let mut sorgen: Vec<_> = full.iter().take(CONTRACTS_NAMED_MAX).map(in_words).collect();
+    let left = full.len().saturating_sub(CONTRACTS_NAMED_MAX);
+    if left > 0 || is_cut {
+        let text = match left {
+            0 => "Die offenen Kontrakte haben so viele Lieferungen, dass hier nicht auf alle gesehen wurde."
+                .to_owned(),
+            left => format!("Weitere {left} Kontrakte sind fast voll oder darüber."),
+        };
+        sorgen.push(Sorge::soon(text).at(ask.of_firma("kontrakte?erledigt=false")));
+    }
+    Ok(sorgen)
+}

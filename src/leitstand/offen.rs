@@ -1,0 +1,199 @@
+//! Money at a glance: invoices and Gutschriften that are not settled, by the day on which they are due, and what they come to;
+//! those that were paid are ticked and settled together.
+
+use maud::{Markup, html};
+use serde_json::json;
+
+use super::belege::art_of;
+use super::erledigen::{NOTHING_COMES, counterpart, open_of};
+use super::frame;
+use super::lists::{self, List, filter, filter_choice};
+use super::page::{Ask, Done, FirmaChange, Snapshot};
+use super::parts::{amount, form, number, optional, refusal};
+use crate::belege::{self, Auswahl, Beleg, Offen};
+use crate::blatt::Skonto;
+use crate::failure::{Failure, Result};
+use crate::http::reply::Reply;
+use crate::http::route::Method;
+use crate::listing::Records;
+use crate::rules::day::Day;
+use crate::rules::document::{BelegTyp, Seite};
+use crate::rules::error::{Code, PositionErrors, Refusal};
+use crate::rules::fixed::Money;
+use crate::rules::verweis::parse_uuid;
+
+/// Since how many days what is shown is overdue, at least.
+const OVERDUE: [(&str, &str); 5] = [
+    ("1", "überfällig"),
+    ("8", "seit mehr als 7 Tagen"),
+    ("15", "seit mehr als 14 Tagen"),
+    ("31", "seit mehr als 30 Tagen"),
+    ("61", "seit mehr als 60 Tagen"),
+];
+
+/// Names of the box of a document, and of the box that says that nothing more comes, each before its id.
+const TICK: &str = "beleg-";
+
+struct Posten {
+    beleg: Beleg,
+    skonto: Option<Skonto>,
+    /// What has no counterpart yet, in words.
+    without: Vec<String>,
+}
+
+pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let (query, today) = (ask.query_of("/api/v1/belege")?, db.tx.today());
+    let auswahl =
+        Auswahl { unbezahlt: true, faellig_bis: due_by(ask, today), ..belege::auswahl(&db.tx, &query)? };
+    let Records { rows, count } = belege::list(&db.tx, &auswahl, lists::page_of(ask))?;
+    let with_all = |beleg: Beleg| {
+        let without = open_of(db, &beleg)?;
+        Ok(Posten { skonto: beleg.skonto()?, without, beleg })
+    };
+    let found = Records { rows: rows.into_iter().map(with_all).collect::<Result<Vec<_>>>()?, count };
+    let kinds = [BelegTyp::Re, BelegTyp::Er].map(|typ| (typ.as_str(), kind(typ)));
+    let list = List {
+        records: "belege",
+        empty: "Nichts offen: Was abgeschlossen ist, ist auch erledigt. Vielleicht ist auch die Suche zu eng.",
+        filters: html! {
+            (filter(ask, "suche", "Partner oder Nummer", "search"))
+            (filter_choice(ask, "typ", "Welche", kinds))
+            (filter_choice(ask, "tage", "Fällig", OVERDUE))
+        },
+        keeps: &[("kunden_id", "zu", "partner")],
+        above: html! { (refusal(ask, &[])) (tiles(&belege::open_sums(&db.tx, &auswahl, i64::MAX)?)?) },
+        around: ask.may_change().then_some(in_form as fn(&Ask, Markup) -> Markup),
+        ..List::of("offen", "Offene Posten", |posten: &Posten| posten.beleg.id, &found)
+    };
+    let body = lists::body(ask, db, list, |table| {
+        let table = table
+            .text("Nummer", |posten| posten.beleg.beleg_nummer.clone())
+            .text("Partner", |posten| posten.beleg.kunden_name.clone())
+            .text("Art", |posten| art_of(&posten.beleg).to_owned())
+            .text("Fällig", move |posten| due(&posten.beleg, today))
+            .text("Skonto", move |posten| optional(posten.skonto, |skonto| in_words(skonto, today)))
+            .numbers("Betrag (EUR)", |posten| number(posten.beleg.summe_brutto))
+            .with("Es fehlt noch", false, |posten| missing(ask, posten));
+        match ask.may_change() {
+            true => table.with("Erledigt", false, |posten| tick(ask, &posten.beleg)),
+            false => table,
+        }
+    })?;
+    Ok(frame::page(ask, "Offene Posten", body))
+}
+
+/// On or before which day it was due, where only what is overdue is asked for.
+fn due_by(ask: &Ask, today: Day) -> Option<Day> {
+    let days = OVERDUE.iter().find(|(days, _)| *days == ask.param("tage"))?.0;
+    days.parse().ok().map(|days: i64| Day::of_number(today.number() - days))
+}
+
+fn kind(typ: BelegTyp) -> &'static str {
+    match typ.seite() {
+        Seite::Verkauf => "zu bekommen",
+        Seite::Einkauf => "zu zahlen",
+    }
+}
+
+/// What all that is selected comes to; what takes money back counts below zero.
+fn tiles(sums: &[Offen]) -> Result<Markup> {
+    let sum = |typ: BelegTyp, is_overdue: bool| {
+        let of = sums.iter().filter(move |sum| sum.typ == typ && (sum.is_overdue || !is_overdue));
+        let brutto = of.clone().try_fold(Money::ZERO, |all, sum| all.plus(sum.brutto))?;
+        Ok::<_, Failure>((of.map(|sum| sum.count).sum::<i64>(), brutto))
+    };
+    let typen = [BelegTyp::Re, BelegTyp::Er].into_iter().filter(|typ| sums.iter().any(|sum| sum.typ == *typ));
+    let tile = |typ| Ok((kind(typ), sum(typ, false)?, sum(typ, true)?));
+    let tiles = typen.map(tile).collect::<Result<Vec<_>>>()?;
+    Ok(html! { @if !tiles.is_empty() { div.tiles { @for (kind, (count, all), (late, overdue)) in tiles {
+        div.tile { (number(count)) " " (kind) " (EUR)" strong { (number(all)) }
+            @if late > 0 { "davon überfällig: " (number(late)) " mit " (number(overdue)) } @else { "nichts davon überfällig" } }
+    } } } })
+}
+
+/// When it is due, and whether that is past, in words; where no day was agreed that is at once.
+fn due(beleg: &Beleg, today: Day) -> String {
+    let (agreed, due) = (beleg.faellig(), beleg.faellig().unwrap_or(beleg.datum()));
+    let day = if agreed.is_some() { due.german() } else { format!("{} (sofort)", due.german()) };
+    match today.number() - due.number() {
+        ..0 => day,
+        0 => format!("{day}, heute"),
+        1 => format!("{day}, überfällig seit 1 Tag"),
+        days => format!("{day}, überfällig seit {} Tagen", number(days)),
+    }
+}
+
+fn in_words(skonto: Skonto, today: Day) -> String {
+    let Skonto { bis, prozent, betrag } = skonto;
+    match (bis.number() - today.number()).max(-1) {
+        -1 => format!("{} % bis {}, vorbei", amount(prozent), bis.german()),
+        left => {
+            let left = ["nur noch heute", "noch 1 Tag"].get(left as usize).map(|left| (*left).to_owned());
+            let left = left.unwrap_or_else(|| format!("noch {} Tage", bis.number() - today.number()));
+            format!("{} % bis {}, {left}: {}", amount(prozent), bis.german(), number(betrag))
+        }
+    }
+}
+
+/// What has no counterpart yet; whoever settles it says whether one is still to come.
+fn missing(ask: &Ask, Posten { beleg, without, .. }: &Posten) -> Markup {
+    let name = format!("{NOTHING_COMES}-{}", beleg.id);
+    html! { @if !without.is_empty() { div {
+        (counterpart(beleg)) " zu " (without.join(", "))
+        @if ask.may_change() { label.tick {
+            input type="checkbox" name=(name) value="ja" checked[ask.is_sent(&name)];
+            "kommt nicht mehr" span.unseen { " zu " (beleg.beleg_nummer) }
+        } }
+    } } }
+}
+
+/// The box carries the version that is settled: what somebody changes meanwhile is not.
+fn tick(ask: &Ask, beleg: &Beleg) -> Markup {
+    let name = format!("{TICK}{}", beleg.id);
+    let label = format!("{} ist erledigt", beleg.beleg_nummer);
+    let sent = ask.is_sent(&name).then(|| ask.field(&name).to_owned());
+    html! { input type="checkbox" name=(name) value=(sent.clone().unwrap_or(beleg.version.to_string())) aria-label=(label) checked[sent.is_some()]; }
+}
+
+fn in_form(ask: &Ask, table: Markup) -> Markup {
+    let inside = html! {
+        (table)
+        p { "Angekreuzte sind dann bezahlt. Es geht für alle zusammen: Lässt sich einer nicht erledigen, bleiben alle, wie sie sind." }
+    };
+    form(ask, inside, "Angekreuzte erledigen", false)
+}
+
+pub fn settle(ask: &Ask) -> Result<FirmaChange> {
+    let ticked =
+        ask.form.fields.iter().filter_map(|(name, version)| Some((name.strip_prefix(TICK)?, version)));
+    let change = |(id, version): (&str, &String)| {
+        let id = parse_uuid(id).ok_or_else(|| Failure::not_found("Diesen Beleg"))?;
+        let body = json!({NOTHING_COMES: ask.is_sent(&format!("{NOTHING_COMES}-{id}"))});
+        let path = format!("/api/v1/belege/{id}/erledigen");
+        Ok((id, ask.change_from(version, Method::Post, &path, &body, String::new(), "")?))
+    };
+    let changes = ticked.map(change).collect::<Result<Vec<_>>>()?;
+    if changes.is_empty() {
+        return Err(Refusal::new(Code::FeldFehlt, "Bitte ankreuzen, was erledigt ist.").into());
+    }
+    let to = ask.of_firma(&format!("offen?{}", ask.query_text));
+    let done = match changes.len() {
+        1 => "Ein Beleg ist erledigt.".to_owned(),
+        count => format!("{count} Belege sind erledigt."),
+    };
+    Ok(Box::new(move |tx| {
+        let mut refused = PositionErrors::default();
+        for (id, change) in &changes {
+            match change(tx) {
+                Err(Failure::Refused(refusal)) => {
+                    let nummer = belege::found(tx, *id)?.beleg_nummer;
+                    refused.keep::<()>(Err(Box::new(Refusal { feld: Some(nummer), ..*refusal })));
+                }
+                done => drop(done?),
+            }
+        }
+        let message = "Keiner ist erledigt, denn es geht nicht bei allen:".to_owned();
+        refused.into_result().map_err(|refusal| Box::new(Refusal { message, ..*refusal }))?;
+        Ok(Done::to(to.clone(), &done))
+    }))
+}
