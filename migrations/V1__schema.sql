@@ -1289,11 +1289,14 @@ create index beleg_offen on beleg (tenant_id, beleg_typ, rechnungsart, angelegt_
 -- D4: what became final without the e-invoice that it should have had, for the first page of the Leitstand.
 create index beleg_ohne_erechnung on beleg (tenant_id, beleg_datum desc, angelegt_am desc, id desc)
   where erechnung_fehlt is not null and status = 'abgeschlossen';
--- D27: invoices that nobody has paid yet, by the day on which they are due.
+-- D27: invoices that nobody has paid yet, by the day on which they are due, with all by which they are summed: SQLite
+-- reads the row, too, where a column of the condition or of the expression is not among those of the index.
 create index beleg_unbezahlt
-  on beleg (tenant_id, date(beleg_datum, coalesce(zahlungsziel_tage, 0) || ' days'), id, beleg_typ, kunde_id, summe_brutto)
+  on beleg (tenant_id, date(beleg_datum, coalesce(zahlungsziel_tage, 0) || ' days'), id, beleg_typ, kunde_id, summe_brutto,
+    beleg_datum, zahlungsziel_tage, status, rechnungsart, storno_von_beleg_id)
   where status = 'abgeschlossen' and rechnungsart is not null and storno_von_beleg_id is null;
--- The order of the list, with what is searched in beside it, words and amounts: a list that is searched reads nothing else.
+-- The order of the list, with what is searched in beside it, words and amounts: a list that is searched reads
+-- nothing else.
 create index beleg_ordnung
   on beleg (tenant_id, beleg_datum desc, angelegt_am desc, id desc, kunde_id, such_text, summe_brutto, summe_netto);
 

@@ -1,13 +1,30 @@
-//! What documents come to: invoices that are not settled, and those of a day.
+//! What the first page and that of open items ask: the newest of some documents, what is not settled, and what a day
+//! comes to.
 
 use rusqlite::named_params;
 
-use super::sql::{Auswahl, UNBEZAHLT, faellig, filter};
+use super::model::Beleg;
+use super::sql::{Auswahl, LIST, UNBEZAHLT, faellig, filter};
+use crate::db::list::{ListSql, Page};
 use crate::db::tx::Tx;
 use crate::failure::Result;
+use crate::listing::{PageOf, Records};
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
 use crate::rules::fixed::Money;
+
+/// The newest documents, without counting how many there are. Where none lacks its e-invoice, the planner would look at all
+/// that ever became final.
+pub fn newest(tx: &Tx<'_>, auswahl: &Auswahl<'_>, most: u32) -> Result<Vec<Beleg>> {
+    let (filter, page) = (filter(auswahl), Page { limit: Some(most), offset: 0 });
+    let from = match auswahl.ohne_erechnung {
+        true => {
+            "from beleg b indexed by beleg_ohne_erechnung join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id"
+        }
+        false => LIST.from,
+    };
+    Ok(Records::read(tx, &ListSql { from, ..LIST }, &filter, page, i64::from(most))?.rows)
+}
 
 /// Invoices of a type that are not settled: whether they are overdue, how many, and what they come to.
 pub struct Offen {
@@ -33,11 +50,14 @@ pub fn open_sums(tx: &Tx<'_>, auswahl: &Auswahl<'_>, most: i64) -> Result<Vec<Of
     })
 }
 
-/// Documents of a day by type, without those that were cancelled or cancel: how many, and what they come to, net.
-pub fn of_day(tx: &Tx<'_>, day: Day) -> Result<Vec<(BelegTyp, i64, Money)>> {
-    let statement = "select beleg_typ, count(*), sum(summe_netto) from beleg
-        indexed by beleg_ordnung where tenant_id = :tenant and beleg_datum = :day and status <> 'storniert'
-          and storno_von_beleg_id is null
-        group by beleg_typ";
-    tx.all(statement, named_params! {":day": day}, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+/// Documents of a day by type, without those that were cancelled or cancel: how many, and what they come to, net. Of so
+/// many of the day at most.
+pub fn of_day(tx: &Tx<'_>, day: Day, most: i64) -> Result<Vec<(BelegTyp, i64, Money)>> {
+    let statement = "select typ, count(*), sum(netto) from (
+          select beleg_typ as typ, summe_netto as netto from beleg indexed by beleg_ordnung
+          where tenant_id = :tenant and beleg_datum = :day and status <> 'storniert' and storno_von_beleg_id is null
+          limit :most)
+        group by typ";
+    let params = named_params! {":day": day, ":most": most};
+    tx.all(statement, params, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
 }

@@ -11,14 +11,14 @@ use crate::db::record::{Part, record};
 use crate::db::retention::Retention;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
-use crate::listing::{PageOf, Records};
+use crate::listing::PageOf;
 use crate::rules::day::{Day, Instant};
 use crate::rules::document::{BelegTyp, Lagerrolle};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::tax::Steuerkategorie;
 use crate::rules::text::searchable;
 
-const LIST: ListSql<'_> = ListSql {
+pub const LIST: ListSql<'_> = ListSql {
     columns: Beleg::COLUMNS,
     from: "from beleg b join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id",
     count: "select count(*) from beleg b",
@@ -55,6 +55,9 @@ const ORDERS: [Order; 6] = [
 
 pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
+/// The newest documents, among which one is looked for by its amount: no index leads there.
+pub const AMOUNTS_LOOKED_AT_MAX: i64 = 20_000;
+
 #[derive(Default)]
 pub struct Auswahl<'a> {
     pub typen: Vec<&'static str>,
@@ -79,7 +82,7 @@ pub struct Auswahl<'a> {
     pub unbezahlt: bool,
     /// Of these, what was due on this day or before.
     pub faellig_bis: Option<Day>,
-    /// Whose net or gross sum is this, with either sign.
+    /// Whose net or gross sum is this, with either sign, among [`AMOUNTS_LOOKED_AT_MAX`].
     pub betrag: Option<Money>,
 }
 
@@ -89,12 +92,6 @@ pub fn list<P: PageOf<Beleg>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) ->
         return tx.list(&UNBEZAHLT, &filter, page);
     }
     tx.list(&LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter), &filter, page)
-}
-
-/// The newest documents, without counting how many there are.
-pub fn newest(tx: &Tx<'_>, auswahl: &Auswahl<'_>, most: u32) -> Result<Vec<Beleg>> {
-    let (filter, page) = (filter(auswahl), Page { limit: Some(most), offset: 0 });
-    Ok(Records::read(tx, &LIST, &filter, page, i64::from(most))?.rows)
 }
 
 pub fn filter<'a>(auswahl: &'a Auswahl<'_>) -> Filter<'a> {
@@ -115,8 +112,15 @@ pub fn filter<'a>(auswahl: &'a Auswahl<'_>) -> Filter<'a> {
         );
     }
     filter.when(concat!(faellig!(), " <= :faellig_bis"), ":faellig_bis", auswahl.faellig_bis);
-    let has_amount = "(b.summe_brutto in (:betrag, -:betrag) or b.summe_netto in (:betrag, -:betrag))";
-    filter.when(has_amount, ":betrag", auswahl.betrag);
+    let has_amount = format!(
+        "b.id in (select id from (select id, summe_netto, summe_brutto from beleg indexed by beleg_ordnung
+           where tenant_id = :tenant order by beleg_datum desc, angelegt_am desc, id desc limit {AMOUNTS_LOOKED_AT_MAX})
+         where summe_netto in (:betrag, -:betrag) or summe_brutto in (:betrag, -:betrag))"
+    );
+    filter.when(&has_amount, ":betrag", auswahl.betrag);
+    if auswahl.kontrakt.is_some() || auswahl.betrag.is_some() {
+        filter.ids_first();
+    }
     filter.when("b.kunde_id = :kunde", ":kunde", auswahl.kunde);
     filter.when("b.beleg_nummer = :nummer", ":nummer", auswahl.beleg_nummer.as_deref());
     filter.when("b.external_ref = :ref", ":ref", auswahl.external_ref);
@@ -131,9 +135,6 @@ pub fn filter<'a>(auswahl: &'a Auswahl<'_>) -> Filter<'a> {
     filter.when(has_article, ":artikel", auswahl.artikel);
     let on_contract = "b.id in (select p.beleg_id from beleg_position p where p.tenant_id = :tenant and p.kontrakt_id = :kontrakt)";
     filter.when(on_contract, ":kontrakt", auswahl.kontrakt);
-    if auswahl.kontrakt.is_some() {
-        filter.ids_first();
-    }
     filter
 }
 

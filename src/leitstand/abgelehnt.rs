@@ -11,7 +11,7 @@ use crate::app::description::meaning_of;
 use crate::failure::Result;
 use crate::gate::audit::{Entry, Filter, Who, find, log_page};
 use crate::http::reply::Reply;
-use crate::rules::day::{Day, Instant};
+use crate::rules::day::Day;
 
 /// Days that are looked at, and refusals and rows of the log at most.
 const DAYS: i64 = 7;
@@ -59,15 +59,11 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     groups.sort_by_key(|group| std::cmp::Reverse(group.newest.at));
     let body = html! {
         p { "Anfragen der angeschlossenen Programme, die in den letzten " (DAYS) " Tagen abgelehnt wurden, nach Programm und Grund." }
-        @if let Some(since) = since { p { (until(since)) } }
+        @if let Some(since) = since { p { "Es kommen so viele Anfragen, dass hier nur bis zurück zum " (moment(since)) " gesucht wurde." } }
         div.wrap { (table(ask, &groups).render()) }
         p { a href=(ask.of_firma("protokoll?wer=programme&ergebnis=abgelehnt")) { "Alle abgelehnten Anfragen im Protokoll" } }
     };
     Ok(frame::page(ask, "Abgelehnte Anfragen", body))
-}
-
-fn until(since: Instant) -> String {
-    format!("Es kommen so viele Anfragen, dass hier nur bis zurück zum {} gesucht wurde.", moment(since))
 }
 
 /// Each group leads to its rows of the log.

@@ -20,7 +20,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let found = annahmescheine::list(&db.tx, &query, lists::page_of(ask))?;
     let sums = annahmescheine::sums(&db.tx, &query)?;
     let kg = |menge| BTreeMap::from([("kg".to_owned(), menge)]);
-    let of = format!("{} Annahmescheine ohne stornierte", number(sums.count));
+    let of = format!("Zusammen ohne stornierte ({})", number(sums.count));
     let states = AnnahmescheinStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()));
     let list = List {
         empty: "Keine Annahmescheine gefunden. Sie entstehen bei der Warenannahme (POST /api/v1/annahmescheine) oder durch den Import.",

@@ -1,5 +1,7 @@
 //! What needs a hand in the words of the trade: what is overdue, contracts that are nearly full, batches near their date.
 
+use std::sync::PoisonError;
+
 use super::chargen::SHELF_LIFE_SOON_DAYS;
 use super::page::{Ask, Snapshot};
 use super::parts::{number, or_blank};
@@ -11,7 +13,10 @@ use crate::rules::document::Seite;
 use crate::{chargen, kontrakte};
 
 /// So many are counted at most: this page is open all day.
-const COUNTED_MAX: i64 = 1_000;
+const COUNTED_MAX: i64 = 500;
+
+/// How long what was found of contracts is said again: each look reads what was delivered on all of them.
+const CONTRACTS_HOLD_MILLIS: i64 = 10 * 60_000;
 
 /// Contracts that are named at most.
 const CONTRACTS_NAMED_MAX: usize = 5;
@@ -64,6 +69,18 @@ fn expiring(ask: &Ask, db: &Snapshot<'_>) -> Result<Vec<Sorge>> {
 }
 
 fn nearly_full(ask: &Ask, db: &Snapshot<'_>) -> Result<Vec<Sorge>> {
+    let known = || ask.house.contracts.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((at, sorgen)) = known().get(&ask.firma_id())
+        && (ask.now.millis() - at.millis()).abs() < CONTRACTS_HOLD_MILLIS
+    {
+        return Ok(sorgen.clone());
+    }
+    let sorgen = contracts(ask, db)?;
+    known().insert(ask.firma_id(), (ask.now, sorgen.clone()));
+    Ok(sorgen)
+}
+
+fn contracts(ask: &Ask, db: &Snapshot<'_>) -> Result<Vec<Sorge>> {
     let (full, is_cut) = kontrakte::nearly_full(&db.tx)?;
     let in_words = |kontrakt: &kontrakte::Kontrakt| {
         let (nr, percent) = (&kontrakt.kontrakt_nr, kontrakt.percent().unwrap_or_default());

@@ -73,7 +73,7 @@ fn sums(all: &Records<Kontrakt>) -> Result<Markup> {
     ];
     let without = all.rows.len() - with_unit.len();
     Ok(html! {
-        (parts::sums(&format!("{} Kontrakte zusammen", number(with_unit.len())), sums))
+        (parts::sums(&format!("Zusammen ({})", number(with_unit.len())), sums))
         @if without > 0 { p { (number(without)) " ohne Einheit zählen darin nicht mit." } }
     })
 }

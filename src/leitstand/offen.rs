@@ -123,15 +123,13 @@ fn due(beleg: &Beleg, today: Day) -> String {
     }
 }
 
-fn in_words(skonto: Skonto, today: Day) -> String {
-    let Skonto { bis, prozent, betrag } = skonto;
-    match (bis.number() - today.number()).max(-1) {
-        -1 => format!("{} % bis {}, vorbei", amount(prozent), bis.german()),
-        left => {
-            let left = ["nur noch heute", "noch 1 Tag"].get(left as usize).map(|left| (*left).to_owned());
-            let left = left.unwrap_or_else(|| format!("noch {} Tage", bis.number() - today.number()));
-            format!("{} % bis {}, {left}: {}", amount(prozent), bis.german(), number(betrag))
-        }
+fn in_words(Skonto { bis, prozent, betrag }: Skonto, today: Day) -> String {
+    let until = format!("{} % bis {}", amount(prozent), bis.german());
+    match bis.number() - today.number() {
+        ..0 => format!("{until}, vorbei"),
+        0 => format!("{until}, nur noch heute: {}", number(betrag)),
+        1 => format!("{until}, noch 1 Tag: {}", number(betrag)),
+        days => format!("{until}, noch {} Tage: {}", number(days), number(betrag)),
     }
 }
 

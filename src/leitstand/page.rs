@@ -1,10 +1,11 @@
 //! A page is a row of data, as a route is (wall 1): its path, who sees it, who may send its form, and the functions that
 //! show it and take the form. [`Ask`] is what such a function is given.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use hyper::HeaderMap;
 use hyper::header::HeaderValue;
@@ -22,6 +23,7 @@ use super::restoring::{Order, Restoring};
 use super::upkeep::Lookout;
 use super::upload::{File, Form};
 use super::uploads::Uploads;
+use super::zustand::Sorge;
 use crate::belege;
 use crate::db::TenantId;
 use crate::db::tx::{Tx, WriteTx};
@@ -245,6 +247,8 @@ pub struct House {
     pub uploads: Uploads,
     pub restoring: Restoring,
     pub lookout: Lookout,
+    /// What the first page of a company said of its contracts, and when.
+    pub contracts: Mutex<BTreeMap<TenantId, (Instant, Vec<Sorge>)>>,
     pub database: PathBuf,
 }
 

@@ -34,7 +34,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             (filter(ask, "datum_von", "Von", "date"))
             (filter(ask, "datum_bis", "Bis", "date"))
         },
-        above: parts::sums("Alle ohne stornierte", sums),
+        above: parts::sums("Zusammen ohne stornierte", sums),
         ..List::of("produktion", "Produktionsaufträge", |auftrag: &Produktionsauftrag| auftrag.id, &found)
     };
     let body = lists::body(ask, db, list, |table| {

@@ -59,9 +59,19 @@ impl Leitstand {
         let (database, policy) = (database.to_owned(), &gate.policy);
         let (nightly, certificate) = (policy.nightly.clone(), policy.leitstand.certificate.clone());
         let lookout = Lookout::start(database.clone(), nightly, certificate, Arc::clone(&gate.clock))?;
-        let (attempts, jobs, import_turn, uploads, restoring) = Default::default();
-        let house = House { gate, pages, attempts, jobs, import_turn, uploads, restoring, lookout, database };
-        let house = Arc::new(house);
+        let (attempts, jobs, import_turn, uploads, restoring, contracts) = Default::default();
+        let house = Arc::new(House {
+            gate,
+            pages,
+            attempts,
+            jobs,
+            import_turn,
+            uploads,
+            restoring,
+            lookout,
+            contracts,
+            database,
+        });
         Ok(Leitstand { house, hashing: PasswordThread::start()?, flash: FlashMessages::default() })
     }
 

@@ -48,7 +48,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(ask, &format!("Suche nach „{suche}“"), body))
 }
 
-const HOW_TO_SEARCH: &str = "Gesucht wird in Belegen (Nummer, fremde Nummer, Partner, Betrag netto oder brutto), Partnern (Name, Nummer, Ort, E-Mail), Artikeln (Bezeichnung, Nummer, EAN) und Chargen (Nummer, auch die des Lieferanten); Wiegungen findet man über die ganze Nummer oder das ganze Kennzeichen.";
+const HOW_TO_SEARCH: &str = "Gesucht wird in Belegen (Nummer, fremde Nummer, Partner, Betrag), Partnern (Name, Nummer, Ort, E-Mail), Artikeln (Bezeichnung, Nummer, EAN) und Chargen (Nummer, auch die des Lieferanten); Wiegungen findet man über die ganze Nummer oder das ganze Kennzeichen.";
 
 /// What was found of one kind: where its first hits lead, and how they are shown.
 #[derive(Default)]
@@ -90,8 +90,9 @@ fn by_amount(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
     let Some(betrag) = typed_money(suche) else { return Ok(Group::default()) };
     let auswahl = belege::Auswahl { betrag: Some(betrag), ..belege::Auswahl::default() };
     let found = belege::list(&db.tx, &auswahl, FIRST_HITS)?;
-    let title = "Belege mit diesem Betrag, netto oder brutto";
-    Ok(group(ask, (title, "belege", "betrag"), &found, |beleg| beleg.id, super::belege::columns))
+    let among = number(belege::AMOUNTS_LOOKED_AT_MAX);
+    let title = format!("Belege mit diesem Betrag, netto oder brutto, unter den neuesten {among}");
+    Ok(group(ask, (&title, "belege", "betrag"), &found, |beleg| beleg.id, super::belege::columns))
 }
 
 fn partner(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {

@@ -23,6 +23,9 @@ const WEIGHINGS_OF_DAY_MAX: u32 = 5_000;
 const WEIGHINGS_SHOWN_MAX: u32 = 15;
 const DOCUMENTS_SHOWN_MAX: usize = 8;
 
+/// Documents of a day that are summed at most: each is read.
+const DOCUMENTS_OF_DAY_MAX: i64 = 1_000;
+
 pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let today = db.tx.today();
     let (now, then) = (day(db, today)?, day(db, Day::of_number(today.number() - 7))?);
@@ -158,7 +161,12 @@ fn of_today(db: &Snapshot<'_>, today: Day) -> Result<Vec<(String, String)>> {
         let name = format!("Annahmescheine ({}), netto kg", number(receipts.count));
         tiles.push((name, amount(receipts.netto_menge_kg)));
     }
-    for (typ, count, netto) in belege::of_day(&db.tx, today)? {
+    let documents = belege::of_day(&db.tx, today, DOCUMENTS_OF_DAY_MAX + 1)?;
+    if documents.iter().map(|(_, count, _)| count).sum::<i64>() > DOCUMENTS_OF_DAY_MAX {
+        tiles.push(("Belege".to_owned(), format!("mehr als {}", number(DOCUMENTS_OF_DAY_MAX))));
+        return Ok(tiles);
+    }
+    for (typ, count, netto) in documents {
         tiles.push((format!("{} ({}), netto EUR", typ.bezeichnung(), number(count)), number(netto)));
     }
     Ok(tiles)

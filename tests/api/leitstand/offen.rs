@@ -155,7 +155,10 @@ fn a_document_is_found_by_its_amount() {
     for typed in ["1.234,50", "1469,06", "1.469,06 EUR", "-1234,5", "1469,06 €"] {
         let found = browser
             .get(&format!("{firma}/suche?suche={}", typed.replace(' ', "%20").replace('€', "%E2%82%AC")));
-        shows(&found.is(200).text, &["Belege mit diesem Betrag, netto oder brutto (2)", &id, &other]);
+        shows(
+            &found.is(200).text,
+            &["Belege mit diesem Betrag, netto oder brutto, unter den neuesten 20.000 (2)", &id, &other],
+        );
         let list = browser
             .get(&format!("{firma}/belege?betrag={}", typed.replace(' ', "%20").replace('€', "%E2%82%AC")));
         assert_eq!(rows(&list.is(200).text).len(), 2, "{typed}: {}", list.text);

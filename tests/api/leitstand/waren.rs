@@ -213,16 +213,13 @@ fn lists_of_goods_are_summed_by_unit() {
     partner::shows(
         &all.is(200).text,
         &[
-            "3 Kontrakte zusammen: <span>vereinbart <strong>1.500 kg + 2 t</strong></span>\
+            "Zusammen (3): <span>vereinbart <strong>1.500 kg + 2 t</strong></span>\
            <span>geliefert <strong>250,125 kg + 0 t</strong></span><span>offen <strong>1.249,875 kg + 2 t</strong></span>",
             "1 ohne Einheit zählen darin nicht mit.",
         ],
     );
     let open = browser.get(&format!("{firma}/kontrakte?erledigt=false&seite=1"));
-    partner::shows(
-        &open.is(200).text,
-        &["2 Kontrakte zusammen: <span>vereinbart <strong>1.000 kg + 2 t</strong>"],
-    );
+    partner::shows(&open.is(200).text, &["Zusammen (2): <span>vereinbart <strong>1.000 kg + 2 t</strong>"]);
 
     let receipt = |menge: f64| {
         let body = json!({"kundennummer": "Hof", "artikelnr": "W", "anliefermenge_kg": menge, "sonstige_abzuege_kg": 10,
@@ -233,11 +230,11 @@ fn lists_of_goods_are_summed_by_unit() {
     mill.client
         .put(&format!("/api/v1/annahmescheine/{cancelled}/storno"), json!({"grund": "falsch"}))
         .is(200);
-    let sums = "2 Annahmescheine ohne stornierte: <span>angeliefert <strong>26.000,5 kg</strong></span>\
+    let sums = "Zusammen ohne stornierte (2): <span>angeliefert <strong>26.000,5 kg</strong></span>\
         <span>netto <strong>25.981 kg</strong></span>";
     partner::shows(&browser.get(&format!("{firma}/annahme")).is(200).text, &[sums]);
     let later = browser.get(&format!("{firma}/annahme?von=2026-07-11"));
-    assert!(!later.is(200).text.contains("Annahmescheine ohne"), "{}", later.text);
+    assert!(!later.is(200).text.contains("Zusammen"), "{}", later.text);
     partner::shows(
         &browser.get(&firma).is(200).text,
         &["Annahmescheine (2), netto kg<strong>25.981</strong>"],
@@ -254,7 +251,7 @@ fn lists_of_goods_are_summed_by_unit() {
     let (_, cancelled) = (order(), order());
     let path = format!("/api/v1/produktionsauftraege/{cancelled}/status");
     mill.client.put(&path, json!({"status": "storniert"})).is(200);
-    let sums = "Alle ohne stornierte: <span>hinein geplant <strong>6 Stk + 150 kg</strong></span>\
+    let sums = "Zusammen ohne stornierte: <span>hinein geplant <strong>6 Stk + 150 kg</strong></span>\
         <span>heraus geplant <strong>6 Stk</strong></span>";
     partner::shows(&browser.get(&format!("{firma}/produktion")).is(200).text, &[sums]);
 }
