@@ -12,7 +12,7 @@
 //! | [`blatt`] | the sheet: a document as the PDF that leaves the house; no SQL, no HTTP, no clock |
 //! | [`failure`] | why a piece of work has no result: a refusal, or a fault of ours |
 //! | [`db`] | the file: connections, migrations, the one writer, readers, checkpoints, copies, seals |
-//! | [`listing`] | lists as JSON, written row by row as they are read |
+//! | [`listing`] | lists as JSON, written row by row as they are read; histories of master data |
 //! | [`http`] | the wire: sockets, heads and bodies, routing, JSON, the shapes of requests and answers |
 //! | [`gate`] | what every request passes: keys, limits, scopes, the log of all requests |
 //! | [`import`] | files of data from the command line: CSV, JSON and spreadsheets, row by row |

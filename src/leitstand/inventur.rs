@@ -1,11 +1,11 @@
 //! What was counted, of a batch or of an article without batches.
 
 use maud::{Markup, html};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::frame;
 use super::page::{Ask, FirmaChange, Snapshot};
-use super::parts::{amount, field, in_unit, typed_number};
+use super::parts::{amount, field, in_unit, json_number};
 use crate::failure::Result;
 use crate::http::reply::Reply;
 use crate::http::route::Method;
@@ -43,8 +43,7 @@ fn show(ask: &Ask, what: Markup, bestand: Quantity, einheit: Option<&str>) -> Re
 
 fn count(ask: &Ask, api: &str, page: &str) -> Result<FirmaChange> {
     let id = ask.id(0)?;
-    let bestand = ask.filled("bestand").map_or(Value::Null, |typed| json!(typed_number(typed)));
-    let body = json!({"bestand": bestand, "grund": ask.filled("grund")});
+    let body = json!({"bestand": json_number(ask.field("bestand")), "grund": ask.filled("grund")});
     let path = format!("/api/v1/{api}/{id}/inventur");
     ask.change(Method::Post, &path, &body, ask.page_of(page, id), "Der gezählte Bestand ist gebucht.")
 }

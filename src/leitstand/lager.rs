@@ -101,6 +101,7 @@ fn count_field(ask: &Ask, posten: &Lagerposten) -> Markup {
 struct Gezaehlt {
     name: String,
     what: String,
+    einheit: Option<String>,
     gebucht: Quantity,
     gezaehlt: Quantity,
 }
@@ -162,18 +163,22 @@ fn at_field(failure: Failure, name: &str) -> Failure {
 }
 
 fn row(tx: &Tx<'_>, id: Uuid, gezaehlt: Quantity, name: &str) -> Result<Gezaehlt> {
-    let (what, gebucht) = if name.starts_with("charge-") {
+    let (what, einheit, gebucht) = if name.starts_with("charge-") {
         let charge = chargen::found(tx, id)?;
-        (format!("{}, {}", charge.artikel_bezeichnung, charge.charge_nr), charge.bestand)
+        let einheit = artikel::must_have(tx, charge.artikel_id)?.einheit.clone();
+        (format!("{}, {}", charge.artikel_bezeichnung, charge.charge_nr), einheit, charge.bestand)
     } else {
-        (artikel::found(tx, id)?.bezeichnung.clone(), artikel::stock(tx, id)?)
+        let artikel = artikel::found(tx, id)?;
+        (artikel.bezeichnung.clone(), artikel.einheit.clone(), artikel::stock(tx, id)?)
     };
-    Ok(Gezaehlt { name: name.to_owned(), what, gebucht, gezaehlt })
+    Ok(Gezaehlt { name: name.to_owned(), what, einheit, gebucht, gezaehlt })
 }
 
 /// What was counted against what is booked, with the button that books it.
 fn differences(ask: &Ask, rows: &[Gezaehlt]) -> Markup {
-    let difference = |row: &Gezaehlt| optional(row.gezaehlt.minus(row.gebucht).ok(), signed);
+    let unit = |row: &Gezaehlt, menge: String| in_unit(menge, row.einheit.as_deref());
+    let difference =
+        |row: &Gezaehlt| optional(row.gezaehlt.minus(row.gebucht).ok(), |menge| unit(row, signed(menge)));
     let equal = rows.iter().filter(|row| row.gezaehlt == row.gebucht).count();
     let inside = html! {
         input type="hidden" name="grund" value=(ask.field("grund"));
@@ -184,7 +189,7 @@ fn differences(ask: &Ask, rows: &[Gezaehlt]) -> Markup {
     };
     html! {
         p { "Grund: " (ask.field("grund")) ". Noch ist nichts gebucht; " (equal) " von " (rows.len()) " Posten stimmen." }
-        (table("Gezählt gegen gebucht", "", rows).text("Was", |row| row.what.clone()).numbers("Gebucht", |row| amount(row.gebucht)).numbers("Gezählt", |row| amount(row.gezaehlt)).numbers("Unterschied", difference))
+        (table("Gezählt gegen gebucht", "", rows).text("Was", |row| row.what.clone()).numbers("Gebucht", |row| unit(row, amount(row.gebucht))).numbers("Gezählt", |row| unit(row, amount(row.gezaehlt))).numbers("Unterschied", difference))
         (form_to(ask, "", inside, "So buchen", false))
         p { "Stimmt etwas nicht, führt der Browser mit „Zurück“ zur Liste, mit allem, was eingetragen war." }
     }

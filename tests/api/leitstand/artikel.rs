@@ -74,6 +74,10 @@ fn what_is_refused_stands_at_its_field_and_what_was_typed_stays() {
         assert!(!shown.text.contains(EVIL), "{}", shown.text);
     }
     assert_eq!(mill.get("/api/v1/artikel").body["count"], 0);
+    // A rate that nobody has is stored, and said.
+    let stored = browser.fill(&new, &[("artikelnummer", "H"), ("bezeichnung", "Hafer"), ("mwst_satz", "12")]);
+    let shown = browser.get(stored.is(303).header("location"));
+    shows(&shown.is(200).text, &["Den Steuersatz 12", "Bitte prüfen"]);
 }
 
 #[test]

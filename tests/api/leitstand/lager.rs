@@ -66,7 +66,7 @@ fn the_store_is_counted_from_a_list_and_the_differences_are_seen_first() {
     // Nothing is booked before the differences were seen; what was not counted stays.
     let counted = [("grund", "Inventur 2026"), (&first, "1.480,5"), (&second, ""), (&sacks, "12")];
     let shown = browser.fill(&path, &counted);
-    for text in [">-19,5<", ">1.480,5<", "1 von 2 Posten stimmen", "Inventur 2026"] {
+    for text in [">-19,5 kg<", ">1.480,5 kg<", "1 von 2 Posten stimmen", "Inventur 2026"] {
         assert!(shown.is(200).text.contains(text), "{text}: {}", shown.text);
     }
     assert_eq!(stock(&mill), ["1500.000", "250.000", "12.000"]);
@@ -75,7 +75,7 @@ fn the_store_is_counted_from_a_list_and_the_differences_are_seen_first() {
     let more = json!({"artikelnr": "W", "menge": 100, "charge_id": batch});
     mill.post("EL", more).is(201);
     let again = confirm(&mut browser, &path, &shown);
-    assert!(again.is(200).text.contains(">-119,5<"), "{}", again.text);
+    assert!(again.is(200).text.contains(">-119,5 kg<"), "{}", again.text);
     assert_eq!(stock(&mill)[0], "1600.000");
     let done = confirm(&mut browser, &path, &again);
     assert_eq!(done.is(303).header("location"), path);
