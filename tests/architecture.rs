@@ -377,7 +377,7 @@ const READS: &[(&str, &str, &str)] = &[
     ("belege", "firma", "the checksum of a document covers the company as it was, in one statement"),
     ("belege", "nachweis", "finds what has no evidence, in one statement"),
     ("belege", "nummernkreis", NUMBERS),
-    ("chargen", "artikel kunde", NAMES),
+    ("chargen", "artikel artikelgruppe kunde", NAMES),
     ("chargen", "nummernkreis", NUMBERS),
     (
         "gate",
