@@ -1,7 +1,8 @@
 //! The Leitstand: the page for the people of the firm (D27), made on the server; one small script shows what is new.
 //!
-//! A new page is a file with the function that shows it and a row in [`PAGES`]. It reads records from the
-//! slices and sends its forms to the routes of the interface ([`page::Ask::change`]), so no rule stands here.
+//! A new page is a file with the function that shows it and a row in [`PAGES`], of everyday work or of management: that says
+//! which roles open it and send its form ([`page::Access::rights`]). It reads records from the slices and sends its forms to
+//! the routes of the interface ([`page::Ask::change`]), so no rule stands here.
 //!
 //! `page` says what a page is, `entry` who is let in, `server` how a request is answered, `frame` and `parts` what pages
 //! are made of, `lists` the pages of lists, `line`, `bars` and `graph` pictures, `akteure`, `anhaenge`, `storno`, `verlauf`
