@@ -93,6 +93,20 @@ impl Browser {
         self.send(path, Some(self.last.clone())).unwrap()
     }
 
+    /// The page of backups once it says what a restore came to. Until the old service has stopped, that one may answer.
+    fn after_restore(&mut self) -> Shown {
+        let until = Instant::now() + Duration::from_secs(120);
+        loop {
+            let page = self.send(LIST, None);
+            let said = ["zurückgespielt worden", "nicht gelungen"];
+            match page {
+                Ok(page) if said.iter().any(|said| page.text.contains(said)) => return page,
+                page => assert!(Instant::now() < until, "nothing was said: {:?}", page.map(|page| page.text)),
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     /// Makes a backup; the page of it.
     fn back_up(&mut self) -> String {
         assert_eq!(self.fill(LIST, &[]).status, 303);
@@ -145,7 +159,11 @@ fn a_backup_is_put_back_in_the_browser_by_the_server_itself() {
         let begun = erika.fill(&restore, &[("passwort", PASSWORD)]);
         assert!(begun.status == 200 && begun.refresh.contains(LIST), "{} {}", begun.status, begun.text);
         // Whoever asks now waits until it serves again; the session is older than the backup.
-        let page = erika.get(LIST);
+        let mut page = erika.after_restore();
+        // What the restore before came to is said by the service of before, for a moment.
+        while aside(&folder).len() < round {
+            page = erika.after_restore();
+        }
         assert!(page.text.contains("zurückgespielt worden; sie ist geprüft"), "{}", page.text);
         let kept = aside(&folder);
         assert_eq!(kept.len(), round, "{kept:?}");
@@ -191,7 +209,7 @@ fn whenever_it_is_killed_while_it_restores_one_of_the_two_databases_is_whole() {
     for pause in [0, 20, 40, 60, 80, 120, 160, 240, 400, 800, u64::MAX] {
         assert_eq!(erika.fill(&format!("{one}/zurueckspielen"), &[("passwort", PASSWORD)]).status, 200);
         match pause {
-            u64::MAX => assert!(erika.get(LIST).text.contains("zurückgespielt worden")),
+            u64::MAX => assert!(erika.after_restore().text.contains("zurückgespielt worden")),
             pause => std::thread::sleep(Duration::from_millis(pause)),
         }
         server.kill();
@@ -226,7 +244,7 @@ fn what_is_no_longer_whole_is_not_put_back_and_the_old_database_serves_again() {
     drop(backup);
     assert_eq!(client.post("/api/v1/kunden", &json!({"name": "Meier"})).status, 201);
     assert_eq!(erika.fill(&format!("{one}/zurueckspielen"), &[("passwort", PASSWORD)]).status, 200);
-    let page = erika.get(LIST);
+    let page = erika.after_restore();
     assert!(page.text.contains("nicht gelungen") && page.text.contains("is not whole"), "{}", page.text);
     assert_eq!(client.get("/api/v1/kunden").body["count"], 2);
     assert!(aside(&folder).is_empty());
