@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::database::{in_transaction, now};
-use super::terminal::{Terminal, sentence};
+use super::terminal::{Outcome, Terminal, sentence};
 use crate::db::connection::open_sealed;
 use crate::db::{TenantId, log};
 use crate::failure::Result;
@@ -15,16 +15,16 @@ use crate::rules::deed::{Art, Deed, Tat};
 
 /// Writes down what a command did, within the transaction that does it; to what belongs to a company, or to none.
 pub fn note(connection: &Connection, tenant: Option<TenantId>, command: &str, deed: &Deed) -> Result<()> {
-    let akteur = Akteur::Befehl { name: command.to_owned(), konto: account() };
-    administration::note(connection, now(), &akteur, tenant, deed)
+    administration::note(connection, now(), &of_command(command, account()), tenant, deed)
+}
+
+fn of_command(name: &str, konto: String) -> Akteur {
+    Akteur::Befehl { name: name.to_owned(), konto }
 }
 
 /// Writes down what a command made beside the database. What cannot be written down is said and does not undo it.
 pub fn note_made(database: &Path, terminal: &Terminal, command: &str, deed: &Deed) {
-    let written = open_sealed(database).map_err(Into::into).and_then(|mut connection| {
-        in_transaction(&mut connection, |open| Ok(note(open, None, command, deed)?))
-    });
-    if let Err(error) = written {
+    if let Err(error) = write_down(database, &of_command(command, account()), deed) {
         let (database, why) = (database.display(), sentence(error));
         terminal.say(&format!("This could not be written into the log of {database}: {why}"));
     }
@@ -32,14 +32,16 @@ pub fn note_made(database: &Path, terminal: &Terminal, command: &str, deed: &Dee
 
 /// Writes down, in a database that was restored, who wanted it on the page: that person may not be in it.
 pub fn note_order(database: &Path, person: &str, backup: &Path) {
-    let akteur = Akteur::Befehl { name: "restore".to_owned(), konto: format!("Leitstand: {person}") };
     let deed = Deed::new(Tat::Zurueckgespielt, Art::Sicherung).name(backup.display().to_string());
-    let written = open_sealed(database).map_err(Into::into).and_then(|mut connection| {
-        in_transaction(&mut connection, |open| Ok(administration::note(open, now(), &akteur, None, &deed)?))
-    });
-    if let Err(error) = written {
+    let akteur = of_command("restore", format!("Leitstand: {person}"));
+    if let Err(error) = write_down(database, &akteur, &deed) {
         log(&format!("the restore could not be written into the log: {}", sentence(error)));
     }
+}
+
+fn write_down(database: &Path, akteur: &Akteur, deed: &Deed) -> Outcome {
+    let mut connection = open_sealed(database)?;
+    in_transaction(&mut connection, |open| Ok(administration::note(open, now(), akteur, None, deed)?))
 }
 
 /// The account that runs this program; with sudo also the one that it was begun from.

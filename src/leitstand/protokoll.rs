@@ -132,33 +132,26 @@ fn in_words(ask: &Ask, entry: &Entry) -> String {
 /// What somebody did on the pages: the name of the place in the menu, and what its form does.
 fn on_a_page(ask: &Ask, entry: &Entry) -> String {
     let pages = ask.house.pages;
-    let is_above = |above: &&Page, page: &Page| page.pattern.starts_with(above.pattern);
     let page = pages.iter().find(|page| page.matches(&entry.path).is_some());
-    let named = page.and_then(|page| {
-        let named = pages.iter().filter(|above| above.menu.is_some() && is_above(above, page));
-        named.max_by_key(|above| above.pattern.len())?.menu
-    });
-    let last = page.and_then(|page| page.pattern.rsplit('/').next()).unwrap_or_default();
-    let done = match (entry.method.as_str(), last) {
-        ("POST", "anmelden") => return "Angemeldet".to_owned(),
-        ("POST", "abmelden") => return "Abgemeldet".to_owned(),
-        ("POST", "passwort") => return "Passwort gesetzt".to_owned(),
+    let above = |page: &Page| {
+        let above = pages.iter().filter(|above| page.pattern.starts_with(above.pattern));
+        above.filter(|above| above.menu.is_some()).max_by_key(|above| above.pattern.len())?.menu
+    };
+    let done = match (entry.method.as_str(), entry.path.rsplit('/').next().unwrap_or_default()) {
         ("POST", "neu") => "angelegt",
         ("POST", "aendern" | "berichtigen" | "status" | "firma" | "einstellungen") => "geändert",
         ("POST", "abschliessen") => "abgeschlossen",
-        ("POST", "erledigen") => "erledigt",
         ("POST", "storno") => "storniert",
-        ("POST", "inventur") => "gezählt",
-        ("POST", "zweitwiegung") => "zweite Wiegung",
-        ("POST", "vergessen") => "vergessen",
         ("POST", "sperren") => "gesperrt",
         ("POST", "freigeben") => "freigegeben",
         ("POST", "loeschen") => "gelöscht",
         ("POST", "pruefen") => "geprüft",
+        ("POST", "anmelden" | "passwort") => "angemeldet",
+        ("POST", "abmelden") => "abgemeldet",
         ("POST", _) => "gesendet",
         _ => "angesehen",
     };
-    format!("{}: {done}", named.unwrap_or("Leitstand"))
+    format!("{}: {done}", page.and_then(above).unwrap_or("Leitstand"))
 }
 
 fn meaning(entry: &Entry) -> String {
