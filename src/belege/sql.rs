@@ -112,12 +112,7 @@ pub fn filter<'a>(auswahl: &'a Auswahl<'_>) -> Filter<'a> {
         );
     }
     filter.when(concat!(faellig!(), " <= :faellig_bis"), ":faellig_bis", auswahl.faellig_bis);
-    let has_amount = format!(
-        "b.id in (select id from (select id, summe_netto, summe_brutto from beleg indexed by beleg_ordnung
-           where tenant_id = :tenant order by beleg_datum desc, angelegt_am desc, id desc limit {AMOUNTS_LOOKED_AT_MAX})
-         where summe_netto in (:betrag, -:betrag) or summe_brutto in (:betrag, -:betrag))"
-    );
-    filter.when(&has_amount, ":betrag", auswahl.betrag);
+    filter.when(&has_amount(), ":betrag", auswahl.betrag);
     if auswahl.kontrakt.is_some() || auswahl.betrag.is_some() {
         filter.ids_first();
     }
@@ -136,6 +131,14 @@ pub fn filter<'a>(auswahl: &'a Auswahl<'_>) -> Filter<'a> {
     let on_contract = "b.id in (select p.beleg_id from beleg_position p where p.tenant_id = :tenant and p.kontrakt_id = :kontrakt)";
     filter.when(on_contract, ":kontrakt", auswahl.kontrakt);
     filter
+}
+
+fn has_amount() -> String {
+    format!(
+        "b.id in (select id from (select id, summe_netto, summe_brutto from beleg indexed by beleg_ordnung
+           where tenant_id = :tenant order by beleg_datum desc, angelegt_am desc, id desc limit {AMOUNTS_LOOKED_AT_MAX})
+         where summe_netto in (:betrag, -:betrag) or summe_brutto in (:betrag, -:betrag))"
+    )
 }
 
 /// A document by id, without positions.

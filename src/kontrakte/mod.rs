@@ -127,7 +127,7 @@ pub fn open_of(tx: &Tx<'_>, partner: Uuid, page: Page) -> Result<Vec<Kontrakt>> 
 
 /// Percent from which on a contract is nearly full, and positions of documents that are looked at for that, at most.
 const NEARLY_FULL_PERCENT: i128 = 90;
-const POSITIONS_LOOKED_AT_MAX: i64 = 2_000;
+const POSITIONS_LOOKED_AT_MAX: i64 = 5_000;
 const OPEN_LOOKED_AT_MAX: i64 = 500;
 
 /// Open contracts that are nearly full, or over; and whether there are others at which it was not looked.

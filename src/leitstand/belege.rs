@@ -50,8 +50,8 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             (filter_choice(ask, "typ", "Art", BelegTyp::ALL.iter().map(|typ| (typ.as_str(), typ.bezeichnung()))))
             (filter(ask, "von", "Von", "date"))
             (filter(ask, "bis", "Bis", "date"))
-            (filter(ask, "betrag", &format!("Betrag (neueste {})", number(belege::AMOUNTS_LOOKED_AT_MAX)), "text"))
             (filter_choice(ask, "status", "Status", BelegStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()))))
+            (filter(ask, "betrag", &format!("Betrag (neueste {})", number(belege::AMOUNTS_LOOKED_AT_MAX)), "text"))
         },
         keeps: &[("kunden_id", "zu", "partner"), ("artikel_id", "zu", "artikel")],
         order: "-beleg_datum",

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use super::chargen::SHELF_LIFE_SOON_DAYS;
 use super::page::{Ask, Snapshot};
 use super::parts::{number, or_blank};
-use super::zustand::Sorge;
+use super::sorge::Sorge;
 use crate::belege::{self, Auswahl};
 use crate::failure::Result;
 use crate::rules::day::Day;

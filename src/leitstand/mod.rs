@@ -67,6 +67,7 @@ mod resume;
 mod schluessel;
 pub mod server;
 mod sicherung;
+mod sorge;
 mod storno;
 mod suche;
 mod suchfelder;

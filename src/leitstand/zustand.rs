@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::page::{Ask, Snapshot};
 use super::parts::{moment, number};
 use super::sicherung::gigabytes;
+use super::sorge::Sorge;
 use super::upkeep::Upkeep;
 use crate::db::list::Page;
 use crate::failure::Result;
@@ -27,27 +28,6 @@ const CERTIFICATE_ENDS_SOON_DAYS: i64 = 30;
 
 /// Percent of the requests of a day from which on a key is near its limit.
 const NEAR_LIMIT_PERCENT: u64 = 80;
-
-#[derive(Clone)]
-pub struct Sorge {
-    is_urgent: bool,
-    text: String,
-    to: Option<String>,
-}
-
-impl Sorge {
-    pub fn urgent(text: String) -> Sorge {
-        Sorge { is_urgent: true, text, to: None }
-    }
-
-    pub fn soon(text: String) -> Sorge {
-        Sorge { is_urgent: false, text, to: None }
-    }
-
-    pub fn at(self, to: impl Into<String>) -> Sorge {
-        Sorge { to: Some(to.into()), ..self }
-    }
-}
 
 /// What needs a hand, the urgent first; nothing where nothing does.
 pub fn shown(sorgen: &[Sorge]) -> Markup {
