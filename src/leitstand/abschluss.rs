@@ -4,9 +4,10 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::done::{Done, FirmaChange, TRY};
 use super::entwurf::{self, HEAD_TEXTS, PARTNER};
 use super::frame;
-use super::page::{Ask, Done, FirmaChange, Snapshot, TRY};
+use super::page::{Ask, Snapshot};
 use super::parts::{form_to, made_from, refusal};
 use crate::belege::{self, Beleg};
 use crate::erechnung::Wo;

@@ -3,7 +3,8 @@
 use maud::{Markup, Render, html};
 use serde::Serialize;
 
-use super::page::{Ask, FirmaChange, Snapshot};
+use super::done::FirmaChange;
+use super::page::{Ask, Snapshot};
 use super::parts::{field, form, linked, moment, number, or_blank, refusal};
 use super::{entry, frame};
 use crate::anhaenge::{self, Anhang, Besitzer};

@@ -3,7 +3,8 @@
 use maud::html;
 use rusqlite::Connection;
 
-use super::page::{Ask, Done, Hashed, HouseChange, Snapshot};
+use super::done::{Done, Hashed, HouseChange};
+use super::page::{Ask, Snapshot};
 use super::parts::{facts, field, form, form_to, refusal};
 use super::passwords::check;
 use super::people::{self, Person};

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use maud::html;
 
+use super::done::FirmaChange;
 use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, FirmaChange, Snapshot};
+use super::page::{Ask, Snapshot};
 use super::parts::{amount, facts, number, optional, or_blank, price};
 use super::{frame, parts, storno};
 use crate::annahmescheine::{self, Annahmeschein};

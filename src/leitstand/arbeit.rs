@@ -3,9 +3,10 @@
 use maud::{Markup, Render, html};
 use uuid::Uuid;
 
+use super::done::{Done, HouseChange};
 use super::frame;
 use super::jobs::{Job, Progress};
-use super::page::{Ask, Done, HouseChange, Snapshot};
+use super::page::{Ask, Snapshot};
 use super::parts::{facts, form_to, linked, moment, number};
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;

@@ -4,8 +4,9 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::done::FirmaChange;
 use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, FirmaChange, Snapshot};
+use super::page::{Ask, Snapshot};
 use super::parts::{amount, facts, joined, optional, or_blank, price, table, yes_or_no};
 use super::verlauf::{self, Lesart};
 use super::{anhaenge, frame};

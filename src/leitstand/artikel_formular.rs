@@ -4,8 +4,9 @@ use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
 use super::artikel::{Feld, groups_of};
+use super::done::FirmaChange;
 use super::frame;
-use super::page::{Ask, FirmaChange, Snapshot};
+use super::page::{Ask, Snapshot};
 use super::parts::{
     choice, field, form, json_number, lines, made_from, optional, or_blank, plain, plain_price, refusal,
     with_way_back, yes_or_no,

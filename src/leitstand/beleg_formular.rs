@@ -10,9 +10,10 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::beleg_zeile::{CHOICES, FOUND, Row, articles_found, hints, meant_by, row, text_of};
+use super::done::{Done, FirmaChange, TRY};
 use super::entwurf::{self, ARTIKEL, HEAD_NUMBERS, PARTNER, ROWS_MAX, name};
 use super::frame;
-use super::page::{Ask, Done, FirmaChange, Snapshot, TRY};
+use super::page::{Ask, Snapshot};
 use super::parts::{field, form, joined, lines, made_from, number, refusal, with_way_back};
 use super::vorlage::{self, Fields};
 use crate::artikel::{self, Artikel};

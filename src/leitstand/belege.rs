@@ -6,8 +6,9 @@ use maud::{Markup, Render, html};
 use uuid::Uuid;
 
 use super::akteure::named;
+use super::done::FirmaChange;
 use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, FirmaChange, Snapshot};
+use super::page::{Ask, Snapshot};
 use super::parts::{
     ROWS, Table, amount, facts, linked, moment, number, optional, or_blank, pager, price, signed, table,
     typed_money,

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::akteure::named;
+use super::done::FirmaChange;
 use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, FirmaChange, Snapshot};
+use super::page::{Ask, Snapshot};
 use super::parts::{
     ROWS, Table, amount, choice, facts, field, in_unit, linked, made_from, moment, optional, or_blank, pager,
     price, signed, table,

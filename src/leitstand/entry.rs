@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use hyper::HeaderMap;
 
+use super::access::Access;
 use super::anmelden::LOG_IN_PATH;
 use super::frame;
-use super::page::{Access, Ask, House, Page, Take, fields};
+use super::page::{Ask, House, Page, Take, fields};
 use super::people::{self, Person};
 use crate::db::TenantId;
 use crate::db::readers::Lane;
@@ -78,11 +79,10 @@ pub fn admit(
         person: person.as_ref().map(|person| person.id),
         firma: firma.as_ref().map(|firma| firma.id),
     })?;
-    let (house, query_text) = (Arc::clone(house), request.query.clone());
     let (form, refusal, tried, notes) = Default::default();
-    let (address, base) = (neighbourhood(address), base(&house, request));
+    let (address, base) = (neighbourhood(address), base(house, request));
     Ok(Ask {
-        house,
+        house: Arc::clone(house),
         page,
         now,
         base,
@@ -92,7 +92,7 @@ pub fn admit(
         firma,
         ids,
         query,
-        query_text,
+        query_text: request.query.clone(),
         form,
         refusal,
         tried,

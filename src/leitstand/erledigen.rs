@@ -3,8 +3,9 @@
 use maud::html;
 use serde_json::json;
 
+use super::done::FirmaChange;
 use super::frame;
-use super::page::{Ask, FirmaChange, Snapshot};
+use super::page::{Ask, Snapshot};
 use super::parts::{amount, in_unit, made_from};
 use crate::artikel;
 use crate::belege::{self, Beleg};

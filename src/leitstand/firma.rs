@@ -4,8 +4,9 @@ use maud::{Markup, html};
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
+use super::done::{Done, HouseChange};
 use super::frame;
-use super::page::{Ask, Done, HouseChange, Snapshot};
+use super::page::{Ask, Snapshot};
 use super::parts::{choice, field, form, lines, made_from, refusal};
 use crate::db::TenantId;
 use crate::failure::{Failure, Result};

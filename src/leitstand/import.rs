@@ -5,7 +5,8 @@ use std::sync::Arc;
 use maud::html;
 use uuid::Uuid;
 
-use super::page::{Ask, HouseChange, Snapshot, start_job};
+use super::done::{HouseChange, start_job};
+use super::page::{Ask, Snapshot};
 use super::parts::{choice, field, form_to, refusal};
 use super::uploads::{Upload, named};
 use super::{einlesen, frame};

@@ -3,8 +3,9 @@
 use maud::{Markup, html};
 use serde_json::json;
 
+use super::done::FirmaChange;
 use super::frame;
-use super::page::{Ask, FirmaChange, Snapshot};
+use super::page::{Ask, Snapshot};
 use super::parts::{amount, field, in_unit, json_number};
 use crate::failure::Result;
 use crate::http::reply::Reply;

@@ -6,9 +6,10 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::artikel::groups_of;
+use super::done::{Done, FirmaChange};
 use super::frame;
 use super::lists::{self, filter_choice};
-use super::page::{Ask, Done, FirmaChange, Snapshot};
+use super::page::{Ask, Snapshot};
 use super::parts::{
     amount, field, form, form_to, in_unit, joined, number, optional, pager, refusal, signed, table,
     typed_number,

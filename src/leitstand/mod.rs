@@ -1,11 +1,11 @@
 //! The Leitstand: the page for the people of the firm (D27), made on the server; one small script shows what is new.
 //!
 //! A new page is a file with the function that shows it and a row in [`PAGES`], of everyday work or of management: that says
-//! which roles open it and send its form ([`page::Access::rights`]). It reads records from the slices and sends its forms to
+//! which roles open it and send its form ([`access::Access::rights`]). It reads records from the slices and sends its forms to
 //! the routes of the interface ([`page::Ask::change`]), so no rule stands here.
 //!
-//! `page` says what a page is, `entry` who is let in, `server` how a request is answered, `frame` and `parts` what pages
-//! are made of, `lists` the pages of lists, `line`, `bars` and `graph` pictures, `akteure`, `anhaenge`, `storno`, `verlauf`
+//! `page` says what a page is, `access` whom it is for, `done` what its form does, `entry` who is let in, `server` how a
+//! request is answered, `frame` and `parts` what pages are made of, `lists` the pages of lists, `line`, `bars` and `graph` pictures, `akteure`, `anhaenge`, `storno`, `verlauf`
 //! and `taten` what several pages show, `people` and `passwords` who may log in. `upkeep` looks at the disk, `rat` says
 //! what to do about errors, `zustand` and `handgriffe` say on the first page what needs a hand, `hilfe` shows the handbook.
 //! `carry` has forms carried out, `flash` keeps what they leave to be said, `resume` brings one back behind a log-in,
@@ -14,6 +14,7 @@
 
 mod abgelehnt;
 mod abschluss;
+pub mod access;
 mod akteure;
 mod anhaenge;
 mod anmelden;
@@ -27,6 +28,7 @@ mod beleg_zeile;
 mod belege;
 mod bestand;
 mod chargen;
+pub mod done;
 mod einlesen;
 pub mod entry;
 mod entwurf;
@@ -89,7 +91,8 @@ mod zurueckspielen;
 mod zustand;
 
 use crate::http::reply::Reply;
-use page::{Access, Page, Take};
+use access::Access;
+use page::{Page, Take};
 
 /// A page of the everyday work of a company, by its path behind that of the company.
 macro_rules! firma {

@@ -5,10 +5,11 @@ use maud::{Markup, html};
 use serde_json::json;
 
 use super::belege::art_of;
+use super::done::{Done, FirmaChange};
 use super::erledigen::{NOTHING_COMES, counterpart, open_of};
 use super::frame;
 use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, Done, FirmaChange, Snapshot};
+use super::page::{Ask, Snapshot};
 use super::parts::{amount, form, number, optional, refusal};
 use crate::belege::{self, Auswahl, Beleg, Offen};
 use crate::blatt::Skonto;

@@ -16,10 +16,12 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::jobs::{Job, Jobs, NewJob, Outcome};
+use super::access::{Access, Rights};
+use super::done::{Done, FirmaChange, Hashed, HouseChange};
+use super::jobs::Jobs;
 use super::passwords::Attempts;
-use super::people::{Person, Rolle};
-use super::restoring::{Order, Restoring};
+use super::people::Person;
+use super::restoring::Restoring;
 use super::sorge::Sorge;
 use super::upkeep::Lookout;
 use super::upload::{File, Form};
@@ -37,59 +39,10 @@ use crate::http::route::{Method, Route, Run};
 use crate::http::router::split;
 use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
-use crate::rules::deed::Deed;
 use crate::rules::document::BelegStatus;
 use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::verweis::parse_uuid;
 use crate::tenants::Tenant;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    Open,
-    /// Whoever is logged in; its form, too.
-    Person,
-    /// The everyday work of the company in its path.
-    Firma,
-    /// What else belongs to that company: keys, settings, its log, imports, erasing.
-    Verwaltung,
-    /// Who may change everything of all companies.
-    Haus,
-}
-
-/// What a person may do with a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rights {
-    pub sees: bool,
-    pub sends: bool,
-}
-
-impl Access {
-    pub const fn is_of_firma(self) -> bool {
-        matches!(self, Access::Firma | Access::Verwaltung)
-    }
-
-    /// The table of roles (D27), of companies that the person sees.
-    pub fn rights(self, person: &Person) -> Rights {
-        let (sees, sends) = match (self, person.rolle) {
-            (Access::Open | Access::Person, _) => (true, true),
-            (Access::Firma, Rolle::Ansehen) | (Access::Verwaltung, Rolle::Ansehen) => (true, false),
-            (Access::Firma, Rolle::Buero | Rolle::Verwalten) => (true, true),
-            (Access::Verwaltung, Rolle::Buero) => (false, false),
-            (Access::Verwaltung, Rolle::Verwalten) => (true, true),
-            (Access::Haus, _) => (person.keeps_house(), person.keeps_house()),
-        };
-        Rights { sees, sends }
-    }
-}
-
-/// What a form asks to be written, as a route would have it written; refused where that route would refuse it.
-pub type FirmaChange = Box<dyn Fn(&WriteTx<'_>) -> Result<Done> + Send>;
-
-/// What a form asks to be written that is no company's.
-pub type HouseChange = Box<dyn Fn(&Connection) -> Result<Done> + Send>;
-
-/// What has to be computed on the thread of passwords before it is written.
-pub type Hashed = Box<dyn FnOnce() -> Result<HouseChange> + Send>;
 
 #[derive(Clone, Copy)]
 pub enum Take {
@@ -188,52 +141,6 @@ pub struct Snapshot<'c> {
     /// The company in the path; of a page without one it is nobody's, and finds nothing.
     pub tx: Tx<'c>,
     pub connection: &'c Connection,
-}
-
-/// The step that carries a form out to see what would come of it; nothing of that is kept.
-pub const TRY: &str = "pruefen";
-
-#[derive(Default)]
-pub struct Done {
-    /// What the interface answered.
-    pub answer: Value,
-    /// Nothing was kept: the page is shown again, with this.
-    pub tried: Option<Value>,
-    pub to: String,
-    /// Sentences that are shown there: hints, or that it is done.
-    pub notes: Vec<String>,
-    /// A new cookie; blank: it goes.
-    pub cookie: Option<String>,
-    /// What the form there shows, as if it had been typed.
-    pub form: Vec<(String, String)>,
-    pub person: Option<i64>,
-    pub subject: Option<Uuid>,
-    pub firma: Option<i64>,
-    pub deed: Option<Deed>,
-    /// A page instead of the way: what is shown only once.
-    pub once: Option<(&'static str, Markup)>,
-    pub begins: Option<NewJob>,
-    /// The service ends, and begins anew with this.
-    pub restores: Option<Order>,
-}
-
-impl Done {
-    pub fn to(path: String, note: &str) -> Done {
-        Done { to: path, notes: vec![note.to_owned()], ..Done::default() }
-    }
-
-    /// Starts a job, and goes to the page that says how far it is.
-    pub fn begin(job: NewJob) -> Done {
-        Done { to: format!("/leitstand/arbeit/{}", job.id), begins: Some(job), ..Done::default() }
-    }
-}
-
-pub fn start_job(
-    title: String,
-    run: impl Fn(&Job) -> std::result::Result<Outcome, String> + Send + Sync + 'static,
-) -> HouseChange {
-    let job = NewJob { id: Uuid::now_v7(), title, doing: Arc::new(run) };
-    Box::new(move |_| Ok(Done::begin(job.clone())))
 }
 
 pub struct House {

@@ -2,8 +2,9 @@
 
 use maud::{Markup, html};
 
+use super::done::FirmaChange;
 use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, FirmaChange, Snapshot};
+use super::page::{Ask, Snapshot};
 use super::partner_felder::{self, rollen, wording};
 use super::parts::{amount, facts, joined, optional, or_blank};
 use super::{anhaenge, frame, verlauf};

@@ -3,8 +3,9 @@
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
+use super::done::FirmaChange;
 use super::frame;
-use super::page::{Ask, FirmaChange, Snapshot};
+use super::page::{Ask, Snapshot};
 use super::partner_felder::{Art, Feld, GRUPPEN, Wann, felder, wording};
 use super::parts::{choice, field, form, lines, made_from, refusal, typed_number, with_way_back};
 use crate::failure::Result;

@@ -281,11 +281,12 @@ pub fn refusal(ask: &Ask, fields: &[&str]) -> Markup {
     } }
 }
 
-/// Each mistake that a refusal names: its field and its sentence.
+/// Each mistake that a refusal names: its field and its sentence. The first of several is said by the refusal itself, too.
 fn mistakes(refusal: &Refusal) -> impl Iterator<Item = (Option<&str>, &str)> {
-    let only = (refusal.feld.as_deref(), refusal.message.as_str());
+    let is_among = refusal.fehler.iter().any(|mistake| mistake.message == refusal.message);
+    let own = (refusal.feld.as_deref(), refusal.message.as_str());
     let all = refusal.fehler.iter().map(|mistake| (Some(mistake.feld.as_str()), mistake.message.as_str()));
-    all.chain(refusal.fehler.is_empty().then_some(only))
+    (!is_among).then_some(own).into_iter().chain(all)
 }
 
 /// The hidden field that says which state of a record a form was made from: once it was sent, the one that came with it,

@@ -4,8 +4,9 @@ use maud::{Markup, html};
 use serde_json::json;
 use uuid::Uuid;
 
+use super::done::FirmaChange;
 use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, FirmaChange, Snapshot};
+use super::page::{Ask, Snapshot};
 use super::parts::{amount, choice, facts, in_unit, linked, made_from, moment, optional, or_blank};
 use super::{frame, parts};
 use crate::failure::Result;

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use maud::{Markup, Render, html};
 use rusqlite::Connection;
 
+use super::done::{HouseChange, start_job};
 use super::jobs::{Job, Outcome};
-use super::page::{Ask, HouseChange, Page, Snapshot, start_job};
+use super::page::{Ask, Page, Snapshot};
 use super::parts::{ROWS, facts, form_to, linked, moment, number, or_blank, other_params, tenths, to_second};
 use super::people::{self, Person, name_of};
 use super::{frame, suchfelder, taten};

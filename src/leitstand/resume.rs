@@ -3,7 +3,8 @@
 
 use maud::{Markup, html};
 
-use super::page::{Ask, Done, FIELDS_MAX, Take};
+use super::done::Done;
+use super::page::{Ask, FIELDS_MAX, Take};
 use crate::http::request::Request;
 
 /// Bytes of a form that is kept, at most: written as a field of the log-in it may have three times as many.

@@ -5,7 +5,8 @@ use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
 use super::bars::{BarPair, BarWords, bars};
-use super::page::{Ask, Done, Hashed, HouseChange, Snapshot};
+use super::done::{Done, Hashed, HouseChange};
+use super::page::{Ask, Snapshot};
 use super::parts::{ROWS, facts, field, form, linked, made_from, moment, number, pager, refusal};
 use super::{frame, rechte};
 use crate::failure::{Failure, Result};

@@ -8,9 +8,11 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 
+use super::access::Access;
+use super::done::{Done, Hashed, TRY};
 use super::entry::{self, Refused};
 use super::flash::FlashMessages;
-use super::page::{Access, Ask, Done, Hashed, House, Page, Snapshot, TRY, Take, fields};
+use super::page::{Ask, House, Page, Snapshot, Take, fields};
 use super::password_thread::PasswordThread;
 use super::people::SESSION_MILLIS;
 use super::restoring::Restoring;

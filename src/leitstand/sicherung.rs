@@ -7,9 +7,10 @@ use std::sync::Arc;
 use maud::{Markup, html};
 use uuid::Uuid;
 
+use super::done::{Done, HouseChange, start_job};
 use super::frame;
 use super::jobs::{Job, NewJob, Outcome};
-use super::page::{Ask, Done, HouseChange, Snapshot, start_job};
+use super::page::{Ask, Snapshot};
 use super::parts::{
     facts, form, form_to, linked, moment, number, optional, or_blank, refusal, table, tenths,
 };

@@ -3,8 +3,9 @@
 use maud::{Markup, html};
 use serde_json::json;
 
+use super::done::FirmaChange;
 use super::frame;
-use super::page::{Ask, FirmaChange};
+use super::page::Ask;
 use super::parts::{field, made_from};
 use crate::failure::Result;
 use crate::http::reply::Reply;

@@ -2,8 +2,9 @@
 
 use maud::{Markup, html};
 
+use super::done::{Done, FirmaChange};
 use super::frame;
-use super::page::{Ask, Done, FirmaChange, Snapshot};
+use super::page::{Ask, Snapshot};
 use super::parts::{form, number, refusal, table};
 use crate::app::vergessen::{self, Forgotten, Records};
 use crate::failure::Result;

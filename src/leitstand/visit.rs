@@ -6,7 +6,8 @@ use std::sync::Arc;
 use rusqlite::Connection;
 
 use super::akteure;
-use super::page::{Ask, Done, FirmaChange, HouseChange};
+use super::done::{Done, FirmaChange, HouseChange};
+use super::page::Ask;
 use crate::db::TenantId;
 use crate::db::batch::Batch;
 use crate::db::tx::WriteTx;

@@ -5,7 +5,8 @@ use maud::html;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::page::{Ask, FirmaChange, Snapshot};
+use super::done::FirmaChange;
+use super::page::{Ask, Snapshot};
 use super::parts::{amount, field, form, json_number, lines, made_from, or_blank, refusal};
 use super::{frame, wahl};
 use crate::failure::Result;

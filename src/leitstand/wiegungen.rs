@@ -2,8 +2,9 @@
 
 use maud::{Markup, html};
 
+use super::done::FirmaChange;
 use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, FirmaChange, Snapshot};
+use super::page::{Ask, Snapshot};
 use super::parts::{Table, amount, facts, linked, moment, number, optional, or_blank};
 use super::{frame, storno};
 use crate::db::list::Page;

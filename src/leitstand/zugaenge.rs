@@ -3,8 +3,9 @@
 use maud::html;
 use rusqlite::Connection;
 
+use super::done::{Done, HouseChange};
 use super::frame;
-use super::page::{Ask, Done, HouseChange, Snapshot};
+use super::page::{Ask, Snapshot};
 use super::parts::{choice, facts, field, linked, made_from, moment};
 use super::people::{self, Person, Rolle};
 use crate::failure::{Failure, Result};

@@ -7,8 +7,9 @@ use maud::html;
 use rusqlite::Connection;
 
 use super::anmelden::own_password;
+use super::done::{Done, Hashed, HouseChange};
 use super::frame;
-use super::page::{Ask, Done, Hashed, HouseChange, Snapshot};
+use super::page::{Ask, Snapshot};
 use super::parts::{field, form, made_from, moment, number, optional, refusal, table};
 use super::restoring::Order;
 use super::sicherung::{BACKUPS_PATH, found, whole};

@@ -2,7 +2,7 @@
 
 use partnerd::gate::{Modus, Policy, Zugang};
 use partnerd::leitstand::PAGES;
-use partnerd::leitstand::page::Access;
+use partnerd::leitstand::access::Access;
 use serde_json::json;
 
 use super::{Browser, PASSWORD, address, forms, link, of_companies, person};

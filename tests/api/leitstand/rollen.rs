@@ -23,6 +23,7 @@ const MANAGEMENT: &[&str] = &[
     "/schluessel/{id}/aendern",
     "/schluessel/{id}/sperren",
     "/schluessel/{id}/freigeben",
+    "/abgelehnt",
     "/protokoll",
     "/protokoll/{id}",
     "/firma",
@@ -42,6 +43,9 @@ const WORK: &[&str] = &[
     "/wiegungen/{id}/pdf",
     "/wiegungen/{id}/storno",
     "/belege",
+    "/belege/neu",
+    "/belege/{id}/aendern",
+    "/offen",
     "/belege/{id}",
     "/belege/{id}/pdf",
     "/belege/{id}/erechnung",
@@ -96,6 +100,7 @@ const HOUSE: &[&str] = &[
     "/sicherung/{id}/datei",
     "/sicherung/{id}/pruefen",
     "/sicherung/{id}/loeschen",
+    "/sicherung/{id}/zurueckspielen",
     "/protokoll",
     "/protokoll/pruefen",
     "/protokoll/{id}",
@@ -108,8 +113,19 @@ const HOUSE: &[&str] = &[
 ];
 
 /// Pages of whoever is logged in, and of everybody.
-const OF_EVERYBODY: &[&str] =
-    &["", "/anmelden", "/passwort", "/abmelden", "/firmen", "/suche", "/arbeit", "/arbeit/{id}", "/konto"];
+const OF_EVERYBODY: &[&str] = &[
+    "",
+    "/anmelden",
+    "/passwort",
+    "/abmelden",
+    "/firmen",
+    "/suche",
+    "/arbeit",
+    "/arbeit/{id}",
+    "/konto",
+    "/hilfe",
+    "/hilfe/{id}",
+];
 
 /// The table in which a page stands, by its number among these: everybody, work, management, house.
 fn tables() -> [(&'static str, &'static [&'static str]); 4] {

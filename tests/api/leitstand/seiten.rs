@@ -1,7 +1,8 @@
 //! What the pages show and do.
 
 use partnerd::leitstand::PAGES;
-use partnerd::leitstand::page::{Access, Take};
+use partnerd::leitstand::access::Access;
+use partnerd::leitstand::page::Take;
 use serde_json::json;
 
 use super::{Browser, PASSWORD, Shown, address, link, of_companies, person};

@@ -1,0 +1,42 @@
+//! Whom a page is for: a table of roles (D27).
+
+use super::people::{Person, Rolle};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    Open,
+    /// Whoever is logged in; its form, too.
+    Person,
+    /// The everyday work of the company in its path.
+    Firma,
+    /// What else belongs to that company: keys, settings, its log, imports, erasing.
+    Verwaltung,
+    /// Who may change everything of all companies.
+    Haus,
+}
+
+/// What a person may do with a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rights {
+    pub sees: bool,
+    pub sends: bool,
+}
+
+impl Access {
+    pub const fn is_of_firma(self) -> bool {
+        matches!(self, Access::Firma | Access::Verwaltung)
+    }
+
+    /// The table of roles (D27), of companies that the person sees.
+    pub fn rights(self, person: &Person) -> Rights {
+        let (sees, sends) = match (self, person.rolle) {
+            (Access::Open | Access::Person, _) => (true, true),
+            (Access::Firma, Rolle::Ansehen) | (Access::Verwaltung, Rolle::Ansehen) => (true, false),
+            (Access::Firma, Rolle::Buero | Rolle::Verwalten) => (true, true),
+            (Access::Verwaltung, Rolle::Buero) => (false, false),
+            (Access::Verwaltung, Rolle::Verwalten) => (true, true),
+            (Access::Haus, _) => (person.keeps_house(), person.keeps_house()),
+        };
+        Rights { sees, sends }
+    }
+}

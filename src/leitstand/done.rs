@@ -1,0 +1,69 @@
+//! What a form asks to be done, and what came of it.
+
+use std::sync::Arc;
+
+use maud::Markup;
+use rusqlite::Connection;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::jobs::{Job, NewJob, Outcome};
+use super::restoring::Order;
+use crate::db::tx::WriteTx;
+use crate::failure::Result;
+use crate::rules::deed::Deed;
+
+/// What a form asks to be written, as a route would have it written; refused where that route would refuse it.
+pub type FirmaChange = Box<dyn Fn(&WriteTx<'_>) -> Result<Done> + Send>;
+
+/// What a form asks to be written that is no company's.
+pub type HouseChange = Box<dyn Fn(&Connection) -> Result<Done> + Send>;
+
+/// What has to be computed on the thread of passwords before it is written.
+pub type Hashed = Box<dyn FnOnce() -> Result<HouseChange> + Send>;
+
+/// The step that carries a form out to see what would come of it; nothing of that is kept.
+pub const TRY: &str = "pruefen";
+
+#[derive(Default)]
+pub struct Done {
+    /// What the interface answered.
+    pub answer: Value,
+    /// Nothing was kept: the page is shown again, with this.
+    pub tried: Option<Value>,
+    pub to: String,
+    /// Sentences that are shown there: hints, or that it is done.
+    pub notes: Vec<String>,
+    /// A new cookie; blank: it goes.
+    pub cookie: Option<String>,
+    /// What the form there shows, as if it had been typed.
+    pub form: Vec<(String, String)>,
+    pub person: Option<i64>,
+    pub subject: Option<Uuid>,
+    pub firma: Option<i64>,
+    pub deed: Option<Deed>,
+    /// A page instead of the way: what is shown only once.
+    pub once: Option<(&'static str, Markup)>,
+    pub begins: Option<NewJob>,
+    /// The service ends, and begins anew with this.
+    pub restores: Option<Order>,
+}
+
+impl Done {
+    pub fn to(path: String, note: &str) -> Done {
+        Done { to: path, notes: vec![note.to_owned()], ..Done::default() }
+    }
+
+    /// Starts a job, and goes to the page that says how far it is.
+    pub fn begin(job: NewJob) -> Done {
+        Done { to: format!("/leitstand/arbeit/{}", job.id), begins: Some(job), ..Done::default() }
+    }
+}
+
+pub fn start_job(
+    title: String,
+    run: impl Fn(&Job) -> std::result::Result<Outcome, String> + Send + Sync + 'static,
+) -> HouseChange {
+    let job = NewJob { id: Uuid::now_v7(), title, doing: Arc::new(run) };
+    Box::new(move |_| Ok(Done::begin(job.clone())))
+}
