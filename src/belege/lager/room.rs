@@ -14,7 +14,7 @@ use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::pairing::{Portion, PositionKey, Role};
 
 /// Goods (`lager_paar`) that a document shares with others at most, and goods that one request meets.
-pub const SHARED_MAX: usize = 1_000;
+pub const SHARED_MAX: usize = 750;
 
 /// Other documents that a document shares goods with at most, and documents that one request meets: each of them gets a
 /// new version.

@@ -6,7 +6,7 @@ use super::Mill;
 use crate::harness::Server;
 
 /// Goods that a document shares with others at most.
-const SHARED: i64 = 1_000;
+const SHARED: i64 = 750;
 
 /// Other documents with which it shares them at most.
 const DOCUMENTS: i64 = 500;
@@ -86,11 +86,11 @@ fn a_delivery_is_met_by_so_many_goods_and_not_one_more() {
 fn an_invoice_meets_so_many_documents_and_not_one_more() {
     let server = Server::start();
     let mill = mill(&server);
-    let deliveries: Vec<_> = (0..=DOCUMENTS).map(|_| mill.post("LS", items(2, 1)).id()).collect();
-    let all = 2 * DOCUMENTS;
+    let deliveries: Vec<_> = (0..=DOCUMENTS).map(|_| mill.post("LS", items(1, 1)).id()).collect();
+    let all = DOCUMENTS;
     mill.post("RE", items(1, all + 1)).refused(400, "ZU_VIELE_GEGENBELEGE");
     let invoice = mill.post("RE", items(all, 1)).id();
-    assert_eq!(stock(&mill), -all - 2, "each delivery is met by two of its items");
+    assert_eq!(stock(&mill), -all - 1, "each delivery is met by an item");
     mill.put(&invoice, items(all, 1)).is(200);
     mill.put(&invoice, items(1, all + 1)).refused(400, "ZU_VIELE_GEGENBELEGE");
 
@@ -157,7 +157,7 @@ fn a_sale_comes_from_so_many_batches_and_not_one_more() {
     let sell = |menge| mill.post("LS", json!({"artikelnr": "W", "menge": menge}));
     sell(SHARED + 2).refused(400, "ZU_VIELE_GEGENBELEGE");
     let delivery = sell(SHARED + 1);
-    assert_eq!(delivery.is(201)["lagerbewegungen"].as_array().unwrap().len(), 1_001);
+    assert_eq!(delivery.is(201)["lagerbewegungen"].as_array().unwrap().len(), 751);
     mill.storno(&delivery.id()).is(200);
     assert_eq!(stock(&mill), 0);
 }
