@@ -32,6 +32,10 @@ use crate::rules::verweis::parse_uuid;
 /// What a new document is called in the address: its type, or GS, the Gutschrift that the company writes for its supplier.
 const GUTSCHRIFT: &str = "GS";
 
+/// The field of a new document by which a form that is sent twice is known again, and its external_ref.
+const ONCE: &str = "einmal";
+pub const WRITTEN_HERE: &str = "leitstand-";
+
 fn typ_in(ask: &Ask) -> Option<BelegTyp> {
     match ask.param("typ") {
         GUTSCHRIFT => Some(BelegTyp::Er),
@@ -53,7 +57,8 @@ pub fn show_new(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         true => stepped(ask, db)?,
         false => filled_in(ask, vorlage::of_query(ask, db, typ)?),
     };
-    let form = form(&ask, inside(&ask, db, typ)?, "Speichern", false);
+    let inside = html! { (made_from(&ask, ONCE, Uuid::now_v7())) (inside(&ask, db, typ)?) };
+    let form = form(&ask, inside, "Speichern", false);
     Ok(frame::steps_page(&ask, &title, with_way_back(form, ask.of_firma("belege"))))
 }
 
@@ -119,6 +124,9 @@ fn write(ask: &Ask, tx: &WriteTx<'_>, id: Option<Uuid>) -> Result<Done> {
         None => (Method::Post, "/api/v1/belege".to_owned(), "Der Beleg ist gespeichert; er ist noch offen."),
     };
     if let (None, Some(typ)) = (id, typ_in(ask)) {
+        // The same form twice is one document.
+        let nummer = ask.filled(ONCE).and_then(parse_uuid);
+        body["external_ref"] = json!(nummer.map(|nummer| format!("{WRITTEN_HERE}{nummer}")));
         body["beleg_typ"] = json!(typ.as_str());
         body["gutschrift"] = json!(ask.param("typ") == GUTSCHRIFT);
     }

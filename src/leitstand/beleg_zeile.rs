@@ -5,7 +5,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::artikel::name_of;
-use super::entwurf::{self, ARTIKEL, name};
+use super::entwurf::{self, ARTIKEL, BOUND, OF_ARTIKEL, name};
 use super::page::{Ask, Snapshot};
 use super::parts::{amount, choice, field, in_unit, joined, number, price};
 use crate::artikel::{self, Artikel, ArtikelZeile, Auswahl};
@@ -39,8 +39,8 @@ pub fn row(ask: &Ask, db: &Snapshot<'_>, row: &Row<'_>) -> Result<Markup> {
     let artikel = entwurf::artikel(ask, &db.tx, at)?;
     let artikel = artikel.as_deref();
     let text = |of: &str, label: &str| field(ask, &name(at, of), label, "text", "", "off");
-    let hidden = ["position", "bezug_beleg_id", "wiegung_id"].map(|of| name(at, of));
-    let is_weighed = ask.filled(&hidden[2]).is_some();
+    let hidden = [BOUND[0], BOUND[1], OF_ARTIKEL, "position"].map(|of| name(at, of));
+    let is_weighed = ask.filled(&hidden[1]).is_some();
     let has_more = ["bezeichnung", "mwst_satz"].iter().any(|of| ask.filled(&name(at, of)).is_some());
     Ok(html! {
         fieldset.row id=(format!("position-{at}")) {
@@ -162,8 +162,11 @@ fn contract(ask: &Ask, at: usize, artikel: &Artikel, kontrakte: &[Kontrakt]) -> 
             (position.id.to_string(), joined([&Some(kontrakt.kontrakt_nr.clone()), &open, &agreed], ", "))
         })
         .collect();
-    let none = [(String::new(), "keiner".to_owned())];
-    html! { @if !options.is_empty() { (choice(ask, &name(at, "kontrakt_position_id"), "Kontrakt", none.into_iter().chain(options), "")) } }
+    let (name, none) = (name(at, "kontrakt_position_id"), (String::new(), "keiner".to_owned()));
+    let named = ask.filled(&name).filter(|named| options.iter().all(|(id, _)| id != named));
+    let named = named.map(|named| (named.to_owned(), "der bisherige".to_owned()));
+    let options: Vec<_> = [none].into_iter().chain(named).chain(options).collect();
+    html! { @if options.len() > 1 { (choice(ask, &name, "Kontrakt", options, "")) } }
 }
 
 pub fn text_of<'v>(value: &'v Value, field: &str) -> &'v str {
@@ -179,8 +182,10 @@ fn outcome(ask: &Ask, db: &Snapshot<'_>, row: &Row<'_>, artikel: Option<&Artikel
         .as_ref()
         .zip(number_of)
         .and_then(|(tried, number)| tried["beleg"]["positionen"].get(number));
-    let source = match (tried, artikel, ask.filled(&name(at, "ep_netto"))) {
-        (Some(tried), Some(artikel), None) => price_source(db, typ, artikel, tried)?,
+    let is_free = ask.filled(&name(at, "ep_netto")).is_none()
+        && !hints(ask, filled).any(|(field, _)| field == name(at, "ep_netto"));
+    let source = match tried.zip(artikel).filter(|_| is_free && typ.seite() == Seite::Verkauf) {
+        Some((tried, artikel)) if is_tier_price(db, artikel, tried)? => " (Staffelpreis)",
         _ => "",
     };
     let is_here = |field: &str| {
@@ -199,16 +204,13 @@ fn outcome(ask: &Ask, db: &Snapshot<'_>, row: &Row<'_>, artikel: Option<&Artikel
     })
 }
 
-fn price_source(db: &Snapshot<'_>, typ: BelegTyp, artikel: &Artikel, tried: &Value) -> Result<&'static str> {
-    if typ.seite() == Seite::Einkauf {
-        return Ok(" (Einkaufspreis)");
-    }
+/// Whether the price of a position is that of the tier which its quantity reaches.
+fn is_tier_price(db: &Snapshot<'_>, artikel: &Artikel, tried: &Value) -> Result<bool> {
     let is_own_unit = tried["einheit"].as_str() == artikel.einheit.as_deref();
     let menge = Quantity::parse(text_of(tried, "menge")).ok().filter(|_| is_own_unit);
     let tiers = artikel::tiers(&db.tx, artikel.id)?;
-    let tier = menge.and_then(|menge| tier_price(&tiers, menge.value)).map(|tier| tier.to_string());
-    let is_tier = tier.is_some_and(|tier| tier == text_of(tried, "ep_netto"));
-    Ok(if is_tier { " (Staffelpreis)" } else { "" })
+    let tier = menge.and_then(|menge| tier_price(&tiers, menge.value));
+    Ok(tier.is_some_and(|tier| tier.to_string() == text_of(tried, "ep_netto")))
 }
 
 fn tax_reason(kategorie: &str) -> &'static str {

@@ -6,6 +6,7 @@ use maud::{Markup, Render, html};
 use uuid::Uuid;
 
 use super::akteure::named;
+use super::beleg_formular::WRITTEN_HERE;
 use super::done::FirmaChange;
 use super::lists::{self, List, filter, filter_choice};
 use super::page::{Ask, Snapshot};
@@ -146,7 +147,10 @@ fn facts_of(beleg: &Beleg) -> Vec<(&'static str, String)> {
         ("Netto (EUR)", number(beleg.summe_netto)),
         ("Steuer (EUR)", number(beleg.summe_mwst)),
         ("Brutto (EUR)", number(beleg.summe_brutto)),
-        ("Fremde Nummer", or_blank(&beleg.external_ref)),
+        (
+            "Fremde Nummer",
+            optional(beleg.external_ref.clone().filter(|id| !id.starts_with(WRITTEN_HERE)), |id| id),
+        ),
         ("Grund des Stornos", or_blank(&beleg.storno_grund)),
     ]
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::page::Ask;
-use super::parts::typed_number;
+use super::parts::{json_number, plain};
 use crate::artikel::{self, Artikel};
 use crate::belege::{Beleg, BelegPosition};
 use crate::db::tx::Tx;
@@ -27,6 +27,10 @@ pub const ARTIKEL: &str = "artikel";
 
 /// A row in which nothing of this stands is not there.
 const FILLED: [&str; 4] = [ARTIKEL, "bezeichnung", "menge", "ep_netto"];
+
+/// What binds a row to goods of another paper, as long as it is of the article that it was of at first.
+pub const BOUND: [&str; 2] = ["bezug_beleg_id", "wiegung_id"];
+pub const OF_ARTIKEL: &str = "von_artikel";
 
 const ITEM_TEXTS: [&str; 8] = [
     "einheit",
@@ -115,8 +119,11 @@ pub fn body(ask: &Ask, tx: &Tx<'_>, stored: Option<&Beleg>) -> Result<Value> {
 }
 
 fn value(ask: &Ask, field: &str, is_number: bool) -> Value {
-    let number_or_text = |typed| if is_number { json!(typed_number(typed)) } else { json!(typed) };
-    ask.filled(field).map_or(Value::Null, number_or_text)
+    match ask.field(field) {
+        typed if is_number => json_number(typed),
+        "" => Value::Null,
+        typed => json!(typed),
+    }
 }
 
 fn item(ask: &Ask, tx: &Tx<'_>, at: usize, stored: Option<&Beleg>) -> Result<Value> {
@@ -134,10 +141,25 @@ fn item(ask: &Ask, tx: &Tx<'_>, at: usize, stored: Option<&Beleg>) -> Result<Val
         Some(was) => as_sent(was)?,
         None => Map::new(),
     };
+    let says_another = |field: &str, was: Option<String>| {
+        let name = name(at, field);
+        ask.is_sent(&name) && ask.field(&name) != was.unwrap_or_default()
+    };
+    // A contract goes with its position, and the reason of a rate with the rate.
+    if says_another(
+        "kontrakt_position_id",
+        was.and_then(|was| was.kontrakt_position_id).map(|id| id.to_string()),
+    ) {
+        item.remove("kontrakt_id");
+    }
+    if says_another("mwst_satz", was.map(|was| plain(was.mwst_satz))) {
+        item.remove("steuer_kategorie");
+    }
     item.insert("artikel_id".to_owned(), json!(artikel_id));
+    let is_of_another = parse_uuid(ask.field(&name(at, OF_ARTIKEL))).is_some_and(|of| Some(of) != artikel_id);
     for field in ITEM_TEXTS.into_iter().chain(ITEM_NUMBERS) {
         let name = name(at, field);
-        if ask.is_sent(&name) {
+        if ask.is_sent(&name) && !(is_of_another && BOUND.contains(&field)) {
             item.insert(field.to_owned(), value(ask, &name, ITEM_NUMBERS.contains(&field)));
         }
     }
@@ -155,6 +177,10 @@ fn as_sent(position: &BelegPosition) -> Result<Map<String, Value>> {
     }
     if !position.charge_gesendet {
         item.remove("charge_id");
+    }
+    // Goods at a negative price move nothing by themselves; nobody declined that.
+    if position.ep_netto.is_negative() {
+        item.remove("lager_buchen");
     }
     Ok(item)
 }
@@ -188,6 +214,10 @@ fn sentence(code: Code, message: String) -> String {
 /// The field of the form in which that of a request stands.
 pub fn in_form(rows: &[usize], feld: &str) -> String {
     let row = |number: usize| rows.get(number).copied().unwrap_or(number);
+    let whole = feld.strip_prefix("items[").and_then(|rest| rest.strip_suffix(']')?.parse().ok());
+    if let Some(number) = whole {
+        return format!("items[{}]", row(number));
+    }
     match (parts(feld), feld) {
         (Some((number, "artikel_id" | "artikelnr")), _) => name(row(number), ARTIKEL),
         (Some((number, "kontrakt_id")), _) => name(row(number), "kontrakt_position_id"),

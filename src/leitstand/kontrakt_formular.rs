@@ -25,8 +25,8 @@ use crate::{artikel, kunden};
 /// Rows for further positions.
 const BLANK_ROWS: usize = 3;
 
-/// Rows of positions at most: a form has 200 fields. Those of a contract that has more are not shown.
-const ROWS_MAX: usize = 30;
+/// Rows of positions at most. Those of a contract that has more are not shown.
+const ROWS_MAX: usize = 100;
 
 /// Parameters of the page that are steps before the form.
 const KEEPS: [&str; 3] = ["partner_id", "artikel_id", "waehlen"];

@@ -11,8 +11,8 @@ use super::frame;
 use super::lists::{self, filter_choice};
 use super::page::{Ask, Snapshot};
 use super::parts::{
-    amount, field, form, form_to, in_unit, joined, number, optional, pager, refusal, signed, table,
-    typed_number,
+    ROWS, TOO_MANY, amount, field, form, form_to, in_unit, joined, number, optional, pager, refusal, signed,
+    table, typed_number,
 };
 use crate::artikel;
 use crate::chargen::{self, Lagerposten};
@@ -119,6 +119,9 @@ pub fn count(ask: &Ask) -> Result<FirmaChange> {
         let change = ask.change(Method::Post, &path, &body, String::new(), "");
         let gezaehlt = Quantity::parse(&typed).map(|parsed| parsed.value).unwrap_or_default();
         counts.push((change.map_err(|failure| at_field(failure, &name))?, id, gezaehlt, name));
+    }
+    if counts.len() > ROWS as usize {
+        return Err(Refusal::new(Code::AnfrageUngueltig, TOO_MANY).into());
     }
     let message = "Es ist nichts gezählt. Bitte mindestens eine Menge eintragen.";
     if counts.is_empty() {

@@ -139,11 +139,15 @@ pub const PAGES: &[Page] = &[
     firma!("/wiegungen/{id}/pdf", |ask, db| ask.file_of(db, "wiegungen/{id}/pdf")).heavy(),
     firma!("/wiegungen/{id}/storno", wiegungen::show_cancel).takes(Take::Firma(wiegungen::cancel)),
     firma!("/belege", belege::list).in_menu("Belege"),
-    firma!("/belege/neu", beleg_formular::show_new).takes(Take::Firma(beleg_formular::create)).in_steps(),
+    firma!("/belege/neu", beleg_formular::show_new)
+        .takes(Take::Firma(beleg_formular::create))
+        .in_steps()
+        .heavy(),
     firma!("/belege/{id}", belege::show),
     firma!("/belege/{id}/aendern", beleg_formular::show_change)
         .takes(Take::Firma(beleg_formular::change))
-        .in_steps(),
+        .in_steps()
+        .heavy(),
     firma!("/belege/{id}/pdf", belege::pdf).heavy(),
     firma!("/belege/{id}/erechnung", |ask, db| ask.file_of(db, "belege/{id}/erechnung")),
     firma!("/belege/{id}/abschliessen", abschluss::show).takes(Take::Firma(abschluss::finalise)).in_steps(),

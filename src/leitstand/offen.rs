@@ -10,7 +10,7 @@ use super::erledigen::{NOTHING_COMES, counterpart, open_of};
 use super::frame;
 use super::lists::{self, List, filter, filter_choice};
 use super::page::{Ask, Snapshot};
-use super::parts::{amount, form, number, optional, refusal};
+use super::parts::{ROWS, TOO_MANY, amount, form, number, optional, refusal};
 use crate::belege::{self, Auswahl, Beleg, Offen};
 use crate::blatt::Skonto;
 use crate::failure::{Failure, Result};
@@ -171,7 +171,10 @@ pub fn settle(ask: &Ask) -> Result<FirmaChange> {
         let path = format!("/api/v1/belege/{id}/erledigen");
         Ok((id, ask.change_from(version, Method::Post, &path, &body, String::new(), "")?))
     };
-    let changes = ticked.map(change).collect::<Result<Vec<_>>>()?;
+    let changes = ticked.take(ROWS as usize + 1).map(change).collect::<Result<Vec<_>>>()?;
+    if changes.len() > ROWS as usize {
+        return Err(Refusal::new(Code::AnfrageUngueltig, TOO_MANY).into());
+    }
     if changes.is_empty() {
         return Err(Refusal::new(Code::FeldFehlt, "Bitte ankreuzen, was erledigt ist.").into());
     }
@@ -181,18 +184,18 @@ pub fn settle(ask: &Ask) -> Result<FirmaChange> {
         count => format!("{count} Belege sind erledigt."),
     };
     Ok(Box::new(move |tx| {
-        let mut refused = PositionErrors::default();
+        let (mut refused, mut notes) = (PositionErrors::default(), vec![done.clone()]);
         for (id, change) in &changes {
             match change(tx) {
                 Err(Failure::Refused(refusal)) => {
                     let nummer = belege::found(tx, *id)?.beleg_nummer;
                     refused.keep::<()>(Err(Box::new(Refusal { feld: Some(nummer), ..*refusal })));
                 }
-                done => drop(done?),
+                done => notes.extend(done?.notes.into_iter().filter(|note| !note.is_empty())),
             }
         }
         let message = "Keiner ist erledigt, denn es geht nicht bei allen:".to_owned();
         refused.into_result().map_err(|refusal| Box::new(Refusal { message, ..*refusal }))?;
-        Ok(Done::to(to.clone(), &done))
+        Ok(Done { to: to.clone(), notes, ..Done::default() })
     }))
 }

@@ -15,6 +15,9 @@ use crate::rules::fixed::{Money, Quantity};
 
 pub const ROWS: u32 = 50;
 
+/// A form of a list was sent with more rows than a page has.
+pub const TOO_MANY: &str = "Auf einmal geht nur, was auf einer Seite steht. Bitte in mehreren Schritten.";
+
 pub fn or_blank(text: &Option<String>) -> String {
     text.clone().unwrap_or_default()
 }

@@ -139,6 +139,8 @@ fn on_a_page(ask: &Ask, entry: &Entry) -> String {
         above.filter(|above| above.menu.is_some()).max_by_key(|above| above.pattern.len())?.menu
     };
     let done = match (entry.method.as_str(), entry.path.rsplit('/').next().unwrap_or_default()) {
+        // A step of a form, which was shown again.
+        ("POST", _) if entry.status == 200 && page.is_some_and(|page| page.has_steps) => "ausgefüllt",
         ("POST", "neu") => "angelegt",
         ("POST", "aendern" | "berichtigen" | "status" | "firma" | "einstellungen") => "geändert",
         ("POST", "abschliessen") => "abgeschlossen",

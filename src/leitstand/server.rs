@@ -40,8 +40,8 @@ use crate::http::request::Request;
 use crate::http::route::Wait;
 use crate::rules::error::{Code, Refusal};
 
-/// Bytes of a form at most.
-const FORM_BYTES_MAX: usize = 64 << 10;
+/// Bytes of a form at most: those of a document of a hundred positions with their texts.
+const FORM_BYTES_MAX: usize = 128 << 10;
 
 /// Seconds that a page waits for something new before it asks again.
 const NEWS_WAIT_SECONDS: u64 = 25;
@@ -262,7 +262,7 @@ impl Leitstand {
         let sent = visit.clone();
         let run = move |batch: &Batch<'_>| change.run(batch, &sent);
         let done = self.house.gate.write(account, bytes, run).await?;
-        visit.needs_row = done.tried.is_some();
+        visit.needs_row = false;
         Ok(Some(done))
     }
 

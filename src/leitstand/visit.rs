@@ -52,8 +52,7 @@ impl FormChange {
     }
 }
 
-/// Writes down what a form did: its request, and what it changed. Of what was only tried the request is written down with
-/// its answer, so that nothing is written here.
+/// Writes down what a form did: its request, and what it changed; nothing where it was only tried (D27).
 fn noted(visit: &Visit, connection: &Connection, done: Done) -> Result<Done> {
     if done.tried.is_some() {
         return Ok(done);

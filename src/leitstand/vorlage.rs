@@ -3,7 +3,7 @@
 
 use uuid::Uuid;
 
-use super::entwurf::{ARTIKEL, PARTNER, name};
+use super::entwurf::{ARTIKEL, OF_ARTIKEL, PARTNER, name};
 use super::page::{Ask, Snapshot};
 use super::parts::{optional, or_blank, plain, plain_price};
 use crate::artikel::{self, Artikel};
@@ -73,14 +73,20 @@ fn of_position(position: &BelegPosition) -> Vec<(&'static str, String)> {
         ("position", position.position.to_string()),
         ("ep_netto", plain_price(position.ep_netto)),
         ("rabatt_prozent", discount(position)),
-        ("mwst_satz", if position.satz_gesendet { plain(position.mwst_satz) } else { String::new() }),
+        ("mwst_satz", rate(position)),
         ("charge_id", id(position.charge_id.filter(|_| position.charge_gesendet))),
         ("fremde_charge_nr", or_blank(&position.fremde_charge_nr)),
         ("mhd", optional(position.mhd, |day| day.0.to_string())),
         ("bezug_beleg_id", id(position.bezug_beleg_id)),
         ("wiegung_id", id(position.wiegung_id)),
+        (OF_ARTIKEL, id(position.artikel_id)),
     ];
     in_row(position, position.menge).into_iter().chain(more).collect()
+}
+
+/// The rate that somebody named; others follow.
+fn rate(position: &BelegPosition) -> String {
+    if position.satz_gesendet { plain(position.mwst_satz) } else { String::new() }
 }
 
 fn discount(position: &BelegPosition) -> String {
@@ -111,9 +117,7 @@ pub fn of_query(ask: &Ask, db: &Snapshot<'_>, typ: BelegTyp) -> Result<Fields> {
     } else if let Some(id) = parse_uuid(ask.param("wiegung")) {
         of_weighing(db, id)?
     } else {
-        optional(parse_uuid(ask.param("partner_id")).map(|id| of_partner(db, id)).transpose()?, |fields| {
-            fields
-        })
+        parse_uuid(ask.param("partner_id")).map(|id| of_partner(db, id)).transpose()?.unwrap_or_default()
     };
     Ok(fields.into_iter().chain(today).collect())
 }
@@ -135,8 +139,10 @@ fn of_former(ask: &Ask, db: &Snapshot<'_>, typ: BelegTyp, former: &Beleg) -> Res
         // What takes back has the price and the discount of the invoice, by itself.
         let has_own_terms = !(takes_back && has_artikel);
         let price = if position.ep_netto.is_zero() { String::new() } else { plain_price(position.ep_netto) };
-        let terms = [("ep_netto", price), ("rabatt_prozent", discount(position))];
-        let bezug = [("bezug_beleg_id", former.id.to_string())];
+        let terms =
+            [("ep_netto", price), ("rabatt_prozent", discount(position)), ("mwst_satz", rate(position))];
+        let of = optional(position.artikel_id, |id| id.to_string());
+        let bezug = [("bezug_beleg_id", former.id.to_string()), (OF_ARTIKEL, of)];
         let terms = terms.into_iter().filter(|_| has_own_terms);
         let more = terms.chain(bezug.into_iter().filter(|_| is_bound && has_artikel));
         fields.extend(of_artikel(db, at, position)?);
@@ -167,5 +173,6 @@ fn of_weighing(db: &Snapshot<'_>, id: Uuid) -> Result<Fields> {
     let known = wiegung.artikel_id.map(|id| artikel::find(&db.tx, id)).transpose()?.flatten();
     fields.extend(optional(known, |known| artikel(0, &known)));
     fields.push((name(0, "wiegung_id"), wiegung.id.to_string()));
+    fields.push((name(0, OF_ARTIKEL), optional(wiegung.artikel_id, |id| id.to_string())));
     Ok(fields)
 }

@@ -332,3 +332,79 @@ fn the_form_shows_nothing_of_another_company() {
     shows(&refused.is(400).text, &["Welcher Artikel ist gemeint?"]);
     assert_eq!(count(&mill), 0);
 }
+
+#[test]
+fn what_is_changed_in_the_form_counts_and_what_follows_goes_on_following() {
+    let server = Server::start();
+    let (mill, mut browser, firma) = mill(&server);
+    let huber = kunde(&mill, json!({"name": "Huber", "kundennr": "H"}));
+    artikel(&mill, "W", json!({"preis": 1}));
+    artikel(&mill, "R", json!({"preis": 2}));
+    let contract = |nr: &str| {
+        let body = json!({"kontrakt_nr": nr, "partner_id": huber, "positionen": [{"artikelnr": "W", "menge": 100, "preis": 3}]});
+        let id = mill.post("/api/v1/kontrakte", body).id();
+        mill.get(&format!("/api/v1/kontrakte/{id}")).is(200)["positionen"][0]["id"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let (first, second) = (contract("K1"), contract("K2"));
+    let items = json!([
+        {"artikelnr": "W", "menge": 1, "kontrakt_position_id": first, "mwst_satz": 7},
+        {"artikelnr": "R", "menge": 1, "mwst_satz": 19},
+    ]);
+    let id =
+        mill.post("/api/v1/belege", json!({"beleg_typ": "LS", "kundennummer": "H", "items": items})).id();
+    let one = format!("{firma}/belege/{id}");
+    let page = format!("{one}/aendern");
+    let position = |mill: &Client| beleg(mill, &one)["positionen"][0].clone();
+    for (typed, bound, rate) in [
+        (&[("items[0].kontrakt_position_id", second.as_str())][..], json!(second), "7.00"),
+        (&[("items[0].kontrakt_position_id", "")], Value::Null, "7.00"),
+        (&[("items[0].mwst_satz", "0")], Value::Null, "0.00"),
+        (&[("items[0].mwst_satz", "")], Value::Null, "7.00"),
+    ] {
+        let form = browser.get(&page);
+        press(&mut browser, &page, &form, typed, "").is(303);
+        let stored = position(&mill);
+        assert_eq!(
+            (&stored["kontrakt_position_id"], &stored["mwst_satz"]),
+            (&bound, &json!(rate)),
+            "{typed:?}"
+        );
+        assert_eq!(stored["kontrakt_id"].is_null(), bound.is_null(), "{typed:?}");
+    }
+
+    let new = format!("{firma}/belege/neu?typ=RE&aus={id}");
+    let form = browser.get(&new);
+    shows(at_field(&form.is(200).text, "items[1].mwst_satz"), &["value=\"19\""]);
+    let other = [("items[1].artikel", "W"), ("items[1].menge", "5")];
+    let saved = press(&mut browser, &new, &form, &other, "");
+    let invoice = saved.is(303).header("location").to_owned();
+    let stored = beleg(&mill, &invoice);
+    let named: Vec<_> =
+        stored["positionen"].as_array().unwrap().iter().map(|row| row["bezug_beleg_id"].is_null()).collect();
+    assert_eq!(named, [false, true], "a row of another article is bound to nothing");
+    // Sent twice it is one document.
+    assert_eq!(press(&mut browser, &new, &form, &other, "").is(303).header("location"), invoice);
+    assert_eq!(count(&mill), 2);
+    assert!(!browser.get(&invoice).is(200).text.contains("leitstand-"), "nobody gave it that number");
+}
+
+#[test]
+fn what_is_only_tried_is_not_said_to_be_done() {
+    let server = Server::start();
+    let (mill, mut browser, firma) = mill(&server);
+    kunde(&mill, json!({"name": "Huber", "kundennr": "H"}));
+    artikel(&mill, "W", json!({"preis": 1}));
+    let new = format!("{firma}/belege/neu?typ=LS");
+    let form = browser.get(&new);
+    let typed = [("partner", "H"), ("items[0].artikel", "W"), ("items[0].menge", "1")];
+    let tried = press(&mut browser, &new, &form, &typed, "pruefen");
+    let log = format!("{firma}/protokoll");
+    assert!(!browser.get(&log).is(200).text.contains("Belege: angelegt"), "{}", tried.is(200).text);
+    press(&mut browser, &new, &tried, &[], "weg=0").is(200);
+    assert!(!browser.get(&log).is(200).text.contains("Belege: angelegt"));
+    press(&mut browser, &new, &tried, &[], "").is(303);
+    shows(&browser.get(&log).is(200).text, &["Belege: angelegt"]);
+}
