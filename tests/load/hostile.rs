@@ -137,12 +137,12 @@ fn attacks(bench: &Bench) -> Vec<(&'static str, Vec<Client>)> {
     let nested = format!("{}{}{}", "[".repeat(31), vec!["1"; 90_000].join(","), "]".repeat(31));
     let nested = client(4, post(&attachments, &format!("{nested}{}", " ".repeat(13 << 20))), Then::Again);
     let marks = client(4, head("GET", "kunden?suche=%CC%81%20a", ""), Then::Again);
-    let line = vec![r#"{"artikelnr": "S1", "menge": 1}"#; 1_000].join(",");
+    let line = vec![r#"{"artikelnr": "S1", "menge": 1}"#; 750].join(",");
     let document = |typ: &str, items: &str| {
         format!(r#"{{"beleg_typ": "{typ}", "kunden_id": "{}", "items": [{items}]}}"#, bench.customer)
     };
     let (delivery, invoice) =
-        (document("LS", &line), document("RE", r#"{"artikelnr": "S1", "menge": 1000}"#));
+        (document("LS", &line), document("RE", r#"{"artikelnr": "S1", "menge": 750}"#));
     let pile = format!(r#"{{"items": [{delivery}, {invoice}]}}"#);
     let piles = client(4, post("belege/stapel", &pile), Then::Again);
     let loops =
