@@ -141,8 +141,7 @@ fn attacks(bench: &Bench) -> Vec<(&'static str, Vec<Client>)> {
     let document = |typ: &str, items: &str| {
         format!(r#"{{"beleg_typ": "{typ}", "kunden_id": "{}", "items": [{items}]}}"#, bench.customer)
     };
-    let (delivery, invoice) =
-        (document("LS", &line), document("RE", r#"{"artikelnr": "S1", "menge": 750}"#));
+    let (delivery, invoice) = (document("LS", &line), document("RE", r#"{"artikelnr": "S1", "menge": 750}"#));
     let pile = format!(r#"{{"items": [{delivery}, {invoice}]}}"#);
     let piles = client(4, post("belege/stapel", &pile), Then::Again);
     let loops =
