@@ -34,25 +34,18 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             html! { (refusal(ask, &[])) (button(ask, &beleg, &here)) p { a href=(here) { "Zum Beleg" } } };
         return Ok(frame::page(ask, &title, body));
     };
-    let refusals = sentences(&tried["ablehnungen"]);
+    let [refusals, hints] = ["ablehnungen", "hinweise"].map(|field| sentences(&here, &tried[field]));
     let lacks = belege::missing(&db.tx, &beleg)?.unwrap_or_default();
     let lacks: Vec<_> = lacks
         .iter()
         .map(|fehlt| (place(ask, &beleg, fehlt.wo, fehlt.feld), format!("{}: {}", fehlt.wo, fehlt.was)))
         .collect();
-    let hints: Vec<_> = sentences(&tried["hinweise"])
-        .into_iter()
-        .map(|(feld, message)| (of_field(&here, feld), message.to_owned()))
-        .collect();
-    let may = refusals.is_empty();
-    let refusals: Vec<_> =
-        refusals.into_iter().map(|(feld, message)| (of_field(&here, feld), message.to_owned())).collect();
     let body = html! {
         (list("So lässt er sich nicht abschließen", "refused", &refusals))
         (list("Für die E-Rechnung fehlt", "lacks", &lacks))
         (list("Bitte prüfen", "hints", &hints))
         @if refusals.is_empty() && lacks.is_empty() && hints.is_empty() { p.note { "Nichts fehlt, und nichts ist ungewöhnlich." } }
-        @if may {
+        @if refusals.is_empty() {
             p { "Nach dem Abschließen lässt sich " (beleg.beleg_nummer) " nicht mehr ändern, nur noch stornieren" @if beleg.beleg_typ.ist_rechnung() { ", mit einem Stornobeleg" } ". "
                 "Die angeschlossenen Programme sehen ihn, und Blatt und E-Rechnung stehen fest." }
             (form_to(ask, "", made_from(ask, "version", beleg.version), "Endgültig abschließen", false))
@@ -72,12 +65,12 @@ fn list(title: &str, class: &str, sentences: &[(Option<String>, String)]) -> Mar
     } }
 }
 
-/// The field and the sentence of each refusal or hint in an answer; what the e-invoice lacks stands by itself.
-fn sentences(of: &Value) -> Vec<(&str, &str)> {
+/// The sentence of each refusal or hint in an answer, and where it is mended; what the e-invoice lacks stands by itself.
+fn sentences(here: &str, of: &Value) -> Vec<(Option<String>, String)> {
     let of = of.as_array().into_iter().flatten();
     let of = of.filter(|one| one["code"] != HintCode::ErechnungUnvollstaendig.as_str());
-    of.map(|one| (one["feld"].as_str().unwrap_or_default(), one["message"].as_str().unwrap_or_default()))
-        .collect()
+    let text = |one: &Value, field: &str| one[field].as_str().unwrap_or_default().to_owned();
+    of.map(|one| (of_field(here, &text(one, "feld")), text(one, "message"))).collect()
 }
 
 /// Where a field of the document stands in its form, if it does.

@@ -185,21 +185,19 @@ fn only<T>(mut found: Vec<T>) -> Option<T> {
     found.pop().filter(|_| found.is_empty())
 }
 
-fn set(ask: &mut Ask, field: String, value: String) {
-    ask.form.fields.retain(|(known, _)| *known != field);
-    ask.form.fields.push((field, value));
+fn set(ask: &mut Ask, fields: Option<Fields>) {
+    for field in fields.into_iter().flatten() {
+        ask.form.fields.retain(|(known, _)| *known != field.0);
+        ask.form.fields.push(field);
+    }
 }
 
 fn choose_partner(ask: &mut Ask, kunde: Option<Kunde>) {
-    for (field, value) in kunde.iter().flat_map(|kunde| vorlage::partner(kunde.id, &partner_label(kunde))) {
-        set(ask, field, value);
-    }
+    set(ask, kunde.map(|kunde| vorlage::partner(&kunde)));
 }
 
 fn choose_artikel(ask: &mut Ask, at: usize, artikel: Option<&Artikel>) {
-    for (field, value) in artikel.iter().flat_map(|artikel| vorlage::artikel(at, artikel)) {
-        set(ask, field, value);
-    }
+    set(ask, artikel.map(|artikel| vorlage::artikel(at, artikel)));
 }
 
 /// Takes a row out; those behind it move up.
@@ -212,10 +210,6 @@ fn take_out(ask: &mut Ask, at: &str) {
         _ => Some((field, value)),
     });
     ask.form.fields = moved.collect();
-}
-
-fn partner_label(kunde: &Kunde) -> String {
-    format!("{} {}", kunde.kundennr, kunde.name)
 }
 
 fn partners_found(ask: &Ask, db: &Snapshot<'_>) -> Result<Records<Kunde>> {
@@ -264,7 +258,7 @@ fn head(ask: &Ask, db: &Snapshot<'_>, typ: BelegTyp, partner: Option<&Kunde>) ->
     let found = if partner.is_some() { Records::empty(0) } else { partners_found(ask, db)? };
     let one = |kunde: &Kunde| {
         let town = joined([&kunde.plz, &kunde.ort], " ");
-        (format!("{PARTNER}={}", kunde.id), joined([&Some(partner_label(kunde)), &Some(town)], ", "))
+        (format!("{PARTNER}={}", kunde.id), joined([&Some(vorlage::label_of(kunde)), &Some(town)], ", "))
     };
     let meant = partner.map(|partner| (partner.id, partner.name.as_str()));
     Ok(html! {

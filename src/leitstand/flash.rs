@@ -3,9 +3,10 @@
 
 use std::collections::VecDeque;
 use std::mem::take;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::people::digest;
+use crate::failure::locked;
 
 /// Forms whose page was not yet asked for, at most; the oldest are dropped.
 const MESSAGES_MAX: usize = 1_000;
@@ -32,7 +33,7 @@ impl FlashMessages {
         }
         let path = to.split(['?', '#']).next().unwrap_or_default().to_owned();
         let browser = digest(cookie);
-        let mut messages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut messages = locked(&self.0);
         let is_own = |message: &FlashMessage| message.browser == browser;
         let own = messages.iter().filter(|message| is_own(message)).count();
         let dropped = match own {
@@ -47,7 +48,7 @@ impl FlashMessages {
 
     pub fn take(&self, cookie: &str, path: &str) -> (Vec<String>, Vec<(String, String)>) {
         let browser = digest(cookie);
-        let mut messages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut messages = locked(&self.0);
         let (mut notes, mut form) = (Vec::new(), Vec::new());
         messages.retain_mut(|message| {
             let is_meant = message.browser == browser && message.path == path;

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use maud::Markup;
@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use super::eviction::evict_index;
 use crate::db::TenantId;
+use crate::failure::locked;
 use crate::rules::day::Instant;
 use crate::rules::error::{Checked, Code, Refusal};
 
@@ -71,23 +72,23 @@ pub struct Job {
 
 impl Job {
     pub fn progress(&self) -> Progress {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        locked(&self.progress).clone()
     }
 
     pub fn set_step(&self, step: &str, of: usize) {
-        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut progress = locked(&self.progress);
         (progress.step, progress.done, progress.of, progress.is_last) = (step.to_owned(), 0, of, false);
     }
 
     /// Says at which of so many steps it is, from 1; with the last it can no longer be given up.
     pub fn set_numbered_step(&self, step: &str, number: usize, of: usize) {
-        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut progress = locked(&self.progress);
         let (done, is_last) = (number.saturating_sub(1), number >= of);
         (progress.step, progress.done, progress.of, progress.is_last) = (step.to_owned(), done, of, is_last);
     }
 
     pub fn add_done(&self, more: usize) {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner).done += more;
+        locked(&self.progress).done += more;
     }
 
     pub fn is_given_up(&self) -> bool {
@@ -99,7 +100,7 @@ impl Job {
     }
 
     fn end(&self, outcome: Result<Outcome, String>) {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner).ended = Some(outcome);
+        locked(&self.progress).ended = Some(outcome);
     }
 }
 
@@ -118,7 +119,7 @@ impl Jobs {
         let NewJob { id, title, doing } = job;
         let (progress, given_up) = Default::default();
         let job = Arc::new(Job { id, title, person, firma, begun, progress, given_up });
-        let mut jobs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut jobs = locked(&self.0);
         why_not(&jobs, firma)?;
         let own = Arc::clone(&job);
         let run = move || {
@@ -136,21 +137,21 @@ impl Jobs {
 
     /// Refused where a job of a company, or of the installation, could not begin now.
     pub fn check_room(&self, firma: Option<TenantId>) -> Checked<()> {
-        let room = why_not(&self.0.lock().unwrap_or_else(PoisonError::into_inner), firma);
+        let room = why_not(&locked(&self.0), firma);
         room.map_err(|why| Refusal::new(Code::NichtVerfuegbar, why))
     }
 
     pub fn find(&self, id: Uuid) -> Option<Arc<Job>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().find(|job| job.id == id).cloned()
+        locked(&self.0).iter().find(|job| job.id == id).cloned()
     }
 
     pub fn of(&self, person: i64) -> Vec<Arc<Job>> {
-        let jobs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let jobs = locked(&self.0);
         jobs.iter().rev().filter(|job| job.person == person).cloned().collect()
     }
 
     pub fn give_up(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|job| job.give_up());
+        locked(&self.0).iter().for_each(|job| job.give_up());
     }
 }
 

@@ -2,13 +2,14 @@
 //! room for a further one of theirs.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use hyper::body::Bytes;
 use uuid::Uuid;
 
 use super::eviction::evict_index;
 use crate::db::TenantId;
+use crate::failure::locked;
 use crate::http::wire::Decimal;
 use crate::import::Import;
 use crate::rules::day::Instant;
@@ -49,7 +50,7 @@ pub struct Uploads(Mutex<VecDeque<Upload>>);
 
 impl Uploads {
     pub fn keep(&self, upload: Upload) {
-        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = locked(&self.0);
         if waiting.len() >= UPLOADS_WAITING_MAX {
             let persons: Vec<i64> = waiting.iter().map(|kept| kept.person).collect();
             evict_index(&persons, upload.person).and_then(|at| waiting.remove(at));
@@ -58,19 +59,19 @@ impl Uploads {
     }
 
     pub fn drop_old(&self, now: Instant) {
-        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = locked(&self.0);
         waiting.retain(|kept| now.millis() - kept.at.millis() < UPLOAD_WAITS_MILLIS_MAX);
     }
 
     pub fn find(&self, id: &str, person: i64, firma: TenantId) -> Option<Upload> {
-        let waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiting = locked(&self.0);
         let is_meant =
             |kept: &&Upload| kept.id.to_string() == id && kept.person == person && kept.firma == firma;
         waiting.iter().find(is_meant).cloned()
     }
 
     pub fn forget(&self, id: Uuid) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|kept| kept.id != id);
+        locked(&self.0).retain(|kept| kept.id != id);
     }
 }
 

@@ -9,7 +9,7 @@ use super::parts::{optional, or_blank, plain, plain_price};
 use crate::artikel::{self, Artikel};
 use crate::belege::{self, Beleg, BelegPosition};
 use crate::failure::Result;
-use crate::kunden;
+use crate::kunden::{self, Kunde};
 use crate::rules::document::BelegTyp;
 use crate::rules::fixed::Quantity;
 use crate::rules::verweis::parse_uuid;
@@ -22,8 +22,12 @@ pub type Fields = Vec<(String, String)>;
 pub const KORREKTUR: &str = "korrektur";
 
 /// A partner that was chosen.
-pub fn partner(id: Uuid, label: &str) -> Fields {
-    chosen(PARTNER, id, label)
+pub fn partner(kunde: &Kunde) -> Fields {
+    chosen(PARTNER, kunde.id, &label_of(kunde))
+}
+
+pub fn label_of(kunde: &Kunde) -> String {
+    format!("{} {}", kunde.kundennr, kunde.name)
 }
 
 /// An article that was chosen for a row.
@@ -37,8 +41,7 @@ fn chosen(field: &str, id: Uuid, label: &str) -> Fields {
 }
 
 fn of_partner(db: &Snapshot<'_>, id: Uuid) -> Result<Fields> {
-    let kunde = kunden::find(&db.tx, id)?;
-    Ok(optional(kunde, |kunde| partner(kunde.id, &format!("{} {}", kunde.kundennr, kunde.name))))
+    Ok(optional(kunden::find(&db.tx, id)?, |kunde| partner(&kunde)))
 }
 
 /// An open document, as it is changed.
