@@ -84,7 +84,7 @@ impl Room {
         for beleg in own.positions().chain(found.positions().filter(|_| becomes_more)).map(beleg_of) {
             let shared = self.shared(tx, beleg)?;
             if shared.goods >= times * SHARED_MAX || is_new && shared.documents >= times * DOCUMENTS_MAX {
-                full = Some(beleg);
+                full.get_or_insert(beleg);
             }
         }
         let is_bounded = self.met < SHARED_MAX && (!is_new || self.documents.len() < DOCUMENTS_MAX);
