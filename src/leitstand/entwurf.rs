@@ -110,7 +110,7 @@ pub fn body(ask: &Ask, tx: &Tx<'_>, stored: Option<&Beleg>) -> Result<Value> {
     if stored.is_none() {
         body.retain(|_, value| !value.is_null());
     }
-    let message = "Bitte den Partner auswählen: Name oder Nummer eintippen, dann „Prüfen“.";
+    let message = "Bitte den Partner auswählen, oder noch einmal „Prüfen“, wenn der gefundene stimmt.";
     let partner = partner(ask, tx)?.ok_or_else(|| Refusal::field(Code::KundeFehlt, PARTNER, message))?;
     body.insert("kunden_id".to_owned(), json!(partner.id));
     let items = rows(ask).into_iter().map(|at| item(ask, tx, at, stored)).collect::<Result<Vec<_>>>()?;
@@ -130,7 +130,7 @@ fn item(ask: &Ask, tx: &Tx<'_>, at: usize, stored: Option<&Beleg>) -> Result<Val
     let artikel = artikel(ask, tx, at)?;
     let field = name(at, ARTIKEL);
     if artikel.is_none() && ask.filled(&field).is_some() {
-        let message = "Welcher Artikel ist gemeint? Bitte auswählen.";
+        let message = "Welcher Artikel ist gemeint? Bitte auswählen, oder noch einmal „Prüfen“, wenn der gefundene stimmt.";
         return Err(Refusal::field(Code::ArtikelNichtGefunden, field, message).into());
     }
     let artikel_id = artikel.map(|artikel| artikel.id);
