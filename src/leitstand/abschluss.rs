@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::done::{Done, FirmaChange, TRY};
+use super::done::{FirmaChange, TRY, tried};
 use super::entwurf::{self, HEAD_TEXTS, PARTNER};
 use super::frame;
 use super::page::{Ask, Snapshot};
@@ -94,8 +94,5 @@ pub fn finalise(ask: &Ask) -> Result<FirmaChange> {
     let (path, to) = (format!("/api/v1/belege/{id}/abschliessen"), ask.page_of("belege", id));
     let path = if is_trial { format!("{path}?pruefen=true") } else { path };
     let write = ask.change(Method::Post, &path, &json!({}), to, "Der Beleg ist abgeschlossen.")?;
-    Ok(Box::new(move |tx| {
-        let done = write(tx)?;
-        Ok(if is_trial { Done { tried: Some(done.answer), ..Done::default() } } else { done })
-    }))
+    Ok(Box::new(move |tx| if is_trial { tried(tx, || Ok(write(tx)?.answer)) } else { write(tx) }))
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::beleg_zeile::{CHOICES, FOUND, Row, articles_found, hints, meant_by, row, text_of};
-use super::done::{Done, FirmaChange, TRY};
+use super::done::{Done, FirmaChange, TRY, tried};
 use super::entwurf::{self, ARTIKEL, HEAD_NUMBERS, PARTNER, ROWS_MAX, name};
 use super::frame;
 use super::page::{Ask, Snapshot};
@@ -117,30 +117,33 @@ pub fn change(ask: &Ask) -> Result<FirmaChange> {
 
 /// Writes what the form says, or only tries it.
 fn write(ask: &Ask, tx: &WriteTx<'_>, id: Option<Uuid>) -> Result<Done> {
-    let stored = id.map(|id| belege::with_positions(tx, id)).transpose()?;
-    let mut body = entwurf::body(ask, tx, stored.as_ref())?;
+    if ask.step() != Some(TRY) {
+        return stored(ask, tx, id);
+    }
+    tried(tx, || {
+        let done = stored(ask, tx, id)?;
+        let beleg = belege::with_positions(tx, done.subject.unwrap_or_default())?;
+        Ok(json!({"beleg": beleg, "hinweise": done.answer["hinweise"]}))
+    })
+}
+
+fn stored(ask: &Ask, tx: &WriteTx<'_>, id: Option<Uuid>) -> Result<Done> {
+    let old = id.map(|id| belege::with_positions(tx, id)).transpose()?;
+    let mut body = entwurf::body(ask, tx, old.as_ref())?;
     let (method, path, note) = match id {
         Some(id) => (Method::Put, format!("/api/v1/belege/{id}"), "Der Beleg ist geändert."),
         None => (Method::Post, "/api/v1/belege".to_owned(), "Der Beleg ist gespeichert; er ist noch offen."),
     };
     if let (None, Some(typ)) = (id, typ_in(ask)) {
-        // The same form twice is one document.
-        let nummer = ask.filled(ONCE).and_then(parse_uuid);
+        // The same form twice is one document; what is only tried is another one.
+        let nummer = ask.filled(ONCE).and_then(parse_uuid).filter(|_| ask.step().is_none());
         body["external_ref"] = json!(nummer.map(|nummer| format!("{WRITTEN_HERE}{nummer}")));
         body["beleg_typ"] = json!(typ.as_str());
         body["gutschrift"] = json!(ask.param("typ") == GUTSCHRIFT);
     }
     let in_form = |failure| entwurf::refused(ask, failure);
     let write = ask.change(method, &path, &body, ask.of_firma("belege/{id}"), note).map_err(in_form)?;
-    if ask.step() != Some(TRY) {
-        return write(tx).map_err(in_form);
-    }
-    tx.undone(|| {
-        let done = write(tx).map_err(in_form)?;
-        let beleg = belege::with_positions(tx, done.subject.unwrap_or_default())?;
-        let tried = json!({"beleg": beleg, "hinweise": done.answer["hinweise"]});
-        Ok(Done { tried: Some(tried), ..Done::default() })
-    })
+    write(tx).map_err(in_form)
 }
 
 fn filled_in(ask: &Ask, fields: Fields) -> Ask {

@@ -10,8 +10,9 @@ use uuid::Uuid;
 use super::jobs::{Job, NewJob, Outcome};
 use super::restoring::Order;
 use crate::db::tx::WriteTx;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::rules::deed::Deed;
+use crate::rules::error::Refusal;
 
 /// What a form asks to be written, as a route would have it written; refused where that route would refuse it.
 pub type FirmaChange = Box<dyn Fn(&WriteTx<'_>) -> Result<Done> + Send>;
@@ -29,8 +30,8 @@ pub const TRY: &str = "pruefen";
 pub struct Done {
     /// What the interface answered.
     pub answer: Value,
-    /// Nothing was kept: the page is shown again, with this.
-    pub tried: Option<Value>,
+    /// Nothing was kept: the page is shown again, with what would have come of it, or why it would be refused.
+    pub tried: Option<std::result::Result<Value, Box<Refusal>>>,
     pub to: String,
     /// Sentences that are shown there: hints, or that it is done.
     pub notes: Vec<String>,
@@ -47,6 +48,15 @@ pub struct Done {
     pub begins: Option<NewJob>,
     /// The service ends, and begins anew with this.
     pub restores: Option<Order>,
+}
+
+/// Tries what a form asks for; nothing of it is kept. A refusal is no failure of the batch, for all is undone by then.
+pub fn tried(tx: &WriteTx<'_>, work: impl FnOnce() -> Result<Value>) -> Result<Done> {
+    let tried = match tx.undone(work) {
+        Err(Failure::Refused(refusal)) => Err(refusal),
+        tried => Ok(tried?),
+    };
+    Ok(Done { tried: Some(tried), ..Done::default() })
 }
 
 impl Done {

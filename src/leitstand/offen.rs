@@ -32,7 +32,7 @@ const OVERDUE: [(&str, &str); 5] = [
     ("61", "seit mehr als 60 Tagen"),
 ];
 
-/// Names of the box of a document, and of the box that says that nothing more comes, each before its id.
+/// The name of the box of a document, before its id; its value is the version that is settled.
 const TICK: &str = "beleg-";
 
 struct Posten {

@@ -228,7 +228,10 @@ impl Leitstand {
         }
         match self.carry_out(visit).await {
             Ok(Some(Done { tried: Some(tried), .. })) => {
-                visit.ask.tried = Some(Arc::new(tried));
+                match tried {
+                    Ok(tried) => visit.ask.tried = Some(Arc::new(tried)),
+                    Err(refusal) => visit.ask.refusal = Some(refusal),
+                }
                 self.show(visit).await
             }
             Ok(Some(done)) => Ok(self.led_on(visit, done)),

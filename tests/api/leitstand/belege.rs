@@ -408,3 +408,85 @@ fn what_is_only_tried_is_not_said_to_be_done() {
     press(&mut browser, &new, &tried, &[], "").is(303);
     shows(&browser.get(&log).is(200).text, &["Belege: angelegt"]);
 }
+
+#[test]
+fn mistakes_stand_in_their_rows_and_what_nobody_named_is_not_named() {
+    let server = Server::start();
+    let (mill, mut browser, firma) = mill(&server);
+    kunde(&mill, json!({"name": "Huber", "kundennr": "H", "partner_typen": ["kunde", "lieferant"]}));
+    artikel(&mill, "W", json!({"preis": 1, "ep_netto": 1, "chargenpflichtig": true}));
+    artikel(&mill, "S", json!({"preis": 2}));
+    let lot = json!([{"artikelnr": "W", "menge": 10, "fremde_charge_nr": "L1"}]);
+    mill.post("/api/v1/belege", json!({"beleg_typ": "EL", "kundennummer": "H", "items": lot})).is(201);
+
+    // Nothing stands in the row between.
+    let new = format!("{firma}/belege/neu?typ=RE");
+    let form = browser.get(&new);
+    let typed = [
+        ("partner", "H"),
+        ("items[0].artikel", "S"),
+        ("items[0].menge", "1"),
+        ("items[2].bezeichnung", "Fracht"),
+        ("items[2].menge", "viel"),
+    ];
+    let refused = press(&mut browser, &new, &form, &typed, "pruefen");
+    shows(at_field(&refused.is(400).text, "items[2].menge"), &["value=\"viel\"", "role=\"alert\""]);
+    shows(&refused.text, &["Position 3: "]);
+    let log = browser.get(&format!("{firma}/protokoll"));
+    assert!(
+        !log.is(200).text.contains("Belege: angelegt"),
+        "what is only tried is in no log, refused or not"
+    );
+    let typed = [("items[2].menge", "1"), ("items[2].ep_netto", "5"), ("items[2].mwst_satz", "19")];
+    let saved = press(&mut browser, &new, &refused, &typed, "");
+    assert_eq!(beleg(&mill, saved.is(303).header("location"))["summe_netto"], "7.00");
+
+    // An invoice that named no batch and no rate follows its delivery after it was changed here.
+    let charge = mill.get("/api/v1/chargen").is(200)[0]["id"].clone();
+    let delivery = json!([{"artikelnr": "W", "menge": 4, "charge_id": charge}]);
+    mill.post("/api/v1/belege", json!({"beleg_typ": "LS", "kundennummer": "H", "items": delivery})).is(201);
+    let invoice = json!([{"artikelnr": "W", "menge": 4}, {"artikelnr": "S", "menge": 1, "ep_netto": -3}]);
+    let id =
+        mill.post("/api/v1/belege", json!({"beleg_typ": "RE", "kundennummer": "H", "items": invoice})).id();
+    let one = format!("{firma}/belege/{id}");
+    assert_eq!(beleg(&mill, &one)["positionen"][0]["charge_id"], charge);
+    let page = format!("{one}/aendern");
+    let form = browser.get(&page);
+    shows(at_field(&form.is(200).text, "items[0].charge_id"), &["<option value=\"\" selected>"]);
+    shows(at_field(&form.text, "items[0].mwst_satz"), &["value=\"\""]);
+    press(&mut browser, &page, &form, &[("items[1].ep_netto", "3")], "").is(303);
+    let stored = |sql: &str| -> i64 {
+        let sql = format!(
+            "select {sql} from beleg_position p join beleg b on b.id = p.beleg_id and b.tenant_id = p.tenant_id where hex(b.id) = ?1"
+        );
+        let hex = id.replace('-', "").to_uppercase();
+        rusqlite::Connection::open(&server.database)
+            .unwrap()
+            .query_row(&sql, [hex], |row| row.get(0))
+            .unwrap()
+    };
+    assert_eq!(stored("sum(p.charge_gesendet) + sum(p.satz_gesendet)"), 0, "the form named neither");
+    assert_eq!(stored("sum(p.lager_buchen)"), 2, "at a positive price the goods count");
+    assert_eq!(beleg(&mill, &one)["positionen"][0]["charge_id"], charge);
+}
+
+#[test]
+fn other_words_mean_another_record() {
+    let server = Server::start();
+    let (mill, mut browser, firma) = mill(&server);
+    kunde(&mill, json!({"name": "Huber", "kundennr": "H"}));
+    kunde(&mill, json!({"name": "Maier", "kundennr": "M"}));
+    artikel(&mill, "W", json!({"preis": 1}));
+    artikel(&mill, "R", json!({"preis": 2}));
+    let new = format!("{firma}/belege/neu?typ=AU");
+    let form = browser.get(&new);
+    let typed = [("partner", "hub"), ("items[0].artikel", "w"), ("items[0].menge", "1")];
+    let found = press(&mut browser, &new, &form, &typed, "pruefen");
+    shows(&found.is(400).text, &["value=\"H Huber\"", "value=\"W Ware W\""]);
+    // What was found for other words is not meant any more.
+    let refused = press(&mut browser, &new, &found, &[("partner", "mai"), ("items[0].artikel", "R")], "");
+    shows(at_field(&refused.is(400).text, "partner"), &["value=\"M Maier\""]);
+    let saved = press(&mut browser, &new, &refused, &[], "");
+    let stored = beleg(&mill, saved.is(303).header("location"));
+    assert_eq!((&stored["kunden_name"], &stored["summe_netto"]), (&json!("Maier"), &json!("2.00")));
+}

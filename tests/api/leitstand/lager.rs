@@ -98,6 +98,11 @@ fn what_is_refused_books_nothing_and_stands_at_its_field() {
     assert!(without.is(400).text.contains("id=\"fehler-grund\"") && without.text.contains("value=\"1\""));
     let typed = browser.fill(&path, &[("grund", "x"), (&first, "zwölf")]);
     assert!(typed.is(400).text.contains(&format!("id=\"fehler-{first}\"")), "{}", typed.text);
+    let names: Vec<_> =
+        (0..51).map(|nr| format!("artikel-00000000-0000-7000-8000-0000000000{nr:02}")).collect();
+    let many = names.iter().map(|name| (name.as_str(), "1")).chain([("grund", "x")]);
+    let many = browser.fill(&path, &many.collect::<Vec<_>>());
+    assert!(many.is(400).text.contains("was auf einer Seite steht"), "{}", many.text);
     // One that is refused when it is booked undoes those before it.
     let counted = [("grund", "x"), (first.as_str(), "1"), (&second, "-1"), (&sacks, "3")];
     let shown = browser.fill(&path, &counted);

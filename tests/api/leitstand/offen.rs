@@ -119,6 +119,11 @@ fn those_that_are_ticked_are_settled_together_or_none_is() {
     shows(&page.is(200).text, &["eine Lieferung zu 3 Stk Sack", "kommt nicht mehr"]);
     let (token, tick) = (page.hidden("token").unwrap(), |id: &str| format!("beleg-{id}"));
     assert!(browser.post(&path, &[("token", &token)]).is(400).text.contains("Bitte ankreuzen"));
+    let names: Vec<_> =
+        (0..51).map(|nr| format!("beleg-00000000-0000-7000-8000-0000000000{nr:02}")).collect();
+    let many = names.iter().map(|name| (name.as_str(), "2")).chain([("token", token.as_str())]);
+    let many = browser.post(&path, &many.collect::<Vec<_>>());
+    shows(&many.is(400).text, &["was auf einer Seite steht"]);
     // Somebody was quicker with one of them.
     mill.post(&format!("/api/v1/belege/{two}/erledigen"), json!({})).is(200);
     let (first, second) = (tick(&one), tick(&two));
