@@ -166,15 +166,11 @@ fn item(ask: &Ask, tx: &Tx<'_>, at: usize, stored: Option<&Beleg>) -> Result<Val
     Ok(Value::Object(item))
 }
 
-/// A position as the request that it came from may have said it: a rate or a batch that nobody named follows.
+/// A position as the request that it came from may have said it: a batch that nobody named follows, wherever the row stands.
 fn as_sent(position: &BelegPosition) -> Result<Map<String, Value>> {
     let Value::Object(mut item) = serde_json::to_value(position)? else {
         return Err(Failure::Broken("a position is no object".into()));
     };
-    if !position.satz_gesendet {
-        item.remove("mwst_satz");
-        item.remove("steuer_kategorie");
-    }
     if !position.charge_gesendet {
         item.remove("charge_id");
     }

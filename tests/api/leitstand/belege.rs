@@ -437,6 +437,8 @@ fn mistakes_stand_in_their_rows_and_what_nobody_named_is_not_named() {
         !log.is(200).text.contains("Belege: angelegt"),
         "what is only tried is in no log, refused or not"
     );
+    let text_alone = press(&mut browser, &new, &refused, &[("items[2].menge", "")], "");
+    shows(at_field(&text_alone.is(400).text, "items[2].menge"), &["Bitte ausfüllen."]);
     let typed = [("items[2].menge", "1"), ("items[2].ep_netto", "5"), ("items[2].mwst_satz", "19")];
     let saved = press(&mut browser, &new, &refused, &typed, "");
     assert_eq!(beleg(&mill, saved.is(303).header("location"))["summe_netto"], "7.00");
@@ -455,7 +457,7 @@ fn mistakes_stand_in_their_rows_and_what_nobody_named_is_not_named() {
     shows(at_field(&form.is(200).text, "items[0].charge_id"), &["<option value=\"\" selected>"]);
     shows(at_field(&form.text, "items[0].mwst_satz"), &["value=\"\""]);
     press(&mut browser, &page, &form, &[("items[1].ep_netto", "3")], "").is(303);
-    let stored = |sql: &str| -> i64 {
+    let stored = |id: &str, sql: &str| -> i64 {
         let sql = format!(
             "select {sql} from beleg_position p join beleg b on b.id = p.beleg_id and b.tenant_id = p.tenant_id where hex(b.id) = ?1"
         );
@@ -465,9 +467,18 @@ fn mistakes_stand_in_their_rows_and_what_nobody_named_is_not_named() {
             .query_row(&sql, [hex], |row| row.get(0))
             .unwrap()
     };
-    assert_eq!(stored("sum(p.charge_gesendet) + sum(p.satz_gesendet)"), 0, "the form named neither");
-    assert_eq!(stored("sum(p.lager_buchen)"), 2, "at a positive price the goods count");
+    assert_eq!(stored(&id, "sum(p.charge_gesendet) + sum(p.satz_gesendet)"), 0, "the form named neither");
+    assert_eq!(stored(&id, "sum(p.lager_buchen)"), 2, "at a positive price the goods count");
     assert_eq!(beleg(&mill, &one)["positionen"][0]["charge_id"], charge);
+    let bill = json!([{"artikelnr": "S", "menge": 1, "ep_netto": 1}, {"artikelnr": "W", "menge": 10}]);
+    let bill =
+        mill.post("/api/v1/belege", json!({"beleg_typ": "ER", "kundennummer": "H", "items": bill})).id();
+    let page = format!("{firma}/belege/{bill}/aendern");
+    let form = browser.get(&page);
+    let moved_up = press(&mut browser, &page, &form, &[], "weg=0");
+    press(&mut browser, &page, &moved_up, &[], "").is(303);
+    assert_eq!(beleg(&mill, &bill)["positionen"][0]["charge_id"], charge);
+    assert_eq!(stored(&bill, "sum(p.charge_gesendet)"), 0, "nor where the row moves up");
 }
 
 #[test]
