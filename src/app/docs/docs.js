@@ -1,5 +1,7 @@
+import { accessible } from "/docs/access.js";
 import { fieldLists } from "/docs/fields.js";
 import { inGerman } from "/docs/german.js";
+import { quickResolver } from "/docs/resolve.js";
 import { collectWords, search } from "/docs/search.js";
 
 const find = (id) => document.getElementById(id);
@@ -18,7 +20,7 @@ const page = SwaggerUIBundle({
   defaultModelsExpandDepth: -1,
   displayRequestDuration: true,
   persistAuthorization: false,
-  plugins: [inGerman, barInstead, fieldLists, { fn: { opsFilter: search } }],
+  plugins: [inGerman, accessible, quickResolver, barInstead, fieldLists, { fn: { opsFilter: search } }],
   onComplete() {
     const description = page.specSelectors.specJson().toJS();
     askForPdf(description);

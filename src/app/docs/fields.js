@@ -25,14 +25,20 @@ export function fieldLists({ getSystem }) {
     wrapComponents: {
       RequestBody: (Original) => beside(Original, sentBody, "Felder der Anfrage"),
       responses: (Original) => beside(Original, answeredBody, "Felder der Antwort"),
-      headers: (Original) => folded(React.createElement, Original),
+      headers: (Original) => folded(React, Original),
     },
   };
 }
 
-// The same ten headers stand below each status.
-function folded(h, Original) {
-  return (props) => props.headers?.size > 0 && h("details", null, h("summary", null, "Header"), h(Original, props));
+// The same ten headers stand below each status: they are drawn for whoever asks for them.
+function folded(React, Original) {
+  const h = React.createElement;
+  return function Folded(props) {
+    const [isOpen, setIsOpen] = React.useState(false);
+    if (!props.headers?.size) return null;
+    const onToggle = ({ target }) => setIsOpen(target.open);
+    return h("details", { onToggle }, h("summary", null, "Header"), isOpen && h(Original, props));
+  };
 }
 
 const shape = (part) => part?.content?.["application/json"]?.schema;

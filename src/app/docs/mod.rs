@@ -29,8 +29,10 @@ const TEXT: &str = "text/plain; charset=utf-8";
 
 const FILES: &[(&str, &str, File)] = &[
     ("docs.js", SCRIPT, File::Plain(include_bytes!("docs.js"))),
+    ("access.js", SCRIPT, File::Plain(include_bytes!("access.js"))),
     ("fields.js", SCRIPT, File::Plain(include_bytes!("fields.js"))),
     ("german.js", SCRIPT, File::Plain(include_bytes!("german.js"))),
+    ("resolve.js", SCRIPT, File::Plain(include_bytes!("resolve.js"))),
     ("search.js", SCRIPT, File::Plain(include_bytes!("search.js"))),
     ("docs.css", STYLE, File::Plain(include_bytes!("docs.css"))),
     (
