@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::hand::{link, press};
 use super::partner::{at_field, kunde, mill, shows};
-use super::{Browser, Shown};
 use crate::harness::{Client, Server};
 
 fn artikel(mill: &Client, number: &str, more: Value) -> String {
