@@ -53,6 +53,10 @@ pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/artikel", READ, "Artikel mit Status aktiv", get_list)
         .with_query(&[
             Param::text("suche", "Wörter in Bezeichnung, Nummer oder EAN"),
+            Param::text(
+                "artikelnummer",
+                "nur der Artikel mit genau dieser Nummer, gleich in welcher Schreibung",
+            ),
             Param::int("gruppe_id", "nur diese Artikelgruppe"),
             Param::flag("bestand", "true: mit dem Bestand jedes Artikels"),
             Param::sortierung(sql::SORTIERUNG),
@@ -120,6 +124,7 @@ fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 pub fn auswahl(query: &Query) -> Result<Auswahl<'_>> {
     Ok(Auswahl {
         suche: query.search("suche")?,
+        artikelnummer: query.text("artikelnummer"),
         gruppe: query.int("gruppe_id")?,
         mit_bestand: query.flag("bestand")?,
         sortierung: query.one_of("sortierung")?,

@@ -56,6 +56,8 @@ const LIST_GRUPPEN: ListSql<'_> = ListSql {
 #[derive(Default)]
 pub struct Auswahl<'a> {
     pub suche: Option<&'a str>,
+    /// This one number, in any case.
+    pub artikelnummer: Option<&'a str>,
     pub gruppe: Option<i64>,
     pub mit_bestand: bool,
     pub sortierung: Option<&'a str>,
@@ -80,6 +82,7 @@ impl Record for ArtikelZeile {
 pub fn list<P: PageOf<ArtikelZeile>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
     let mut filter = Filter::of("a");
     filter.when("a.status = :status", ":status", Some(ArtikelStatus::Aktiv));
+    filter.when("a.artikelnummer_key = :nummer", ":nummer", auswahl.artikelnummer.map(case_key));
     filter.when("a.artikelgruppe_id = :gruppe", ":gruppe", auswahl.gruppe);
     filter.contains_words("a.such_text", auswahl.suche);
     let sql = LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter);

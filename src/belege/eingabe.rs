@@ -13,7 +13,7 @@ use crate::laender::Staat;
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
-use crate::rules::error::{Checked, Code, PositionErrors};
+use crate::rules::error::{Checked, Code};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::tax::{GedruckteGruppe, Steuerkategorie};
 use crate::rules::verweis::Verweis;
@@ -157,27 +157,13 @@ impl FromJson for BelegTyp {
     }
 }
 
-/// The items of a document. All errors of all items are collected (D19).
+/// The items of a document.
 pub struct Items;
 
 impl FromJson for Items {
     type Value = Vec<NewItem>;
 
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Vec<NewItem>> {
-        let Json::Array(elements) = json else {
-            return at.refuse(Code::FeldUngueltig, "Hier wird eine Liste von Positionen erwartet.");
-        };
-        if elements.len() > POSITIONS_MAX {
-            let message = format!("Ein Beleg hat höchstens {POSITIONS_MAX} Positionen. Bitte aufteilen.");
-            return at.refuse(Code::WertUngueltig, message);
-        }
-        let mut errors = PositionErrors::default();
-        let mut items = Vec::with_capacity(elements.len());
-        for (index, element) in elements.iter().enumerate() {
-            let item = at.element(index, |at| NewItem::from_json(element, at));
-            items.extend(errors.keep(item));
-        }
-        errors.into_result()?;
-        Ok(items)
+        Liste::<NewItem, POSITIONS_MAX>::from_json(json, at)
     }
 }

@@ -3,11 +3,13 @@
 use uuid::Uuid;
 
 use super::model::{Kunde, KundeAngelegt, KundeChange, KundeGeaendert};
+use super::sql::Auswahl;
 use super::{change, sql, verlauf};
 use crate::anhaenge::{Besitzer, Owner};
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::http::call::{Call, IfMatch};
+use crate::http::query::Query;
 use crate::http::reply::Reply;
 use crate::http::route::Write;
 use crate::rules::error::HintCode;
@@ -15,11 +17,18 @@ use crate::rules::error::HintCode;
 const WHAT: &str = "Diesen Kunden";
 
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let query = &call.query;
-    let (page, cut) = query.page()?;
-    let (typ, sortierung) = (query.one_of("partner_typ")?, query.one_of("sortierung")?);
-    let listing = sql::list(tx, query.search("suche")?, typ, sortierung, page)?;
-    Ok(Reply::list(listing, cut))
+    let (page, cut) = call.query.page()?;
+    Ok(Reply::list(sql::list(tx, &auswahl(&call.query)?, page)?, cut))
+}
+
+/// What a query asks for.
+pub fn auswahl(query: &Query) -> Result<Auswahl<'_>> {
+    Ok(Auswahl {
+        suche: query.search("suche")?,
+        kundennr: query.text("kundennr"),
+        partner_typ: query.one_of("partner_typ")?,
+        sortierung: query.one_of("sortierung")?,
+    })
 }
 
 pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

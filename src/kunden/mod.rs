@@ -13,9 +13,9 @@ mod verlauf;
 
 pub use bezug::{by_id, contradiction, find_by_verweis, missing, named};
 pub use checks::CHECKS;
-pub use handlers::found;
+pub use handlers::{auswahl, found};
 pub use model::{Kunde, KundenId, PartnerTypen};
-pub use sql::{Merkmal, count, find, find_by_kundennr, list, must_have_number, with};
+pub use sql::{Auswahl, Merkmal, count, find, find_by_kundennr, list, must_have_number, with};
 pub use vergessen::{Erased, forget};
 pub use verlauf::{altered_content, changes, digest, forgotten_attachments, without_evidence};
 
@@ -42,6 +42,7 @@ pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/kunden", READ, "Kunden und Lieferanten", handlers::list)
         .with_query(&[
             Param::text("suche", "Wörter in Name, E-Mail, Nummer oder Ort"),
+            Param::text("kundennr", "nur der Partner mit genau dieser Nummer, gleich in welcher Schreibung"),
             Param::one_of(
                 "partner_typ",
                 &["kunde", "lieferant", "spediteur"],

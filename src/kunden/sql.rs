@@ -35,16 +35,29 @@ const ORDERS: [Order; 4] = [
 
 pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
-pub fn list<P: PageOf<Kunde>>(
-    tx: &Tx<'_>,
-    suche: Option<&str>,
-    partner_typ: Option<&str>,
-    sortierung: Option<&str>,
-    page: Page,
-) -> Result<P> {
+/// What a list of partners is filtered by.
+#[derive(Default)]
+pub struct Auswahl<'a> {
+    pub suche: Option<&'a str>,
+    /// This one number, in any case (D1).
+    pub kundennr: Option<&'a str>,
+    pub partner_typ: Option<&'a str>,
+    pub sortierung: Option<&'a str>,
+}
+
+impl<'a> Auswahl<'a> {
+    pub fn of_search(suche: Option<&'a str>) -> Auswahl<'a> {
+        Auswahl { suche, ..Auswahl::default() }
+    }
+}
+
+pub fn list<P: PageOf<Kunde>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
+    let suche = auswahl.suche;
+    let is_narrowed = auswahl.partner_typ.is_some() || auswahl.kundennr.is_some();
     let mut filter = Filter::of("k");
-    let sql = LIST.in_order(&ORDERS, sortierung, &mut filter);
-    match partner_typ {
+    let sql = LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter);
+    filter.when("k.kundennr_key = :kundennr", ":kundennr", auswahl.kundennr.map(case_key));
+    match auswahl.partner_typ {
         Some("kunde") => filter.and("k.ist_kunde = 1"),
         Some("lieferant") => filter.and("k.ist_lieferant = 1"),
         Some(_) => filter.and("k.ist_spediteur = 1"),
@@ -54,9 +67,9 @@ pub fn list<P: PageOf<Kunde>>(
         Search::Words(words) => words,
         Search::Nothing => return Ok(P::empty(0)),
         Search::All => {
-            return match partner_typ {
-                None => P::read(tx, &sql, &filter, page, count(tx)?),
-                Some(_) => tx.list(&sql, &filter, page),
+            return match is_narrowed {
+                false => P::read(tx, &sql, &filter, page, count(tx)?),
+                true => tx.list(&sql, &filter, page),
             };
         }
     };
@@ -69,9 +82,9 @@ pub fn list<P: PageOf<Kunde>>(
     // Many lie close together in the order of the list: it is followed until the page is full. In another order all are
     // looked at.
     filter.contains_words("k.such_text", suche);
-    match partner_typ {
-        None => P::read(tx, &sql, &filter, page, found.len() as i64),
-        Some(_) => tx.list(&sql, &filter, page),
+    match is_narrowed {
+        false => P::read(tx, &sql, &filter, page, found.len() as i64),
+        true => tx.list(&sql, &filter, page),
     }
 }
 

@@ -217,7 +217,7 @@ fn take_out(ask: &mut Ask, at: &str) {
 
 fn partners_found(ask: &Ask, db: &Snapshot<'_>) -> Result<Records<Kunde>> {
     match ask.filled(PARTNER) {
-        Some(typed) => kunden::list(&db.tx, Some(typed), None, None, FOUND),
+        Some(typed) => kunden::list(&db.tx, &kunden::Auswahl::of_search(Some(typed)), FOUND),
         None => Ok(Records::empty(0)),
     }
 }

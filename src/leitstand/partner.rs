@@ -22,8 +22,7 @@ const ROLLEN: [(&str, &str); 3] =
 
 pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/kunden")?;
-    let (typ, order) = (query.one_of("partner_typ")?, query.one_of("sortierung")?);
-    let found = kunden::list(&db.tx, query.search("suche")?, typ, order, lists::page_of(ask))?;
+    let found = kunden::list(&db.tx, &kunden::auswahl(&query)?, lists::page_of(ask))?;
     let list = List {
         empty: "Keine Partner gefunden. Partner kommen mit „Neuer Partner“ herein, mit einem Import oder aus den angeschlossenen Programmen (POST /api/v1/kunden); vielleicht ist auch die Suche zu eng.",
         filters: html! {

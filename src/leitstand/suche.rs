@@ -96,7 +96,7 @@ fn by_amount(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
 }
 
 fn partner(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
-    let found = kunden::list(&db.tx, Some(suche), None, None, FIRST_HITS)?;
+    let found = kunden::list(&db.tx, &kunden::Auswahl::of_search(Some(suche)), FIRST_HITS)?;
     let id = |kunde: &Kunde| kunde.id;
     Ok(group(ask, ("Partner", "partner", "suche"), &found, id, |table| {
         table

@@ -22,7 +22,8 @@ const NOTHING_FOUND: &str = "Nichts gefunden; vielleicht ist die Suche zu eng.";
 
 /// Chooses a partner for `feld`; the parameters in `keeps` are kept.
 pub fn partner(ask: &Ask, db: &Snapshot<'_>, feld: &str, keeps: &[&str]) -> Result<Markup> {
-    let found: Records<Kunde> = kunden::list(&db.tx, ask.filled_param("suche"), None, None, SHOWN)?;
+    let auswahl = kunden::Auswahl::of_search(ask.filled_param("suche"));
+    let found: Records<Kunde> = kunden::list(&db.tx, &auswahl, SHOWN)?;
     let to = |kunde: &Kunde| back(ask, feld, kunde.id, keeps);
     let table = linked("Partner", NOTHING_FOUND, &found.rows, to)
         .text("Name", |kunde| kunde.name.clone())

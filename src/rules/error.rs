@@ -147,6 +147,7 @@ choice! {
         UnbekanntesFeld = "UNBEKANNTES_FELD",
         UnbekannterParameter = "UNBEKANNTER_PARAMETER",
         FeldIgnoriert = "FELD_IGNORIERT",
+        FeldAlias = "FELD_ALIAS",
         Gerundet = "GERUNDET",
         KundeInaktiv = "KUNDE_INAKTIV",
         KundeGesperrt = "KUNDE_GESPERRT",
@@ -259,6 +260,15 @@ impl Refusal {
         all.into_iter().find(|(known, _)| *known == feld).map(|(_, message)| message.as_str())
     }
 
+    /// What its details name, or itself.
+    fn each(&self) -> Vec<PositionError> {
+        if !self.fehler.is_empty() {
+            return self.fehler.clone();
+        }
+        let feld = self.feld.clone().unwrap_or_default();
+        vec![PositionError { error: self.code, feld, message: self.message.clone() }]
+    }
+
     /// Names the field below `path`: `menge` in `items[2]` becomes `items[2].menge`. Below an empty path it is itself.
     pub fn below(mut self: Box<Self>, path: &str) -> Box<Refusal> {
         self.feld = below(path, self.feld.take());
@@ -287,7 +297,10 @@ pub fn required<T>(value: Option<T>, feld: &str) -> Checked<T> {
     value.ok_or_else(missing)
 }
 
-/// The refusals of all positions of one document, collected so that a client sees them at once.
+/// Refusals that the details of an answer name at most.
+const ERRORS_MAX: usize = 1_000;
+
+/// The refusals of all fields or positions of one body, collected so that a client sees them at once.
 #[derive(Debug, Default)]
 pub struct PositionErrors(Vec<Refusal>);
 
@@ -299,13 +312,16 @@ impl PositionErrors {
 
     /// Nothing was refused, or the first refusal with all of them in its details.
     pub fn into_result(self) -> Checked<()> {
-        let fehler = self.0.iter().map(|refusal| PositionError {
-            error: refusal.code,
-            feld: refusal.feld.clone().unwrap_or_default(),
-            message: refusal.message.clone(),
-        });
-        let fehler = fehler.collect();
+        let fehler = self.0.iter().flat_map(Refusal::each).take(ERRORS_MAX).collect();
         self.0.into_iter().next().map_or(Ok(()), |first| Err(Box::new(Refusal { fehler, ..first })))
+    }
+
+    /// The same of fields that could not be read, where a single one needs no list.
+    pub fn into_checked(mut self) -> Checked<()> {
+        match self.0.len() {
+            1 => self.0.pop().map_or(Ok(()), |only| Err(Box::new(only))),
+            _ => self.into_result(),
+        }
     }
 }
 

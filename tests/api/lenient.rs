@@ -55,3 +55,99 @@ fn booleans_of_a_query_may_have_any_case() {
         mill.get(&format!("/api/v1/chargen?mit_bestand={value}")).refused(400, "PARAMETER_UNGUELTIG");
     }
 }
+
+#[test]
+fn a_field_is_understood_by_the_name_that_another_route_has_for_it() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    server.import(&mill, "artikel", "artikelnummer;bezeichnung;einheit;chargenpflichtig\nW;Weizen;kg;nein\n");
+    let hof = mill.post("/api/v1/kunden", json!({"name": "Hof", "kundennummer": "L-1"}));
+    assert_eq!(hof.hints("FELD_ALIAS")["kundennr"], "L-1");
+    assert_eq!(hof.body["hinweise"][0]["feld"], "kundennummer");
+    let by_partner = json!({"beleg_typ": "RE", "partner_id": hof.id(), "bemerkung": "zwei Paletten",
+        "items": [{"artikelnummer": "w", "menge": 2, "ep_netto": 1}]});
+    let beleg = mill.post("/api/v1/belege", by_partner);
+    let said: Vec<_> =
+        beleg.body["hinweise"].as_array().unwrap().iter().map(|hint| hint["feld"].clone()).collect();
+    assert_eq!(said[..3], ["bemerkung", "items[0].artikelnummer", "partner_id"].map(serde_json::Value::from));
+    let kept = mill.get(&format!("/api/v1/belege/{}", beleg.id()));
+    assert_eq!(kept.is(200)["kunde_id"], hof.id());
+    assert_eq!(kept.body["notizen"], "zwei Paletten");
+    assert_eq!(kept.body["positionen"][0]["artikel_name"], "Weizen");
+    let file = json!({"dateiname": "a.txt", "datei_base64": "QQ=="});
+    mill.post(&format!("/api/v1/kunden/{}/dokumente", hof.id()), file).hints("FELD_ALIAS");
+    mill.post(
+        "/api/v1/annahmescheine",
+        json!({"kundennr": "L-1", "artikelnummer": "W", "anliefermenge_kg": 5, "notizen": "nass"}),
+    )
+    .hints("FELD_ALIAS");
+    // Which of two names counts is not ours to choose; strict clients may send the other name, too.
+    let both = json!({"beleg_typ": "RE", "kundennummer": "L-1", "kundennr": "L-2",
+        "items": [{"bezeichnung": "Fracht", "menge": 1, "ep_netto": 1}]});
+    mill.post("/api/v1/belege", both.clone()).hints("UNBEKANNTES_FELD");
+    let strict = [("Prefer", "handling=strict")];
+    let send = |body: &serde_json::Value| {
+        mill.send("POST", "/api/v1/belege", &strict, Some(body.to_string().as_bytes()))
+    };
+    send(&both).refused(400, "UNBEKANNTES_FELD");
+    let alias = json!({"beleg_typ": "RE", "kundennr": "L-1", "items": [{"bezeichnung": "Fracht", "menge": 1, "ep_netto": 1}]});
+    send(&alias).hints("FELD_ALIAS");
+    // A wrong value is named as it was sent.
+    let wrong = json!({"beleg_typ": "RE", "kundennr": 7, "items": [{"bezeichnung": "Fracht", "menge": 1}]});
+    assert_eq!(mill.post("/api/v1/belege", wrong).refused(400, "FELD_UNGUELTIG")["feld"], "kundennr");
+}
+
+#[test]
+fn everything_that_cannot_be_read_is_named_at_once() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let body = json!({"beleg_typ": "XX", "beleg_datum": "gestern", "kundennummer": "L-1", "items": [
+        {"menge": "viel", "ep_netto": "1,5"}, {"menge": 1}, "Weizen", {"artikel_id": "W", "menge": 2}]});
+    let refused = mill.post("/api/v1/belege", body);
+    let errors = refused.refused(400, "DATUM_UNGUELTIG")["details"]["fehler"].as_array().unwrap();
+    let named: Vec<_> = errors
+        .iter()
+        .map(|error| (error["feld"].as_str().unwrap(), error["error"].as_str().unwrap()))
+        .collect();
+    let expected = [
+        ("beleg_datum", "DATUM_UNGUELTIG"),
+        ("beleg_typ", "WERT_UNGUELTIG"),
+        ("items[0].ep_netto", "FELD_UNGUELTIG"),
+        ("items[0].menge", "FELD_UNGUELTIG"),
+        ("items[2]", "FELD_UNGUELTIG"),
+        ("items[3].artikel_id", "FELD_UNGUELTIG"),
+    ];
+    let mut named = named;
+    named.sort_unstable();
+    assert_eq!(named, expected);
+    let many = json!({"beleg_typ": "AN", "kundennummer": "L-1", "items": vec![json!({"menge": "x", "ep_netto": "x"}); 1_000]});
+    let refused = mill.post("/api/v1/belege", many);
+    assert_eq!(refused.refused(400, "FELD_UNGUELTIG")["details"]["fehler"].as_array().unwrap().len(), 1_000);
+    let single = mill.post("/api/v1/kunden", json!({"name": "Hof", "plz": 7}));
+    assert!(single.refused(400, "FELD_UNGUELTIG")["details"].is_null(), "one needs no list");
+}
+
+#[test]
+fn one_number_is_found_exactly() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    server.import(&mill, "kunden", "kundennr;name\nK-1;Eins\nK-10;Zehn\nK-100;K-1 und Söhne\n");
+    server.import(&mill, "artikel", "artikelnummer;bezeichnung;einheit\nW;Weizen;kg\nWW;Winterweizen W;kg\n");
+    let count = |path: &str| mill.get(&format!("/api/v1/{path}")).is(200)["count"].clone();
+    let table = [
+        ("kunden?kundennr=k-1", 1),
+        ("kunden?kundennr=K-2", 0),
+        ("kunden?kundennr=K-1&partner_typ=lieferant", 0),
+        ("kunden?kundennr=K-1&suche=eins", 1),
+        ("kunden?kundennr=K-1&suche=zehn", 0),
+        ("kunden?suche=k-1", 3),
+        ("artikel?artikelnummer=w", 1),
+        ("artikel?artikelnummer=www", 0),
+        ("artikel?artikelnummer=W&bestand=true", 1),
+    ];
+    for (path, expected) in table {
+        assert_eq!(count(path), expected, "{path}");
+    }
+    assert_eq!(mill.get("/api/v1/kunden?kundennr=K-10").is(200)["data"][0]["name"], "Zehn");
+    mill.get("/api/v1/kunden?kundennr=").refused(400, "PARAMETER_UNGUELTIG");
+}

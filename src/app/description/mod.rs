@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 
 use crate::http::error::status;
 use crate::http::route::Route;
+use crate::http::wire::ALIASES;
 use crate::rules::choice::Choice;
 use crate::rules::error::Code;
 use shapes::Shapes;
@@ -59,7 +60,13 @@ pub fn document(version: &str, stability: &str, routes: &[&'static Route]) -> Va
 }
 
 fn introduction() -> String {
-    include_str!("einleitung.md").replace("{{fehlercodes}}", &catalogue())
+    include_str!("einleitung.md").replace("{{fehlercodes}}", &catalogue()).replace("{{aliase}}", &aliases())
+}
+
+fn aliases() -> String {
+    let line = |(sent, meant, _): &(&str, &str, &str)| format!("| `{sent}` | `{meant}` |\n");
+    let lines: String = ALIASES.iter().map(line).collect();
+    format!("| gesendet | wo das Feld so heißt |\n|---|---|\n{lines}")
 }
 
 fn catalogue() -> String {

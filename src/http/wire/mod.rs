@@ -22,7 +22,7 @@ use uuid::Uuid;
 use super::json::Json;
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, Instant};
-use crate::rules::error::{Checked, Code, HintCode};
+use crate::rules::error::{Checked, Code, HintCode, PositionErrors};
 use crate::rules::verweis::{Verweis, parse_uuid};
 
 /// Longest text of an ordinary field, in characters (D18).
@@ -90,19 +90,26 @@ macro_rules! eingabe {
                 at: &mut $crate::http::wire::At<'_>,
             ) -> $crate::rules::error::Checked<$name> {
                 let mut body = $name::default();
-                for (key, value) in $crate::http::wire::members(json, at)? {
-                    match key.as_ref() {
+                let mut refused = $crate::rules::error::PositionErrors::default();
+                let members = $crate::http::wire::members(json, at)?;
+                for (key, value) in members {
+                    match $crate::http::wire::meant(key, members, Self::FIELDS, at) {
                         $(stringify!($field) => {
-                            body.$field = at.field(key, |at| $crate::http::wire::field::<$type, _>(value, at))?;
+                            let read = at.field(key, |at| $crate::http::wire::field::<$type, _>(value, at));
+                            body.$field = refused.keep(read).unwrap_or_default();
                         })+
                         $($read_only => at.field(key, |at| $crate::http::wire::ignored(at)),)*
                         $(shown if {
                             static SHOWN: $crate::http::wire::FieldsOf<$shown_by> = $crate::http::wire::FieldsOf::new();
                             SHOWN.has(shown)
                         } => at.field(key, |at| $crate::http::wire::ignored(at)),)?
-                        _ => at.field(key, |at| at.unknown())?,
+                        _ => {
+                            let unknown = at.field(key, |at| at.unknown());
+                            refused.keep(unknown);
+                        }
                     }
                 }
+                refused.into_checked()?;
                 Ok(body)
             }
         }
@@ -153,8 +160,11 @@ impl<T: FromJson, const MAX: usize> FromJson for Liste<T, MAX> {
         if elements.len() > MAX {
             return at.refuse(Code::WertUngueltig, format!("Die Liste darf höchstens {MAX} Einträge haben."));
         }
-        let read = |(index, element)| at.element(index, |at| T::from_json(element, at));
-        elements.iter().enumerate().map(read).collect()
+        let mut refused = PositionErrors::default();
+        let mut read = |(index, element)| refused.keep(at.element(index, |at| T::from_json(element, at)));
+        let values = elements.iter().enumerate().filter_map(&mut read).collect();
+        refused.into_checked()?;
+        Ok(values)
     }
 }
 
@@ -166,6 +176,38 @@ pub fn members<'j, 'b>(
         Json::Object(members) => Ok(members),
         _ => at.refuse(Code::FeldUngueltig, "Hier wird ein JSON-Objekt erwartet."),
     }
+}
+
+/// Names by which a field is known at another route (D18): the name that is sent, what it means, and a field of the
+/// bodies in which it does. A body that has a field of the name sent has no use for it.
+pub const ALIASES: &[(&str, &str, &str)] = &[
+    ("artikelnummer", "artikelnr", "artikelnr"),
+    ("kundennr", "kundennummer", "kundennummer"),
+    ("kundennummer", "kundennr", "kundennr"),
+    ("partner_id", "kunden_id", "kundennummer"),
+    ("notizen", "bemerkung", "bemerkung"),
+    ("bemerkung", "notizen", "notizen"),
+    ("datei_base64", "inhalt_base64", "inhalt_base64"),
+    ("inhalt_base64", "datei_base64", "datei_base64"),
+];
+
+/// The field that a name in a body means. Where that field is sent as well, the name stays what it is, an unknown one.
+pub fn meant<'n>(
+    sent: &'n str,
+    members: &[(std::borrow::Cow<'_, str>, Json<'_>)],
+    fields: &[&str],
+    at: &mut At<'_>,
+) -> &'n str {
+    let is_so = |(alias, field, beside): &&(&'static str, &'static str, &'static str)| {
+        *alias == sent && !fields.contains(alias) && fields.contains(field) && fields.contains(beside)
+    };
+    let Some((_, field, _)) = ALIASES.iter().find(is_so) else { return sent };
+    if members.iter().any(|(known, _)| known == field) {
+        return sent;
+    }
+    let message = format!("Dieses Feld heißt hier {field}; es wurde so übernommen.");
+    at.field(sent, |at| at.hint(HintCode::FeldAlias, message));
+    field
 }
 
 /// The names of the fields that answers show of a struct, as the description has them.
