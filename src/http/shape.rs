@@ -12,7 +12,7 @@ use super::wire::{Gewicht, Int, Leer, Liste, OneOf, Spelled, TEXT_CHARS_MAX, Tex
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::error::{Hints, SentHint};
-use crate::rules::fixed::{LIMIT, Money, Percent, Price, Quantity};
+use crate::rules::fixed::{LIMIT, Money, Percent, Price, Quantity, Zahl};
 use crate::rules::verweis::Verweis;
 
 pub type Shape = fn(&mut SchemaGenerator) -> Schema;
@@ -143,6 +143,7 @@ macro_rules! decimal {
 decimal!(Money, r"^-?\d+\.\d{2}$", None);
 decimal!(Quantity, r"^-?\d+\.\d{3,6}$", None);
 decimal!(Price, r"^-?\d+\.\d{4,6}$", None);
+decimal!(Zahl, r"^-?\d+\.\d{1,6}$", None);
 decimal!(Percent, r"^-?\d+\.\d{2,6}$", Some((0, 100)));
 
 fn decimal_sent(range: Option<(i64, i64)>) -> Schema {

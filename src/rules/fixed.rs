@@ -32,6 +32,8 @@ pub type Quantity = Fixed<6, 3>;
 pub type Price = Fixed<6, 4>;
 /// Per cent, in millionths: "7.00".
 pub type Percent = Fixed<6, 2>;
+/// What was measured in whatever unit, a basis or a rate of it, in millionths: "16.2" (D29).
+pub type Zahl = Fixed<6, 1>;
 
 /// A value that reached [`LIMIT`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -19,6 +19,7 @@ pub mod receipt;
 pub mod recipe;
 pub mod repeat;
 pub mod scope;
+pub mod settlement;
 pub mod stammdaten;
 pub mod tax;
 pub mod text;

@@ -6,7 +6,7 @@ use super::at::{At, FromJson};
 use super::cell::plain_number;
 use crate::http::json::Json;
 use crate::rules::error::{Checked, Code, HintCode};
-use crate::rules::fixed::{self, Money, NumberError, Percent, Price, Quantity};
+use crate::rules::fixed::{self, Money, NumberError, Percent, Price, Quantity, Zahl};
 
 /// A whole number within bounds: 30, 30.0 or "30".
 pub struct Int<const MIN: i64, const MAX: i64>;
@@ -80,7 +80,7 @@ macro_rules! read_as_decimal {
     )+};
 }
 
-read_as_decimal!(Quantity of 6, Price of 6, Money of 2);
+read_as_decimal!(Quantity of 6, Price of 6, Money of 2, Zahl of 6);
 
 impl FromJson for Percent {
     type Value = Percent;

@@ -1,0 +1,461 @@
+//! One note by one scheme: rows, sums, and what stands against it (D29d to D29f).
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+
+use super::model::{
+    Aktion, Fehlt, Grenze, Regel, SatzEinheit, Schema, Schritt, SchrittZeile, Seite, Wirkung, after,
+};
+use super::rate::{ONE, Rate, plain};
+use super::values::{Grund, Werte, grid};
+use crate::rules::error::{Code, Refusal};
+use crate::rules::fixed::{Money, Price, Quantity, TooLarge, Zahl, divide_rounded};
+use crate::rules::receipt::net_amount;
+
+/// What was delivered, and for how much.
+#[derive(Debug, Clone, Copy)]
+pub struct Lieferung<'a> {
+    /// Delivered weight in kg; rounded to whole kg here.
+    pub menge: Quantity,
+    /// Price per t before the steps; without one only quantities and costs are computed.
+    pub grundpreis: Option<Price>,
+    pub werte: &'a Werte,
+}
+
+/// What a limit or a step finds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "AbrechnungsBefund")]
+pub struct Befund {
+    pub code: Grund,
+    pub aktion: Aktion,
+    pub merkmal: Option<String>,
+    /// null: not measured.
+    pub wert: Option<Zahl>,
+    pub grenze: Option<Zahl>,
+    /// German sentence.
+    pub text: String,
+}
+
+/// A printed figure, in the unit that the effect of its row says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Groesse {
+    Kg(Quantity),
+    JeTonne(Price),
+    Euro(Money),
+}
+
+impl Serialize for Groesse {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Groesse::Kg(kg) => kg.serialize(serializer),
+            Groesse::JeTonne(price) => price.serialize(serializer),
+            Groesse::Euro(money) => money.serialize(serializer),
+        }
+    }
+}
+
+impl JsonSchema for Groesse {
+    fn schema_name() -> Cow<'static, str> {
+        Quantity::schema_name()
+    }
+
+    fn inline_schema() -> bool {
+        Quantity::inline_schema()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Quantity::json_schema(generator)
+    }
+}
+
+/// A printed row: `ergebnis` is `satz` of `bezug`, rounded to whole kg, to the decimals of the price or to the cent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "AbrechnungsZeile")]
+pub struct Zeile {
+    pub nr: i64,
+    pub code: String,
+    pub text: String,
+    pub wirkung: Wirkung,
+    pub merkmal: Option<String>,
+    /// null for what is the same for each note.
+    pub wert: Option<Zahl>,
+    /// The rate with all its decimals; null where they do not end, and rechnung says it.
+    pub satz: Option<String>,
+    /// Of a standardgewicht and a staffel by intervals: how the rate follows from the value.
+    pub rechnung: Option<String>,
+    pub einheit: SatzEinheit,
+    /// The row of the table, or the interval of the staffel, that the value is in.
+    pub treffer: Option<SchrittZeile>,
+    /// kg of quantities and costs, EUR/t of prices; null where the rate is of nothing.
+    pub bezug: Option<Groesse>,
+    /// kg, EUR/t or EUR, with the sign of the farmer: what he loses is below 0.
+    pub ergebnis: Groesse,
+    /// What is left: kg or EUR/t; null for costs.
+    pub danach: Option<Groesse>,
+}
+
+/// A note that was computed. What a value that is missing leaves unknown is none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "AbrechnungsRechnung")]
+pub struct Abrechnung {
+    /// Delivered weight in whole kg.
+    pub brutto_kg: Quantity,
+    pub netto_kg: Option<Quantity>,
+    /// The settled price per t.
+    pub preis_je_t: Option<Price>,
+    /// Net weight times price.
+    pub ware: Option<Money>,
+    /// Sum of the rows of costs.
+    pub kosten: Option<Money>,
+    /// Goods and costs.
+    pub summe: Option<Money>,
+    pub zeilen: Vec<Zeile>,
+    /// What a limit or a step has against it.
+    pub befunde: Vec<Befund>,
+}
+
+/// What a step found: nothing, or a rate with how it was found.
+struct Found {
+    rate: Rate,
+    rechnung: Option<String>,
+    treffer: Option<SchrittZeile>,
+}
+
+impl From<Rate> for Found {
+    fn from(rate: Rate) -> Found {
+        Found { rate, rechnung: None, treffer: None }
+    }
+}
+
+/// Settles a note (D29e): limits, quantities, price, goods, costs. Refused where less than nothing is left.
+pub fn compute(schema: &Schema, lieferung: &Lieferung<'_>) -> Result<Abrechnung, Box<Refusal>> {
+    let mut course = Course::of(schema, lieferung);
+    course.limits(&schema.grenzen);
+    for wirkung in [Wirkung::Menge, Wirkung::Preis, Wirkung::Kosten] {
+        let mut steps: Vec<&Schritt> =
+            schema.schritte.iter().filter(|step| step.wirkung == wirkung).collect();
+        steps.sort_by_key(|step| step.nr);
+        for step in steps {
+            course.step(step)?;
+        }
+        course.must_be_left(wirkung)?;
+    }
+    Ok(course.result()?)
+}
+
+/// How far a note is computed: `None` from the step on that has no rate.
+struct Course<'a> {
+    werte: &'a Werte,
+    /// Millionths of a Euro in the last decimal of a price.
+    price_grid: i128,
+    brutto: i128,
+    kg: Option<i128>,
+    /// Weight after each step of quantity.
+    after: BTreeMap<&'a str, Option<i128>>,
+    grundpreis: Option<i128>,
+    price: Option<i128>,
+    cents: Option<i128>,
+    zeilen: Vec<Zeile>,
+    befunde: Vec<Befund>,
+}
+
+impl<'a> Course<'a> {
+    fn of(schema: &Schema, lieferung: &Lieferung<'a>) -> Course<'a> {
+        let price_grid = i128::from(grid(schema.preis_stellen));
+        let brutto = divide_rounded(i128::from(lieferung.menge.units()), ONE);
+        let grundpreis = lieferung.grundpreis.map(|price| i128::from(price.units()));
+        Course {
+            werte: lieferung.werte,
+            price_grid,
+            brutto,
+            kg: Some(brutto),
+            after: BTreeMap::new(),
+            grundpreis,
+            price: grundpreis,
+            cents: Some(0),
+            zeilen: Vec::new(),
+            befunde: Vec::new(),
+        }
+    }
+
+    fn limits(&mut self, grenzen: &[Grenze]) {
+        for grenze in grenzen {
+            let Some(wert) = self.werte.get(&grenze.merkmal).copied() else { continue };
+            let is_passed = match grenze.richtung {
+                Seite::Ueber => wert > grenze.wert,
+                Seite::Unter => wert < grenze.wert,
+            };
+            if is_passed {
+                self.befunde.push(Befund {
+                    code: Grund::Grenzwert,
+                    aktion: grenze.aktion,
+                    merkmal: Some(grenze.merkmal.clone()),
+                    wert: Some(wert),
+                    grenze: Some(grenze.wert),
+                    text: grenze.text.clone(),
+                });
+            }
+        }
+    }
+
+    fn step(&mut self, step: &'a Schritt) -> Result<(), Box<Refusal>> {
+        let is_settled = match self.found(step) {
+            Ok(None) => true,
+            Ok(Some(found)) => self.row(step, found).map_err(|_| too_large())?,
+            Err(befund) => {
+                // Two steps may ask for the same value.
+                let is_known =
+                    |known: &Befund| (known.code, &known.merkmal) == (befund.code, &befund.merkmal);
+                if !self.befunde.iter().any(is_known) {
+                    self.befunde.push(befund);
+                }
+                false
+            }
+        };
+        match step.wirkung {
+            Wirkung::Menge if is_settled => {
+                self.after.insert(&step.code, self.kg);
+            }
+            Wirkung::Menge => self.kg = None,
+            Wirkung::Preis if !is_settled => self.price = None,
+            Wirkung::Kosten if !is_settled => self.cents = None,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The rate of a step; none where its value was not measured and need not be.
+    fn found(&self, step: &Schritt) -> Result<Option<Found>, Befund> {
+        let Some(merkmal) = &step.merkmal else {
+            return Ok(Some(Rate::of(step.satz.unwrap_or_default()).into()));
+        };
+        let against = |code, wert, text: String| Befund {
+            code,
+            aktion: Aktion::Sperren,
+            merkmal: Some(merkmal.clone()),
+            wert,
+            grenze: None,
+            text,
+        };
+        let Some(wert) = self.werte.get(merkmal).copied() else {
+            let text = || format!("Für „{}“ fehlt der Messwert {merkmal}.", step.text);
+            return match step.fehlt {
+                Fehlt::Keine => Ok(None),
+                Fehlt::Sperren => Err(against(Grund::MerkmalFehlt, None, text())),
+            };
+        };
+        found(step, wert).map(Some).ok_or_else(|| {
+            let text = format!(
+                "„{}“ reicht nicht bis {merkmal} {}; es wird nichts fortgeschrieben.",
+                step.text,
+                plain(wert)
+            );
+            against(Grund::TabelleEndet, Some(wert), text)
+        })
+    }
+
+    /// Writes the row of a step; false where what it refers to is not known.
+    fn row(&mut self, step: &Schritt, found: Found) -> Result<bool, TooLarge> {
+        let Some(bezug) = self.reference(step) else { return Ok(false) };
+        let (ergebnis, danach) = match step.wirkung {
+            Wirkung::Menge => self.quantity(found.rate, bezug)?,
+            Wirkung::Preis => self.price(found.rate, bezug)?,
+            Wirkung::Kosten => self.costs(step.einheit, found.rate, bezug)?,
+        };
+        let as_printed = |bezug| match step.wirkung {
+            Wirkung::Preis => Price::from_wide(bezug).map(Groesse::JeTonne),
+            _ => kg(bezug),
+        };
+        self.zeilen.push(Zeile {
+            nr: step.nr,
+            code: step.code.clone(),
+            text: step.text.clone(),
+            wirkung: step.wirkung,
+            merkmal: step.merkmal.clone(),
+            wert: step.merkmal.as_ref().and_then(|merkmal| self.werte.get(merkmal)).copied(),
+            satz: found.rate.text(),
+            rechnung: found.rechnung,
+            einheit: step.einheit,
+            treffer: found.treffer,
+            bezug: bezug.map(as_printed).transpose()?,
+            ergebnis,
+            danach,
+        });
+        let is_settled = match step.wirkung {
+            Wirkung::Menge => self.kg.is_some(),
+            Wirkung::Preis => self.price.is_some(),
+            Wirkung::Kosten => self.cents.is_some(),
+        };
+        Ok(is_settled)
+    }
+
+    /// What the rate of a step is of, if of anything; none where that is not known.
+    fn reference(&self, step: &Schritt) -> Option<Option<i128>> {
+        match (step.wirkung, step.bezug.as_deref()) {
+            (_, None) => Some(None),
+            (Wirkung::Preis, Some("vorher")) => self.price.map(Some),
+            (Wirkung::Preis, Some(_)) => self.grundpreis.map(Some),
+            (_, Some("brutto")) => Some(Some(self.brutto)),
+            (_, Some(bezug)) => match after(bezug) {
+                Some(code) => self.after.get(code).copied().flatten().map(Some),
+                None => self.kg.map(Some),
+            },
+        }
+    }
+
+    /// Per cent of a weight, in whole kg.
+    fn quantity(&mut self, rate: Rate, bezug: Option<i128>) -> Result<(Groesse, Option<Groesse>), TooLarge> {
+        let taken = rate.of_reference(bezug.unwrap_or_default(), 100)?;
+        self.kg = self.kg.map(|left| left - taken);
+        Ok((kg(-taken)?, self.kg.map(kg).transpose()?))
+    }
+
+    /// EUR/t, or per cent of a price, at the decimals of the scheme.
+    fn price(&mut self, rate: Rate, bezug: Option<i128>) -> Result<(Groesse, Option<Groesse>), TooLarge> {
+        let steps = match bezug {
+            Some(price) => rate.of_reference(price, 100 * self.price_grid)?,
+            None => rate.of_reference(ONE, self.price_grid)?,
+        };
+        let added = steps * self.price_grid;
+        self.price = self.price.map(|price| price + added);
+        let printed = |units| Price::from_wide(units).map(Groesse::JeTonne);
+        Ok((printed(added)?, self.price.map(printed).transpose()?))
+    }
+
+    /// EUR, or EUR/t of a weight, to the cent.
+    fn costs(
+        &mut self,
+        einheit: SatzEinheit,
+        rate: Rate,
+        bezug: Option<i128>,
+    ) -> Result<(Groesse, Option<Groesse>), TooLarge> {
+        let cents = match einheit {
+            SatzEinheit::EuroJeTonne => rate.of_reference(bezug.unwrap_or_default(), 10)?,
+            SatzEinheit::Euro | SatzEinheit::Prozent => rate.of_reference(100, 1)?,
+        };
+        self.cents = self.cents.map(|sum| sum + cents);
+        Ok((Groesse::Euro(Money::from_wide(cents)?), None))
+    }
+
+    /// Nothing is bought below zero.
+    fn must_be_left(&self, wirkung: Wirkung) -> Result<(), Box<Refusal>> {
+        match wirkung {
+            Wirkung::Menge if self.kg.is_some_and(|kg| kg < 0) => {
+                let message =
+                    "Die Abzüge sind größer als die Anlieferung. Bitte Messwerte und Schema prüfen.";
+                Err(Refusal::new(Code::NettoNegativ, message))
+            }
+            Wirkung::Preis if self.price.is_some_and(|price| price < 0) => {
+                let message =
+                    "Nach den Abzügen liegt der Preis unter 0. Bitte Messwerte, Preis und Schema prüfen.";
+                Err(Refusal::new(Code::WertUngueltig, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn result(self) -> Result<Abrechnung, Box<Refusal>> {
+        let sums = || {
+            let netto_kg = self.kg.map(|kg| Quantity::from_wide(kg * ONE)).transpose()?;
+            let preis_je_t = self.price.map(Price::from_wide).transpose()?;
+            let ware = netto_kg.zip(preis_je_t).map(|(kg, price)| net_amount(kg, price)).transpose()?;
+            let kosten = self.cents.map(Money::from_wide).transpose()?;
+            let summe = ware.zip(kosten).map(|(ware, kosten)| ware.plus(kosten)).transpose()?;
+            Ok((Quantity::from_wide(self.brutto * ONE)?, netto_kg, preis_je_t, ware, kosten, summe))
+        };
+        let (brutto_kg, netto_kg, preis_je_t, ware, kosten, summe) =
+            sums().map_err(|TooLarge| too_large())?;
+        let (zeilen, befunde) = (self.zeilen, self.befunde);
+        Ok(Abrechnung { brutto_kg, netto_kg, preis_je_t, ware, kosten, summe, zeilen, befunde })
+    }
+}
+
+fn kg(whole: i128) -> Result<Groesse, TooLarge> {
+    Quantity::from_wide(whole.checked_mul(ONE).ok_or(TooLarge)?).map(Groesse::Kg)
+}
+
+fn too_large() -> Box<Refusal> {
+    Refusal::new(
+        Code::BetragZuGross,
+        "Ein Betrag oder eine Menge wird zu groß. Bitte Menge, Preis und Sätze prüfen.",
+    )
+}
+
+/// The rate of a step for a value; none where its rows do not reach that far.
+fn found(step: &Schritt, wert: Zahl) -> Option<Found> {
+    let satz = step.satz.unwrap_or_default();
+    let counted = Counted::of(step, wert);
+    match step.regel {
+        Regel::Fest => Some(Rate::of(satz).into()),
+        Regel::Tabelle => {
+            let hit = step.zeilen.iter().find(|row| row.von <= Some(wert) && wert <= row.bis)?;
+            Some(Found { rate: Rate::of(hit.satz), rechnung: None, treffer: Some(hit.clone()) })
+        }
+        _ if counted.difference == 0 => Some(Rate::ZERO.into()),
+        Regel::Faktor => Some(match step.schritt.map(|schritt| i128::from(schritt.units())) {
+            Some(each) => {
+                let more = if step.angefangen { each - 1 } else { 0 };
+                Rate::steps((counted.difference + more) / each, satz).into()
+            }
+            None => Rate::times(counted.difference, satz).into(),
+        }),
+        Regel::Standardgewicht => Some(standard_weight(step, &counted, satz)),
+        Regel::Staffel => staffel(step, counted.difference),
+    }
+}
+
+/// What counts of a value: none of it inside the basis.
+struct Counted {
+    /// The value, or the grenzwert where it is beyond.
+    wert: Zahl,
+    from: Zahl,
+    /// Millionths, not below 0.
+    difference: i128,
+}
+
+impl Counted {
+    fn of(step: &Schritt, wert: Zahl) -> Counted {
+        let basis = step.basis.unwrap_or_default();
+        let from = step.zaehlt_ab.unwrap_or(basis);
+        let (is_past, wert, sign) = match step.richtung {
+            Some(Seite::Unter) => (wert < basis, step.grenzwert.map_or(wert, |most| wert.max(most)), -1),
+            _ => (wert > basis, step.grenzwert.map_or(wert, |most| wert.min(most)), 1),
+        };
+        let difference = (i128::from(wert.units()) - i128::from(from.units())) * sign;
+        Counted { wert, from, difference: if is_past { difference.max(0) } else { 0 } }
+    }
+}
+
+fn standard_weight(step: &Schritt, counted: &Counted, handling: Zahl) -> Found {
+    let sign = if step.richtung == Some(Seite::Unter) { -1 } else { 1 };
+    let rate = Rate::standard_weight(sign * counted.difference, counted.from, handling);
+    let [wert, from] = [counted.wert, counted.from].map(|value| plain(value).replace('.', ","));
+    let mut rechnung = format!("({wert} − {from}) / (100 − {from})");
+    if !handling.is_zero() {
+        rechnung.push_str(&format!(" + {} %", plain(handling).replace('.', ",")));
+    }
+    Found { rate, rechnung: Some(rechnung), treffer: None }
+}
+
+/// The interval that the difference is in, or each that it goes through (F3 of the trade: "einfach", "gestaffelt").
+fn staffel(step: &Schritt, difference: i128) -> Option<Found> {
+    let end = |row: &SchrittZeile| i128::from(row.bis.units());
+    let hit = step.zeilen.iter().position(|row| difference <= end(row))?;
+    if !step.gestaffelt {
+        let treffer = Some(step.zeilen[hit].clone());
+        return Some(Found { rate: Rate::times(difference, step.zeilen[hit].satz), rechnung: None, treffer });
+    }
+    let (mut rate, mut from, mut parts) = (Rate::ZERO, 0, Vec::new());
+    for row in &step.zeilen[..=hit] {
+        let part = end(row).min(difference) - from;
+        rate = rate.plus(Rate::times(part, row.satz));
+        parts.push(
+            format!("{} × {}", plain(Zahl::from_units(part as i64)), plain(row.satz)).replace('.', ","),
+        );
+        from = end(row);
+    }
+    Some(Found { rate, rechnung: Some(parts.join(" + ")), treffer: None })
+}

@@ -1,0 +1,20 @@
+//! Settlement of raw goods (D29): from what a lorry brought and what was measured of it to the quantity and the price that
+//! are paid, row by row, so that the farmer can compute each again from what is printed above it.
+//!
+//! [`model`] is a scheme, as it is sent, stored and computed with; [`check`] refuses one that could not be computed with;
+//! [`compute`] settles one note; [`values`] are what is measured.
+
+mod check;
+mod compute;
+mod model;
+mod rate;
+mod values;
+
+pub use check::{check, lagerkosten};
+pub use compute::{Abrechnung, Befund, Groesse, Lieferung, Zeile, compute};
+pub use model::{
+    Aktion, Bestand, Fehlt, Grenze, Mittelung, Regel, SatzEinheit, Schema, Schritt, SchrittZeile, Seite,
+    Wirkung,
+};
+pub use rate::plain;
+pub use values::{Grund, Merkmal, Mittel, SHIPPED, Werte, mean, rounded};

@@ -1,0 +1,13 @@
+//! Settlement of raw goods (D29), as arithmetic: the published examples, and chance against exact fractions.
+
+#[path = "torture/dice.rs"]
+mod dice;
+
+mod settlement {
+    mod chance;
+    mod examples;
+    mod fraction;
+    mod published;
+    mod refused;
+    mod schemes;
+}
