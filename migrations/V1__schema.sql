@@ -381,6 +381,24 @@ create table firma (
   bic                 text,
   kontoinhaber        text,
   oeko_kontrollstelle text,
+  logo_mit_name       text not null default 'nein' check (logo_mit_name in ('ja', 'nein')), -- the name is not printed beside it
+  anrede              text default 'Sehr geehrte Damen und Herren,',
+  gruss               text default 'Mit freundlichen Grüßen',
+  -- own texts before and behind the items, by type of document
+  text_vor_an         text,
+  text_nach_an        text,
+  text_vor_au         text,
+  text_nach_au        text,
+  text_vor_ls         text,
+  text_nach_ls        text,
+  text_vor_re         text,
+  text_nach_re        text,
+  text_vor_bs         text,
+  text_nach_bs        text,
+  text_vor_el         text,
+  text_nach_el        text,
+  text_vor_gs         text,
+  text_nach_gs        text,
   logo                blob,
   primary key (tenant_id, nr),
   foreign key (tenant_id, logo) references firma_logo (tenant_id, sha256)
@@ -1213,6 +1231,7 @@ create table beleg (
   leistung_von      text,
   leistung_bis      text,
   liefertermin      text,
+  gueltig_bis       text,                          -- of an offer
   kunde_id          blob not null,             -- the partner: customer or supplier
   kunden_name       text,                      -- copy of the partner, made when finalised
   kunden_strasse    text,
@@ -1310,7 +1329,7 @@ create trigger beleg_abgeschlossen before update on beleg
     or new.beleg_nummer <> old.beleg_nummer or new.beleg_typ <> old.beleg_typ
     or new.beleg_datum <> old.beleg_datum or new.lieferdatum is not old.lieferdatum
     or new.leistung_von is not old.leistung_von or new.leistung_bis is not old.leistung_bis
-    or new.liefertermin is not old.liefertermin or new.kunde_id <> old.kunde_id
+    or new.liefertermin is not old.liefertermin or new.gueltig_bis is not old.gueltig_bis or new.kunde_id <> old.kunde_id
     or new.kunden_name is not old.kunden_name or new.kunden_strasse is not old.kunden_strasse
     or new.kunden_plz is not old.kunden_plz or new.kunden_ort is not old.kunden_ort
     or new.kunden_staat is not old.kunden_staat or new.kunden_ust_id is not old.kunden_ust_id

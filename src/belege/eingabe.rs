@@ -40,6 +40,7 @@ eingabe! {
         leistung_von: Day,
         leistung_bis: Day,
         liefertermin: Day,
+        gueltig_bis: Day,
         notizen: LongText,
         niederlassung_id: Kennung,
         lagerhalle_id: Kennung,

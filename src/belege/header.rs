@@ -58,6 +58,7 @@ pub fn header(
         leistung_von: said.leistung_von.map(DayTime).apply(before.leistung_von),
         leistung_bis: said.leistung_bis.map(DayTime).apply(before.leistung_bis),
         liefertermin: said.liefertermin.map(DayTime).apply(before.liefertermin),
+        gueltig_bis: said.gueltig_bis.map(DayTime).apply(before.gueltig_bis),
         kunde_id: kunde.id,
         kunden_name: kunde.name.clone(),
         vb_id: vertriebler::resolve_change(tx, &said.vb_id, before.vb_id, hints)?,

@@ -66,6 +66,8 @@ record! {
         /// There are no delivery addresses (D18): always null.
         lieferadresse_id: Option<Uuid> = { None },
         liefertermin: Option<DayTime> = mutable,
+        /// Until when an offer holds.
+        gueltig_bis: Option<DayTime> = mutable,
         kontaktperson: Option<String> = mutable,
         niederlassung_id: Option<i64> = mutable,
         lagerhalle_id: Option<i64> = mutable,

@@ -10,7 +10,7 @@ use crate::failure::Result;
 /// Of a final document everything but state, events and why it was cancelled, with the company as it was and what leaves
 /// the house, sheet and e-invoice. The columns and their order are part of the chain.
 const DOCUMENT: &str = "select json_array(hex(b.id), b.beleg_nummer, b.beleg_typ, b.beleg_datum, b.lieferdatum,
-    b.leistung_von, b.leistung_bis, b.liefertermin, hex(b.kunde_id), b.kunden_name, b.kunden_strasse,
+    b.leistung_von, b.leistung_bis, b.liefertermin, b.gueltig_bis, hex(b.kunde_id), b.kunden_name, b.kunden_strasse,
     b.kunden_plz, b.kunden_ort, b.kunden_staat, b.kunden_ust_id, b.kunden_kundennr, b.kunden_steuernummer,
     b.kunden_email, b.kunden_iban, b.kunden_bic, b.kunden_kaeuferreferenz, b.kunden_e_adresse, b.rechnungsart,
     b.firma_nr, b.blatt_am, b.erechnung_fehlt, b.summe_netto, b.summe_mwst, b.summe_brutto, b.steuergruppen,
@@ -28,7 +28,8 @@ const DOCUMENT: &str = "select json_array(hex(b.id), b.beleg_nummer, b.beleg_typ
      where a.tenant_id = b.tenant_id and a.beleg_id = b.id),
     (select json_array(f.seit, f.firma, f.strasse, f.plz, f.ort, f.staat, f.ust_id, f.steuernummer, f.registernummer,
        f.rechnungstext, f.email, f.kontakt_name, f.kontakt_telefon, f.kontakt_email, f.iban, f.bic, f.kontoinhaber,
-       f.oeko_kontrollstelle, hex(f.logo))
+       f.oeko_kontrollstelle, hex(f.logo), f.logo_mit_name, f.anrede, f.gruss,
+       f.text_vor_an, f.text_nach_an, f.text_vor_au, f.text_nach_au, f.text_vor_ls, f.text_nach_ls, f.text_vor_re, f.text_nach_re, f.text_vor_bs, f.text_nach_bs, f.text_vor_el, f.text_nach_el, f.text_vor_gs, f.text_nach_gs)
      from firma f where f.tenant_id = b.tenant_id and f.nr = b.firma_nr))
   from beleg b where b.tenant_id = :tenant and b.id = :id and b.ereignis_am is not null";
 /// Of a version, its positions too where they are not those of the version before.

@@ -38,6 +38,17 @@ impl<'t> Flow<'t> {
         self.bottom - TOP
     }
 
+    /// How much what `draw` draws takes on a page that never ends; nothing of it is kept.
+    pub fn measured(
+        &mut self,
+        draw: impl FnOnce(&mut Flow<'_>) -> Result<(), DrawError>,
+    ) -> Result<f32, DrawError> {
+        let mut endless =
+            Flow { pages: Pages::new(), typesetter: &mut *self.typesetter, y: TOP, bottom: f32::INFINITY };
+        draw(&mut endless)?;
+        Ok(endless.y - TOP)
+    }
+
     pub fn break_page(&mut self) -> Result<(), DrawError> {
         if self.pages.pages.len() >= PAGES_MAX {
             return Err(DrawError::TooLong);

@@ -15,6 +15,9 @@ const BOLD: &[u8] = include_bytes!("fonts/OpenSans-Bold.ttf");
 /// What stands for a character that the font lacks: a box.
 const BOX: char = '\u{25a1}';
 
+/// What numbers are made of: as wide in both fonts, so that sums stand exactly under their amounts.
+const FIGURES: &str = "0123456789.,";
+
 /// Characters below this are found without a search: the Latin ones.
 const LATIN: usize = 0x250;
 
@@ -43,7 +46,11 @@ pub struct Fonts([Face; 2]);
 
 pub fn fonts() -> Result<&'static Fonts, DrawError> {
     static FONTS: OnceLock<Option<Fonts>> = OnceLock::new();
-    let fonts = FONTS.get_or_init(|| Some(Fonts([Face::read(REGULAR)?, Face::read(BOLD)?])));
+    let fonts = FONTS.get_or_init(|| {
+        let (regular, mut bold) = (Face::read(REGULAR)?, Face::read(BOLD)?);
+        bold.take_widths(&regular, FIGURES);
+        Some(Fonts([regular, bold]))
+    });
     fonts.as_ref().ok_or_else(|| DrawError::Broken("a built-in font cannot be read".to_owned()))
 }
 
@@ -74,6 +81,16 @@ impl Face {
         let mut face = Face { units: font.units_per_em(), font, latin, others, missing: Glyph::default() };
         face.missing = face.find(BOX)?;
         Some(face)
+    }
+
+    /// Sets these Latin characters as wide as the other face has them.
+    fn take_widths(&mut self, other: &Face, characters: &str) {
+        let scale = self.units / other.units;
+        for at in characters.chars().map(|character| character as usize) {
+            if let (Some(own), Some(theirs)) = (self.latin.get_mut(at), other.latin.get(at)) {
+                own.advance = (f32::from(theirs.advance) * scale) as u16;
+            }
+        }
     }
 
     fn find(&self, character: char) -> Option<Glyph> {

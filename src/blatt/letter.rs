@@ -86,10 +86,12 @@ fn head(blatt: &Blatt, logo: Option<&Image>, flow: &mut Flow, hints: &mut Hints)
         let figure = flow.pages.tree.add(Tree::ROOT, Role::Figure(alt));
         flow.pages.mark(x, LOGO_TOP, Shape::Logo(width, height), Belongs::To(figure));
     }
-    let name = Style { size: 14.0, leading: 18.0, ..TITLE };
-    let lines = flow.typesetter.lines(&absender.firma, name, name_width);
-    let node = flow.pages.tree.add(Tree::ROOT, Role::Paragraph);
-    flow.column(LEFT, 17.0 * MM, &at_most(lines, 2), name, Belongs::To(node));
+    if logo.is_none() || !absender.name_im_logo {
+        let name = Style { size: 14.0, leading: 18.0, ..TITLE };
+        let lines = flow.typesetter.lines(&absender.firma, name, name_width);
+        let node = flow.pages.tree.add(Tree::ROOT, Role::Paragraph);
+        flow.column(LEFT, 17.0 * MM, &at_most(lines, 2), name, Belongs::To(node));
+    }
     let address_end = address(blatt, flow, hints);
     let (block_end, shown) = block(blatt, flow);
     let top = SUBJECT.max(address_end + 8.0 * MM).max(block_end + 6.0 * MM);

@@ -51,6 +51,8 @@ pub struct Absender {
     pub oeko_kontrollstelle: Option<String>,
     /// PNG or JPEG as [`super::check_logo`] accepts it.
     pub logo: Option<Vec<u8>>,
+    /// The logo says it, so that its name does not stand beside it.
+    pub name_im_logo: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

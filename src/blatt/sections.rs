@@ -9,36 +9,85 @@ use super::payment;
 use super::table::{Cell, Column, Row, Table};
 use super::text::{CELL, DETAIL, HEADING, LABEL, SEPARATOR, Style};
 use crate::rules::fixed::{Money, Percent};
+use crate::rules::unit::unece_code;
 
+/// Between sections, and where they would else not fit onto the page.
 const SPACE: f32 = 15.0;
-/// What the sums take beside their groups, and each of these: they are kept on the page of the last position.
-const SUMS: f32 = 60.0;
-const GROUP: f32 = 19.0;
+const SPACE_LEAST: f32 = 8.0;
+/// Share of a page that what stands behind the positions takes at most where it is kept together.
+const TOGETHER: f32 = 0.6;
 /// From the text above to a line that is signed.
 const SIGNATURE: f32 = 44.0;
 const SIGNATURES: usize = 3;
 
+/// What stands behind the positions stays on the page of the last of them, or goes on to the next with it: neither a
+/// payment nor a greeting stands alone on a page. Where that makes it fit, it moves closer together.
 pub fn draw(blatt: &Blatt, flow: &mut Flow) -> Result<(), DrawError> {
+    let is_positions = |abschnitt: &Abschnitt| matches!(abschnitt, Abschnitt::Positionen(_));
+    let behind = blatt.abschnitte.iter().position(is_positions).map_or(usize::MAX, |at| at + 1);
     for (at, abschnitt) in blatt.abschnitte.iter().enumerate() {
-        flow.space(if at > 0 { SPACE } else { 0.0 });
+        let mut space = if at > 0 { SPACE } else { 0.0 };
+        if at >= behind {
+            let group = Group::measured(blatt, at, flow)?;
+            flow.need(group.least())?;
+            space = group.space(flow.room());
+        }
+        flow.space(space);
         match abschnitt {
-            Abschnitt::Text { ueberschrift, absaetze } => flow.text(ueberschrift.as_deref(), absaetze)?,
             Abschnitt::Positionen(positionen) => {
-                let keep = match blatt.abschnitte.get(at + 1) {
-                    Some(Abschnitt::Summen(summen)) => sums_height(summen),
-                    _ => 0.0,
-                };
+                let keep = Group::measured(blatt, at + 1, flow)?.least();
                 positions(positionen, keep, flow)?;
             }
-            Abschnitt::Summen(summen) => sums(summen, flow)?,
-            Abschnitt::Tabelle(tabelle) => table(tabelle, flow)?,
-            Abschnitt::Zahlung(zahlung) => {
-                payment::draw(zahlung, blatt.aufdruck != Some(Aufdruck::Entwurf), flow)?;
-            }
-            Abschnitt::Unterschriften(unterschriften) => signatures(unterschriften, flow)?,
+            _ => section(blatt, abschnitt, flow)?,
         }
     }
     Ok(())
+}
+
+/// Sections that stand on one page: all from one on, or the first ones that fit into [`TOGETHER`].
+#[derive(Default)]
+struct Group {
+    /// Without the spaces before each.
+    height: f32,
+    sections: u16,
+}
+
+impl Group {
+    fn measured(blatt: &Blatt, from: usize, flow: &mut Flow) -> Result<Group, DrawError> {
+        let (mut group, most) = (Group::default(), flow.whole_page() * TOGETHER);
+        for abschnitt in blatt.abschnitte.iter().skip(from) {
+            let more = flow.measured(|flow| section(blatt, abschnitt, flow))?;
+            let with_it = Group { height: group.height + more, sections: group.sections + 1 };
+            if with_it.least() > most {
+                break;
+            }
+            group = with_it;
+        }
+        Ok(group)
+    }
+
+    fn least(&self) -> f32 {
+        self.height + f32::from(self.sections) * SPACE_LEAST
+    }
+
+    /// The space before each section with which they fill no more than `room`.
+    fn space(&self, room: f32) -> f32 {
+        let sections = f32::from(self.sections.max(1));
+        ((room - self.height) / sections).clamp(SPACE_LEAST, SPACE)
+    }
+}
+
+fn section(blatt: &Blatt, abschnitt: &Abschnitt, flow: &mut Flow) -> Result<(), DrawError> {
+    match abschnitt {
+        Abschnitt::Text { ueberschrift, absaetze } => flow.text(ueberschrift.as_deref(), absaetze),
+        Abschnitt::Positionen(positionen) => positions(positionen, 0.0, flow),
+        Abschnitt::Summen(summen) => sums(summen, flow),
+        Abschnitt::Tabelle(tabelle) => table(tabelle, flow),
+        Abschnitt::Zahlung(zahlung) => {
+            payment::draw(zahlung, blatt.aufdruck != Some(Aufdruck::Entwurf), flow)
+        }
+        Abschnitt::Unterschriften(unterschriften) => signatures(unterschriften, flow),
+    }
 }
 
 fn words(title: &str) -> Column {
@@ -62,14 +111,26 @@ fn text(text: String) -> Cell {
 }
 
 /// A column of what positions cost: its title, and what it shows of a price.
-type PriceColumn = (&'static str, fn(Preis) -> Option<String>);
+type PriceColumn = (&'static str, fn(&Position, Preis) -> Cell);
 
 const PRICE_COLUMNS: [PriceColumn; 4] = [
-    ("Einzelpreis €", |preis| Some(german(preis.einzelpreis, 2))),
-    ("Rabatt %", |preis| (!preis.rabatt.is_zero()).then(|| german(preis.rabatt, 0))),
-    ("USt %", |preis| Some(german(preis.mwst_satz, 0))),
-    ("Betrag €", |preis| Some(german(preis.betrag, 2))),
+    ("Einzelpreis", |position, preis| Cell::Number(german(preis.einzelpreis, 2), per_unit(position))),
+    ("Rabatt %", |_, preis| match preis.rabatt.is_zero() {
+        true => Cell::Empty,
+        false => number(german(preis.rabatt, 0)),
+    }),
+    ("USt %", |_, preis| number(german(preis.mwst_satz, 0))),
+    ("Betrag €", |_, preis| number(german(preis.betrag, 2))),
 ];
+
+/// The unit of a price: euro for one of what the position counts, euro alone where that is a lump sum or a long word.
+fn per_unit(position: &Position) -> String {
+    let unit = position.einheit.as_deref().filter(|unit| !unit.is_empty() && is_short(unit));
+    match unit.filter(|unit| unece_code(unit) != Some(LUMP_SUM)) {
+        Some(unit) => format!("\u{a0}€/{unit}"),
+        None => "\u{a0}€".to_owned(),
+    }
+}
 
 /// Those that some positions have: discounts where one is given, rates where they differ.
 fn price_columns(positionen: &[Position]) -> Vec<PriceColumn> {
@@ -83,6 +144,9 @@ fn price_columns(positionen: &[Position]) -> Vec<PriceColumn> {
 
 /// Units up to this length stand behind the number, longer ones below the name.
 const SHORT_UNIT: usize = 10;
+
+/// Its code in UN/ECE Recommendation 20.
+const LUMP_SUM: &str = "LS";
 
 fn is_short(unit: &str) -> bool {
     unit.chars().count() <= SHORT_UNIT && !unit.contains(char::is_control)
@@ -124,15 +188,12 @@ fn positions(positionen: &[Position], keep: f32, flow: &mut Flow) -> Result<(), 
         sum = sum.and_then(|sum| sum.plus(amount).ok());
         let mut cells =
             vec![text(position.nummer.to_string()), Cell::Texts(description(position)), quantity(position)];
-        cells.extend(prices.iter().map(|(_, of)| position.preis.and_then(of).map_or(Cell::Empty, number)));
+        cells.extend(
+            prices.iter().map(|(_, of)| position.preis.map_or(Cell::Empty, |preis| of(position, preis))),
+        );
         rows.push(Row { cells, is_sum: false, carried: sum.filter(|_| !prices.is_empty()) });
     }
     Table { keep, is_whole: false, ..Table::new("Positionen", columns, rows) }.draw(flow)
-}
-
-fn sums_height(summen: &Summen) -> f32 {
-    let reasons = summen.gruppen.iter().filter(|gruppe| gruppe.grund.is_some()).count();
-    SUMS + summen.gruppen.len() as f32 * GROUP + reasons as f32 * DETAIL.leading
 }
 
 fn sums(summen: &Summen, flow: &mut Flow) -> Result<(), DrawError> {
@@ -149,7 +210,7 @@ fn sums(summen: &Summen, flow: &mut Flow) -> Result<(), DrawError> {
     let texts = [summen.netto, summen.steuer, summen.brutto].map(|sum| number(german(sum, 2)));
     let cells = [text(summen.bezeichnung.clone())].into_iter().chain(texts).collect();
     rows.push(Row { cells, is_sum: true, carried: None });
-    Table { has_total: true, ..Table::new(&summen.bezeichnung, columns, rows) }.draw(flow)
+    Table::new(&summen.bezeichnung, columns, rows).draw(flow)
 }
 
 fn table(tabelle: &Tabelle, flow: &mut Flow) -> Result<(), DrawError> {

@@ -52,7 +52,6 @@ pub struct Table {
     /// What must follow the last row on the same page.
     pub keep: f32,
     pub width: f32,
-    pub has_total: bool,
     /// It is short and not broken, if it can be helped.
     pub is_whole: bool,
 }
@@ -109,18 +108,17 @@ fn split(number: &str) -> (&str, &str) {
     number.split_at(number.find(',').unwrap_or(number.len()))
 }
 
+impl Row {
+    /// Sums are as large as what they sum up, so that their figures stand under each other.
+    fn style(&self) -> Style {
+        if self.is_sum { CELL.bold() } else { CELL }
+    }
+}
+
 impl Table {
     pub fn new(summary: &str, columns: Vec<Column>, rows: Vec<Row>) -> Table {
         let summary = summary.to_owned();
-        Table { summary, columns, rows, keep: 0.0, width: TEXT_WIDTH, has_total: false, is_whole: true }
-    }
-
-    fn style(&self, row: &Row) -> Style {
-        match (row.is_sum, self.has_total) {
-            (false, _) => CELL,
-            (true, false) => CELL.bold(),
-            (true, true) => CELL.bold().sized(10.0),
-        }
+        Table { summary, columns, rows, keep: 0.0, width: TEXT_WIDTH, is_whole: true }
     }
 
     fn places(&self, flow: &mut Flow) -> Vec<ColumnPlace> {
@@ -144,7 +142,7 @@ impl Table {
         let title = flow.typesetter.one_line(&column.title);
         place.width = flow.typesetter.width(&title, LABEL);
         for row in &self.rows {
-            let style = self.style(row);
+            let style = row.style();
             let mut width = |text: &str, style: Style| {
                 let text = flow.typesetter.one_line(text);
                 flow.typesetter.width(&text, style)
@@ -169,7 +167,7 @@ impl Table {
     }
 
     fn broken<'r>(&self, row: &'r Row, places: &[ColumnPlace], flow: &mut Flow) -> BrokenRow<'r> {
-        let style = self.style(row);
+        let style = row.style();
         let lines: Vec<Vec<(String, Style)>> = row
             .cells
             .iter()

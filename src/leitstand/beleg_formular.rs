@@ -270,6 +270,7 @@ fn head(ask: &Ask, db: &Snapshot<'_>, typ: BelegTyp, partner: Option<&Kunde>) ->
             (field(ask, "beleg_datum", "Belegdatum", "date", "", "off"))
             @if typ.lagerrolle() == Lagerrolle::Keine { (field(ask, "liefertermin", "Liefertermin", "date", "", "off")) }
             @else { (field(ask, "lieferdatum", "Lieferdatum", "date", "", "off")) }
+            @if typ == BelegTyp::An { (field(ask, "gueltig_bis", "Gültig bis", "date", "", "off")) }
             @if typ == BelegTyp::Er { (field(ask, "fremdbelegnummer", "Nummer des Lieferanten", "text", "", "off")) }
         }
     })

@@ -143,6 +143,7 @@ fn facts_of(beleg: &Beleg) -> Vec<(&'static str, String)> {
         ("Datum", beleg.datum().german()),
         ("Lieferdatum", optional(beleg.lieferdatum, |day| day.0.german())),
         ("Liefertermin", optional(beleg.liefertermin, |day| day.0.german())),
+        ("Gültig bis", optional(beleg.gueltig_bis, |day| day.0.german())),
         ("Status", beleg.status.as_str().to_owned()),
         ("Netto (EUR)", number(beleg.summe_netto)),
         ("Steuer (EUR)", number(beleg.summe_mwst)),

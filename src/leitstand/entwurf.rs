@@ -44,10 +44,11 @@ const ITEM_TEXTS: [&str; 8] = [
 ];
 const ITEM_NUMBERS: [&str; 4] = ["menge", "ep_netto", "rabatt_prozent", "mwst_satz"];
 
-pub const HEAD_TEXTS: [&str; 7] = [
+pub const HEAD_TEXTS: [&str; 8] = [
     "beleg_datum",
     "lieferdatum",
     "liefertermin",
+    "gueltig_bis",
     "fremdbelegnummer",
     "kontaktperson",
     "notizen",

@@ -20,6 +20,7 @@ use crate::tenants::firma::ANGABEN;
 use crate::tenants::{self, CurrentSetting, Logo, SETTINGS, Setting, firma};
 
 const LOGO: &str = "logo";
+const LOGO_SAYS_NAME: &str = "logo_mit_name";
 
 /// The settings of one form: how the program works ([`SETTINGS`]), or what stands on documents ([`ANGABEN`]).
 type Group = &'static [Setting];
@@ -65,12 +66,17 @@ pub fn show_data(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let inside = html! {
         (refusal(ask, &names(ANGABEN)))
         (made_from(ask, "stand", digest(&stand)))
-        div.fields { @for stand in stand.iter().filter(|stand| stand.setting.name != LOGO) { (input(ask, stand)) } }
+        div.fields { @for stand in stand.iter().filter(|stand| !is_further(stand.setting.name)) { (input(ask, stand)) } }
         @if logo {
             p { img src=(ask.of_firma("firma/logo")) alt="Das jetzige Logo" width="160"; }
             div.field { label { input type="checkbox" name="ohne_logo" value="ja"; " Logo entfernen" } }
         }
         (field(ask, LOGO, "Logo (PNG oder JPEG, bis 200 KiB)", "file", "", "off"))
+        @for stand in stand.iter().filter(|stand| stand.setting.name == LOGO_SAYS_NAME) { (input(ask, stand)) }
+        details open[ask.refusal.is_some()] {
+            summary { "Texte auf den Belegen" }
+            @for stand in stand.iter().filter(|stand| is_text(stand.setting.name)) { (input(ask, stand)) }
+        }
     };
     let body = html! {
         @if !missing.is_empty() {
@@ -80,6 +86,15 @@ pub fn show_data(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         (form(ask, inside, "Speichern", false))
     };
     Ok(frame::page(ask, "Firma", body))
+}
+
+/// What stands on documents in the words of the company.
+fn is_text(name: &str) -> bool {
+    ["anrede", "gruss"].contains(&name) || name.starts_with("text_")
+}
+
+fn is_further(name: &str) -> bool {
+    [LOGO, LOGO_SAYS_NAME].contains(&name) || is_text(name)
 }
 
 /// Which data of the company are missing, for people: the label of a field says more than its name.

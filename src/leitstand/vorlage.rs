@@ -50,6 +50,7 @@ pub fn of_beleg(db: &Snapshot<'_>, beleg: &Beleg) -> Result<Fields> {
         ("beleg_datum", Some(beleg.beleg_datum)),
         ("lieferdatum", beleg.lieferdatum),
         ("liefertermin", beleg.liefertermin),
+        ("gueltig_bis", beleg.gueltig_bis),
     ];
     let days = days.map(|(name, day)| (name, optional(day, |day| day.0.to_string())));
     let texts = [

@@ -64,5 +64,6 @@ pub fn absender(tx: &Tx<'_>, firma: &Firma, empfaenger: &str) -> Result<Absender
         konto: firma.konto(),
         oeko_kontrollstelle: firma.oeko_kontrollstelle.clone(),
         logo,
+        name_im_logo: firma.logo_mit_name.as_deref() == Some("ja"),
     })
 }

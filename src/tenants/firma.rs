@@ -14,6 +14,7 @@ use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::laender;
 use crate::rules::day::Instant;
+use crate::rules::document::BelegTyp;
 use crate::rules::plausible::{country_of_eu_ust_id, is_bic, is_email, is_iban};
 
 /// Longest text on one line, and longest text of several lines, in characters.
@@ -46,6 +47,12 @@ const TEXT: Form = Form {
         let is_text = text.chars().count() <= TEXT_CHARS_MAX && !text.contains(is_foreign);
         is_text.then(|| text.to_owned())
     },
+};
+
+const JA_NEIN: Form = Form {
+    values: "ja, nein",
+    expected: "ja or nein",
+    kept: |text| matches!(text, "ja" | "nein").then(|| text.to_owned()),
 };
 
 const STAAT: Form = Form {
@@ -182,9 +189,43 @@ firma! {
         "Inhaber dieses Kontos, wenn er anders heißt als die Firma.";
     oeko_kontrollstelle: LINE = "", "Organic control body of the company, such as DE-ÖKO-006.",
         "Öko-Kontrollstelle der Firma, zum Beispiel DE-ÖKO-006.";
+    logo_mit_name: JA_NEIN = "nein", "The logo shows the name of the company, so that it is not printed beside it.",
+        "Das Logo zeigt den Namen der Firma; er steht dann nicht noch einmal daneben.";
+    anrede: LINE = "Sehr geehrte Damen und Herren,", "Salutation on documents with prices.",
+        "Anrede auf Belegen mit Preisen.";
+    gruss: TEXT = "Mit freundlichen Grüßen", "Closing on documents with prices; the name of the company stands below.",
+        "Gruß auf Belegen mit Preisen; darunter steht der Name der Firma.";
+    text_vor_an: TEXT = "", "Before the items of offers.", "Text vor den Positionen von Angeboten.";
+    text_nach_an: TEXT = "", "Behind the items of offers.", "Text nach den Positionen von Angeboten.";
+    text_vor_au: TEXT = "", "Before the items of confirmations of orders.", "Text vor den Positionen von Auftragsbestätigungen.";
+    text_nach_au: TEXT = "", "Behind the items of confirmations of orders.", "Text nach den Positionen von Auftragsbestätigungen.";
+    text_vor_ls: TEXT = "", "Before the items of delivery notes.", "Text vor den Positionen von Lieferscheinen.";
+    text_nach_ls: TEXT = "", "Behind the items of delivery notes.", "Text nach den Positionen von Lieferscheinen.";
+    text_vor_re: TEXT = "", "Before the items of invoices.", "Text vor den Positionen von Rechnungen.";
+    text_nach_re: TEXT = "", "Behind the items of invoices.", "Text nach den Positionen von Rechnungen.";
+    text_vor_bs: TEXT = "", "Before the items of purchase orders.", "Text vor den Positionen von Bestellungen.";
+    text_nach_bs: TEXT = "", "Behind the items of purchase orders.", "Text nach den Positionen von Bestellungen.";
+    text_vor_el: TEXT = "", "Before the items of goods receipts.", "Text vor den Positionen von Wareneingängen.";
+    text_nach_el: TEXT = "", "Behind the items of goods receipts.", "Text nach den Positionen von Wareneingängen.";
+    text_vor_gs: TEXT = "", "Before the items of Gutschriften.", "Text vor den Positionen von Gutschriften.";
+    text_nach_gs: TEXT = "", "Behind the items of Gutschriften.", "Text nach den Positionen von Gutschriften.";
 }
 
 impl Firma {
+    /// Its own texts before and behind the items of a document of this type.
+    pub fn texte(&self, typ: BelegTyp) -> [Option<&str>; 2] {
+        let texte = match typ {
+            BelegTyp::An => [&self.text_vor_an, &self.text_nach_an],
+            BelegTyp::Au => [&self.text_vor_au, &self.text_nach_au],
+            BelegTyp::Ls => [&self.text_vor_ls, &self.text_nach_ls],
+            BelegTyp::Re => [&self.text_vor_re, &self.text_nach_re],
+            BelegTyp::Bs => [&self.text_vor_bs, &self.text_nach_bs],
+            BelegTyp::El => [&self.text_vor_el, &self.text_nach_el],
+            BelegTyp::Er => [&self.text_vor_gs, &self.text_nach_gs],
+        };
+        texte.map(Option::as_deref)
+    }
+
     /// What must be entered before documents are drawn: they are complete with these (D24).
     pub fn missing(&self) -> Vec<&'static str> {
         let needed = [

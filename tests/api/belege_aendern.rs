@@ -50,6 +50,7 @@ fn header_fields_stay_when_absent_change_when_sent_and_clear_with_null() {
         ("niederlassung_id", json!(1), json!(2), json!(2)),
         ("lagerhalle_id", json!(3), json!(4), json!(4)),
         ("liefertermin", json!("2026-07-20"), json!("2026-07-21"), json!("2026-07-21T00:00:00.000Z")),
+        ("gueltig_bis", json!("2026-07-30"), json!("2026-07-31"), json!("2026-07-31T00:00:00.000Z")),
         ("lieferdatum", json!("2026-07-08"), json!("2026-07-09"), json!("2026-07-09T00:00:00.000Z")),
         ("leistung_von", json!("2026-07-01"), json!("2026-07-02"), json!("2026-07-02T00:00:00.000Z")),
         ("leistung_bis", json!("2026-07-05"), json!("2026-07-06"), json!("2026-07-06T00:00:00.000Z")),

@@ -70,6 +70,7 @@ fn all_lacking() -> Blatt {
         konto: Some(konto(&mut next)),
         oeko_kontrollstelle: Some(next()),
         logo: None,
+        name_im_logo: false,
     };
     blatt
 }

@@ -5,6 +5,7 @@ mod brief;
 #[path = "../programs/mod.rs"]
 mod programs;
 mod samples;
+mod satz;
 
 use std::collections::HashSet;
 use std::fs;
@@ -297,9 +298,9 @@ fn a_long_document_repeats_its_headings_and_carries_its_sum_over() {
     let mut with_table = 0;
     for page in &pages[..drawn.pages] {
         let mut found = carried(page);
-        with_table += usize::from(page.contains("Einzelpreis €"));
+        with_table += usize::from(page.contains("Einzelpreis"));
         if let Some(before) = before.take() {
-            assert!(page.contains("Einzelpreis €"), "no headings");
+            assert!(page.contains("Einzelpreis"), "no headings");
             assert_eq!(found.remove(0), before);
         }
         before = found.pop();

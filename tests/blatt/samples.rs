@@ -53,6 +53,7 @@ pub fn absender() -> Absender {
         konto: Some(konto()),
         oeko_kontrollstelle: some("DE-ÖKO-006"),
         logo: None,
+        name_im_logo: false,
     }
 }
 

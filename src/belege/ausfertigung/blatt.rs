@@ -70,6 +70,7 @@ fn angaben(vorlage: &Vorlage<'_>) -> Vec<Angabe> {
         ("Leistungszeitraum", period(von, bis).filter(|days| Some(days) != lieferdatum.as_ref())),
         ("Lieferdatum", lieferdatum),
         ("Liefertermin", beleg.liefertermin.map(|termin| termin.0.german())),
+        ("Gültig bis", beleg.gueltig_bis.map(|day| day.0.german())),
         ("Lieferschein", lieferscheine),
         (own_number, beleg.fremdbelegnummer.clone()),
         ("Kontrakt", angaben.kontrakt.clone()),
@@ -92,8 +93,12 @@ fn abschnitte(vorlage: &Vorlage<'_>) -> Result<Vec<Abschnitt>> {
     let has_prices = beleg.beleg_typ.lagerrolle() != Lagerrolle::Lieferung;
     let text = |text: String| Abschnitt::Text { ueberschrift: None, absaetze: vec![text] };
     let mut abschnitte = Vec::new();
+    let [vor, nach] = worte::eigene_texte(vorlage);
     if vorlage.storno_von.is_none() {
-        abschnitte.push(text(worte::einleitung(vorlage)));
+        let anrede = vorlage.firma.anrede.clone().filter(|_| has_prices);
+        let satz = worte::einleitung(vorlage, anrede.is_some() && vor.is_none());
+        let absaetze = [anrede, vor, Some(satz)].into_iter().flatten().collect();
+        abschnitte.push(Abschnitt::Text { ueberschrift: None, absaetze });
     }
     let positionen =
         worte::paired(vorlage).map(|(position, ware)| zeile(vorlage, position, ware, has_prices));
@@ -105,6 +110,11 @@ fn abschnitte(vorlage: &Vorlage<'_>) -> Result<Vec<Abschnitt>> {
     }
     abschnitte.extend(zahlung(vorlage)?);
     abschnitte.extend(beleg.notizen.clone().map(text));
+    abschnitte.extend(nach.map(text));
+    if let Some(gruss) = vorlage.firma.gruss.as_ref().filter(|_| has_prices && vorlage.storno_von.is_none()) {
+        let firma = vorlage.firma.firma.as_deref().unwrap_or_default();
+        abschnitte.push(text(format!("{gruss}\n{firma}")));
+    }
     let unterschriften: &[&str] = match beleg.beleg_typ {
         BelegTyp::Ls => &["Ware übergeben", "Fahrer", "Ware erhalten: Datum, Unterschrift"],
         BelegTyp::El => &["Ware angenommen", "Anlieferer"],

@@ -42,8 +42,28 @@ pub fn summe(beleg: &Beleg) -> &'static str {
     }
 }
 
-/// The sentence before the positions: when the goods were delivered, or which invoices are corrected.
-pub fn einleitung(vorlage: &Vorlage<'_>) -> String {
+/// What the company itself says before and behind the positions; nothing where a document takes back or corrects, for it
+/// is written for the others.
+pub fn eigene_texte(vorlage: &Vorlage<'_>) -> [Option<String>; 2] {
+    let Vorlage { beleg, firma, storno_von, .. } = vorlage;
+    if storno_von.is_some() || beleg.beleg_typ.ist_rechnung() && beleg.summe_netto.is_negative() {
+        return [None, None];
+    }
+    firma.texte(beleg.beleg_typ).map(|text| text.map(str::to_owned))
+}
+
+/// The sentence before the positions: when the goods were delivered, or which invoices are corrected. Behind a salutation
+/// it goes on in a small letter.
+pub fn einleitung(vorlage: &Vorlage<'_>, goes_on: bool) -> String {
+    let sentence = satz(vorlage);
+    let mut letters = sentence.chars();
+    match letters.next() {
+        Some(first) if goes_on => first.to_lowercase().chain(letters).collect(),
+        _ => sentence,
+    }
+}
+
+fn satz(vorlage: &Vorlage<'_>) -> String {
     let Vorlage { beleg, angaben, .. } = vorlage;
     if beleg.beleg_typ.ist_rechnung() && beleg.summe_netto.is_negative() {
         let what = if beleg.is_written_for_supplier() { "Gutschrift" } else { "Rechnung" };

@@ -43,7 +43,7 @@ fn a_correction_names_the_invoices_that_it_corrects() {
     let said = format!("{} vom 01.07.2026, {} vom 03.07.2026", numbers[0], numbers[1]);
     assert!(texts(&written, "Content").contains(&format!("Berichtigung zu {said}").as_str()), "{written}");
     let shown = text(&sheet(&mill, &open.id()));
-    assert!(shown.contains(&format!("Wir berichtigen unsere Rechnungen {said}:")), "{shown}");
+    assert!(shown.contains(&format!("wir berichtigen unsere Rechnungen {said}:")), "{shown}");
     // Its own storno takes back the correction, not what that corrected.
     let counter = xml(&mill, &storno(&mill, &open.id()));
     assert_eq!(preceding(&counter), [(number(&mill, &open.id()), "20260710".to_owned())]);
@@ -139,7 +139,7 @@ fn a_day_or_a_period_that_is_sent_stands_alone_beside_several_deliveries() {
     mill.client.put(&format!("/api/v1/kunden/{}", mill.partner_id("Kd")), kunde).is(200);
     let charge = mill.receive("FELD-7", 30_000);
     for (sent, period, words) in [
-        (json!({"lieferdatum": "2026-07-10"}), "", "Für unsere Lieferung vom 10.07.2026"),
+        (json!({"lieferdatum": "2026-07-10"}), "", "für unsere Lieferung vom 10.07.2026"),
         (json!({"leistung_von": "2026-07-01"}), "20260701", "Leistungszeitraum 01.07.2026"),
         (json!({"leistung_bis": "2026-07-31"}), "20260731", "Leistungszeitraum 31.07.2026"),
         (
@@ -185,7 +185,7 @@ fn a_gutschrift_below_zero_names_the_one_that_it_corrects() {
     assert_eq!((typ(&written), preceding(&written)), ("389", vec![(number.clone(), "20260703".to_owned())]));
     let shown = text(&sheet(&mill, &second));
     assert!(
-        shown.contains(&format!("Wir berichtigen unsere Gutschrift {number} vom 03.07.2026:")),
+        shown.contains(&format!("wir berichtigen unsere Gutschrift {number} vom 03.07.2026:")),
         "{shown}"
     );
 }

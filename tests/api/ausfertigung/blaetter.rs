@@ -356,3 +356,51 @@ fn what_could_have_no_sheet_does_not_become_final() {
     close(&long.id()).is(200);
     mill.get(&format!("{BELEGE}/{}/pdf", long.id())).is(200);
 }
+
+#[test]
+fn the_company_says_its_own_words_and_an_offer_until_when_it_holds() {
+    needs!("pdftotext");
+    let server = Server::start();
+    let own = [
+        ("anrede", "Guten Tag,"),
+        ("gruss", "Es grüßt Sie"),
+        ("text_vor_an", "vielen Dank für Ihre Anfrage."),
+        ("text_nach_an", "Wir freuen uns auf Ihren Auftrag."),
+        ("text_nach_re", "Danke für Ihren Einkauf."),
+        ("text_nach_ls", "Bitte sofort prüfen."),
+        ("text_nach_gs", "Danke für Ihr Getreide."),
+    ];
+    let mill = firma(&server, "Mühle", &own);
+    let kunde = partner(&mill, json!({"iban": "DE02120300000000202051"}));
+    let new = |typ: &str, more: Value| finished(&mill, document(typ, &kunde, "1000", more));
+    let shown = |id: &str| text(&sheet(&mill, id));
+    let offer = shown(&new("AN", json!({"gueltig_bis": "2026-07-31"})));
+    let greeting = "Guten Tag, vielen Dank für Ihre Anfrage. Wir bieten Ihnen an:";
+    for words in ["Gültig bis 31.07.2026", greeting, "Wir freuen uns auf Ihren Auftrag. Es grüßt Sie"] {
+        assert!(offer.contains(words), "{words} is not in {offer}");
+    }
+    let invoice = new("RE", json!({}));
+    let said = shown(&invoice);
+    assert!(said.contains("Guten Tag, für unsere Lieferung vom 10.07.2026"), "a small letter: {said}");
+    assert!(said.contains("Danke für Ihren Einkauf. Es grüßt Sie"), "{said}");
+    assert!(shown(&new("ER", json!({"gutschrift": true}))).contains("Danke für Ihr Getreide."));
+    let delivery = shown(&new("LS", json!({})));
+    assert!(delivery.contains("Bitte sofort prüfen.") && !delivery.contains("Es grüßt Sie"), "{delivery}");
+    // What takes back or corrects does not thank.
+    for id in [
+        storno(&mill, &invoice),
+        new(
+            "RE",
+            json!({"items": [
+        {"bezeichnung": "Nachlass", "menge": 1, "ep_netto": "-10", "mwst_satz": 7}]}),
+        ),
+    ] {
+        let said = shown(&id);
+        assert!(!said.contains("Danke für Ihren Einkauf."), "{said}");
+    }
+    // A final document keeps the words that held then.
+    server.set(&mill, &[("text_nach_re", "Neue Worte."), ("gruss", "")]);
+    assert_eq!(shown(&invoice), said);
+    let said = shown(&new("RE", json!({})));
+    assert!(said.contains("Neue Worte.") && !said.contains("Es grüßt Sie"), "{said}");
+}
