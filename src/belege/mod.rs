@@ -42,7 +42,7 @@ mod verlauf;
 mod wareneingang;
 
 pub use ausfertigung::altered as altered_erechnung;
-pub use ausfertigung::{Papiere, missing, missing_of_partner, papiere};
+pub use ausfertigung::{Papiere, draft, missing, missing_of_partner, papiere};
 pub use checks::CHECKS;
 pub use eingabe::NewItem;
 pub use handlers::{auswahl, found, with_positions};

@@ -10,7 +10,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::beleg_zeile::{CHOICES, FOUND, Row, articles_found, hints, meant_by, row, text_of};
-use super::done::{Done, FirmaChange, TRY, tried};
+use super::done::{Done, FirmaChange, PREVIEW, TRY, tried_with};
 use super::entwurf::{self, ARTIKEL, HEAD_NUMBERS, PARTNER, ROWS_MAX, name};
 use super::frame;
 use super::page::{Ask, Snapshot};
@@ -57,7 +57,7 @@ pub fn show_new(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         true => stepped(ask, db)?,
         false => filled_in(ask, vorlage::of_query(ask, db, typ)?),
     };
-    let inside = html! { (made_from(&ask, ONCE, Uuid::now_v7())) (inside(&ask, db, typ)?) };
+    let inside = html! { (made_from(&ask, ONCE, Uuid::now_v7())) (inside(&ask, db, typ, typ != BelegTyp::Er || is_gutschrift)?) };
     let form = form(&ask, inside, "Speichern", false);
     Ok(frame::steps_page(&ask, &title, with_way_back(form, ask.of_firma("belege"))))
 }
@@ -105,7 +105,9 @@ pub fn show_change(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         true => stepped(ask, db)?,
         false => filled_in(ask, vorlage::of_beleg(db, &beleg)?),
     };
-    let inside = html! { (made_from(&ask, "version", beleg.version)) (inside(&ask, db, beleg.beleg_typ)?) };
+    let has_sheet = beleg.beleg_typ != BelegTyp::Er || beleg.is_written_for_supplier();
+    let inside = inside(&ask, db, beleg.beleg_typ, has_sheet)?;
+    let inside = html! { (made_from(&ask, "version", beleg.version)) (inside) };
     let form = form(&ask, inside, "Speichern", false);
     Ok(frame::steps_page(&ask, &title, with_way_back(form, back)))
 }
@@ -117,13 +119,18 @@ pub fn change(ask: &Ask) -> Result<FirmaChange> {
 
 /// Writes what the form says, or only tries it.
 fn write(ask: &Ask, tx: &WriteTx<'_>, id: Option<Uuid>) -> Result<Done> {
-    if ask.step() != Some(TRY) {
-        return stored(ask, tx, id);
-    }
-    tried(tx, || {
+    let Some(step) = ask.step() else { return stored(ask, tx, id) };
+    tried_with(tx, || {
         let done = stored(ask, tx, id)?;
         let beleg = belege::with_positions(tx, done.subject.unwrap_or_default())?;
-        Ok(json!({"beleg": beleg, "hinweise": done.answer["hinweise"]}))
+        let sheet = match step == PREVIEW {
+            true => Some(
+                belege::draft(tx, &beleg, id.is_some()).map_err(|failure| entwurf::refused(ask, failure))?,
+            ),
+            false => None,
+        };
+        let sheet = sheet.map(Box::new);
+        Ok((json!({"beleg": beleg, "hinweise": done.answer["hinweise"]}), sheet))
     })
 }
 
@@ -223,7 +230,7 @@ fn partners_found(ask: &Ask, db: &Snapshot<'_>) -> Result<Records<Kunde>> {
 }
 
 /// All that the form shows, the fields and what came of them where it was tried.
-fn inside(ask: &Ask, db: &Snapshot<'_>, typ: BelegTyp) -> Result<Markup> {
+fn inside(ask: &Ask, db: &Snapshot<'_>, typ: BelegTyp, has_sheet: bool) -> Result<Markup> {
     let filled: Vec<_> = entwurf::rows(ask).into_iter().collect();
     let shown = filled.last().map_or(1, |last| last + 2).min(ROWS_MAX);
     let partner = entwurf::partner(ask, &db.tx)?;
@@ -252,6 +259,9 @@ fn inside(ask: &Ask, db: &Snapshot<'_>, typ: BelegTyp) -> Result<Markup> {
         @if let Some(id) = ask.filled("vorgaenger_beleg_id") { input type="hidden" name="vorgaenger_beleg_id" value=(id); }
         (sums(ask, &filled))
         p { button.second type="submit" name="schritt" value=(TRY) { "Prüfen" } " rechnet und zeigt Hinweise, ohne zu speichern." }
+        @if has_sheet {
+            p { button.second type="submit" name="schritt" value=(PREVIEW) formtarget="_blank" { "Vorschau des Blatts" } " zeigt es als Entwurf in einem neuen Fenster, ohne zu speichern." }
+        }
     })
 }
 

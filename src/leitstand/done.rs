@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use super::jobs::{Job, NewJob, Outcome};
 use super::restoring::Order;
+use crate::blatt::Blatt;
 use crate::db::tx::WriteTx;
 use crate::failure::{Failure, Result};
 use crate::rules::deed::Deed;
@@ -26,12 +27,17 @@ pub type Hashed = Box<dyn FnOnce() -> Result<HouseChange> + Send>;
 /// The step that carries a form out to see what would come of it; nothing of that is kept.
 pub const TRY: &str = "pruefen";
 
+/// The same, to see the sheet of what was typed.
+pub const PREVIEW: &str = "vorschau";
+
 #[derive(Default)]
 pub struct Done {
     /// What the interface answered.
     pub answer: Value,
     /// Nothing was kept: the page is shown again, with what would have come of it, or why it would be refused.
     pub tried: Option<std::result::Result<Value, Box<Refusal>>>,
+    /// The sheet of what was only tried: it is drawn and shown instead of the page.
+    pub sheet: Option<Box<Blatt>>,
     pub to: String,
     /// Sentences that are shown there: hints, or that it is done.
     pub notes: Vec<String>,
@@ -52,11 +58,19 @@ pub struct Done {
 
 /// Tries what a form asks for; nothing of it is kept. A refusal is no failure of the batch, for all is undone by then.
 pub fn tried(tx: &WriteTx<'_>, work: impl FnOnce() -> Result<Value>) -> Result<Done> {
-    let tried = match tx.undone(work) {
-        Err(Failure::Refused(refusal)) => Err(refusal),
-        tried => Ok(tried?),
+    tried_with(tx, || Ok((work()?, None)))
+}
+
+/// The same, with the sheet of what came of it.
+pub fn tried_with(
+    tx: &WriteTx<'_>,
+    work: impl FnOnce() -> Result<(Value, Option<Box<Blatt>>)>,
+) -> Result<Done> {
+    let (tried, sheet) = match tx.undone(work) {
+        Err(Failure::Refused(refusal)) => (Err(refusal), None),
+        tried => tried.map(|(value, sheet)| (Ok(value), sheet))?,
     };
-    Ok(Done { tried: Some(tried), ..Done::default() })
+    Ok(Done { tried: Some(tried), sheet, ..Done::default() })
 }
 
 impl Done {

@@ -202,6 +202,9 @@ fn sentence(code: Code, message: String) -> String {
         Code::FeldFehlt => "Bitte ausfüllen.",
         Code::ArtikelFehlt => "Bitte einen Artikel eintragen oder einen Text.",
         Code::PreisFehlt => "Der Artikel hat keinen Preis. Bitte eintragen.",
+        Code::KeinPdf => {
+            "Das Blatt entsteht erst, wenn in der Verwaltung unter „Firma“ Name, Anschrift und USt-IdNr. oder Steuernummer stehen."
+        }
         Code::ChargeFehlt => "Der Artikel wird in Chargen geführt. Bitte die Charge angeben.",
         _ => return message,
     };

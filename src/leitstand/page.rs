@@ -327,11 +327,10 @@ impl Ask {
         run(&call, &db.tx)
     }
 
-    /// The file that it answers; `{id}` is that of this page. The policy of pages would keep browsers from showing a PDF.
+    /// The file that it answers; `{id}` is that of this page.
     pub fn file_of(&self, db: &Snapshot<'_>, path: &str) -> Result<Reply> {
         let path = format!("/api/v1/{}", path.replace("{id}", self.id(0)?));
-        let reply = self.get(db, &path)?.with("content-security-policy", "frame-ancestors 'none'");
-        Ok(reply.with("referrer-policy", "same-origin"))
+        Ok(as_file(self.get(db, &path)?))
     }
 
     /// What a POST or PUT of the interface writes, as the change of a form. A record with versions is changed only if it
@@ -407,6 +406,12 @@ fn finished_meanwhile(failure: Failure, tx: &WriteTx<'_>, beleg: Option<Uuid>) -
         }
         (failure, _) => failure,
     }
+}
+
+/// A file as pages hand it out: their policy would keep browsers from showing a PDF.
+pub fn as_file(reply: Reply) -> Reply {
+    let reply = reply.with("content-security-policy", "frame-ancestors 'none'");
+    reply.with("referrer-policy", "same-origin")
 }
 
 fn no_route(path: &str) -> Failure {

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 
 use super::access::Access;
-use super::done::{Done, Hashed, TRY};
+use super::done::{Done, Hashed, PREVIEW, TRY};
 use super::entry::{self, Refused};
 use super::flash::FlashMessages;
-use super::page::{Ask, House, Page, Snapshot, Take, fields};
+use super::page::{Ask, House, Page, Snapshot, Take, as_file, fields};
 use super::password_thread::PasswordThread;
 use super::people::SESSION_MILLIS;
 use super::restoring::Restoring;
@@ -20,6 +20,7 @@ use super::upkeep::Lookout;
 use super::upload::{self, Form};
 use super::visit::{self, FormChange, Visit};
 use super::{frame, resume, zurueckspielen};
+use crate::blatt::{Blatt, draw};
 use crate::db::batch::Batch;
 use crate::db::error::exceeded_budget;
 use crate::db::feed;
@@ -227,6 +228,7 @@ impl Leitstand {
             return Ok(Reply { status: 401, ..self.show(visit).await? });
         }
         match self.carry_out(visit).await {
+            Ok(Some(Done { sheet: Some(sheet), .. })) => self.drawn(visit, sheet).await,
             Ok(Some(Done { tried: Some(tried), .. })) => {
                 match tried {
                     Ok(tried) => visit.ask.tried = Some(Arc::new(tried)),
@@ -242,6 +244,16 @@ impl Leitstand {
             }
             Err(failure) => Err(failure),
         }
+    }
+
+    /// The sheet of what was typed, drawn on a thread that serves no sockets.
+    async fn drawn(&self, visit: &Visit, sheet: Box<Blatt>) -> Result<Reply> {
+        let (ask, account) = (visit.ask.clone(), visit.account());
+        let drawn = move || {
+            let pdf = draw(&sheet)?.pdf;
+            counted(as_file(Reply::file("application/pdf", "Entwurf.pdf", pdf)), &ask, &account)
+        };
+        off_sockets(drawn).await?
     }
 
     /// Has a form carried out: what is hashed on the thread for that, and then by the writer. The audit row of what is kept
@@ -373,7 +385,7 @@ fn prepare(visit: &mut Visit) -> Result<Prepared> {
     let ask = &mut visit.ask;
     ask.form = form_of(&visit.request, ask.page.has_upload)?;
     entry::check_token(ask)?;
-    if ask.step().is_some_and(|step| step != TRY) {
+    if ask.step().is_some_and(|step| ![TRY, PREVIEW].contains(&step)) {
         return Ok(Prepared::Step);
     }
     Ok(match ask.page.take {

@@ -80,13 +80,13 @@ fn told(program: &str, arguments: &[&str], pdf: &[u8]) -> Vec<u8> {
 }
 
 /// The text of a PDF, its words parted by one blank.
-fn text(pdf: &[u8]) -> String {
+pub fn text(pdf: &[u8]) -> String {
     let text = String::from_utf8(told("pdftotext", &["-layout", "{}", "-"], pdf)).unwrap();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The letters of a PDF in the order in which they are drawn.
-fn letters(pdf: &[u8]) -> String {
+pub fn letters(pdf: &[u8]) -> String {
     let text = String::from_utf8(told("pdftotext", &["-raw", "{}", "-"], pdf)).unwrap();
     text.chars().filter(|letter| !letter.is_whitespace()).collect()
 }

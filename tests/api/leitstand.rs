@@ -21,6 +21,7 @@ mod schluessel;
 mod seiten;
 mod sicherung;
 mod vergessen;
+mod vorschau;
 mod waren;
 mod wege;
 mod worte;
@@ -51,6 +52,7 @@ pub struct Browser {
 pub struct Shown {
     pub status: u16,
     pub text: String,
+    pub bytes: Vec<u8>,
     headers: ureq::http::HeaderMap,
 }
 
@@ -121,7 +123,7 @@ impl Browser {
             self.cookie = Some(value.split(';').next().unwrap().to_owned()).filter(|value| !value.is_empty());
         }
         let bytes = response.into_body().into_with_config().limit(64 << 20).read_to_vec().unwrap();
-        Shown { status, text: String::from_utf8_lossy(&bytes).into_owned(), headers }
+        Shown { status, text: String::from_utf8_lossy(&bytes).into_owned(), bytes, headers }
     }
 
     pub fn get(&mut self, path: &str) -> Shown {
@@ -168,6 +170,51 @@ impl Browser {
     pub fn log_in(&mut self, name: &str, password: &str) -> Shown {
         self.fill("/leitstand/anmelden", &[("name", name), ("passwort", password)])
     }
+}
+
+/// What a browser would send of the last form of a page: its fields as they stand.
+fn fields(page: &str) -> Vec<(String, String)> {
+    let form = page.rsplit("<form").next().unwrap();
+    let attribute = |tag: &str, name: &str| {
+        let after = tag.split(&format!(" {name}=\"")).nth(1)?;
+        let text = after.split('"').next().unwrap();
+        Some(text.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+    };
+    let mut fields = Vec::new();
+    for part in form.split('<').skip(1) {
+        let (tag, text) = part.split_once('>').unwrap_or((part, ""));
+        let name = || attribute(tag, "name").unwrap_or_default();
+        match tag.split(' ').next().unwrap() {
+            "input" => fields.push((name(), attribute(tag, "value").unwrap_or_default())),
+            "textarea" => fields.push((name(), text.to_owned())),
+            "select" => fields.push((name(), String::new())),
+            "option" if tag.contains(" selected") => {
+                fields.last_mut().unwrap().1 = attribute(tag, "value").unwrap_or_default();
+            }
+            _ => {}
+        }
+    }
+    fields
+}
+
+/// Fills the form that is shown, and presses a button; a blank one saves.
+pub fn press(
+    browser: &mut Browser,
+    path: &str,
+    shown: &Shown,
+    typed: &[(&str, &str)],
+    button: &str,
+) -> Shown {
+    let mut sent = fields(&shown.text);
+    for (name, value) in typed {
+        sent.retain(|(known, _)| known != name);
+        sent.push(((*name).to_owned(), (*value).to_owned()));
+    }
+    if !button.is_empty() {
+        sent.push(("schritt".to_owned(), button.to_owned()));
+    }
+    let sent: Vec<_> = sent.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    browser.post(path, &sent)
 }
 
 /// A form with a file, and its content-type.

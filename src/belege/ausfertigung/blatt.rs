@@ -28,7 +28,7 @@ pub fn sheet(tx: &Tx<'_>, vorlage: &Vorlage<'_>) -> Result<Blatt> {
     let mut anschrift = laender::anschrift(&partner.name, strasse, plz, ort, &partner.staat, own);
     anschrift.zeilen.splice(1..1, contact);
     Ok(Blatt {
-        titel: format!("{} {}", worte::art(beleg), beleg.beleg_nummer),
+        titel: format!("{} {}", worte::art(beleg), beleg.beleg_nummer).trim_end().to_owned(),
         untertitel: vorlage.storno_von.as_ref().map(|original| {
             let (art, nummer) = (worte::art(original), &original.beleg_nummer);
             format!("Storno zu {art} {nummer} vom {}", original.datum().german())

@@ -116,6 +116,14 @@ pub fn sheet(tx: &Tx<'_>, beleg: &Beleg) -> Result<Blatt> {
     Ok(Blatt { erechnung: sql::erechnung(tx, beleg.id)?, ..blatt::sheet(tx, &vorlage)? })
 }
 
+/// The sheet of a document that may never be: a draft whatever its state, and without a number where that is not its own
+/// yet.
+pub fn draft(tx: &Tx<'_>, beleg: &Beleg, has_number: bool) -> Result<Blatt> {
+    let number = if has_number { beleg.beleg_nummer.clone() } else { String::new() };
+    let sheet = sheet(tx, &Beleg { beleg_nummer: number, ..beleg.clone() })?;
+    Ok(Blatt { aufdruck: Some(Aufdruck::Entwurf), erechnung: None, ..sheet })
+}
+
 /// What a document says as things are now. A storno says what the document said that it takes back, to the partner as
 /// that one has kept him (D4).
 fn as_of_now<'b>(

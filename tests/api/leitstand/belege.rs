@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::hand::{link, press};
+use super::hand::link;
 use super::partner::{at_field, kunde, mill, shows};
+use super::press;
 use crate::harness::{Client, Server};
 
 fn artikel(mill: &Client, number: &str, more: Value) -> String {

@@ -3,53 +3,7 @@
 use serde_json::json;
 
 use super::partner::{at_field, kunde, mill, shows};
-use super::{Browser, Shown};
 use crate::harness::Server;
-
-/// What a browser would send of the last form of a page: its fields as they stand.
-fn fields(page: &str) -> Vec<(String, String)> {
-    let form = page.rsplit("<form").next().unwrap();
-    let attribute = |tag: &str, name: &str| {
-        let after = tag.split(&format!(" {name}=\"")).nth(1)?;
-        let text = after.split('"').next().unwrap();
-        Some(text.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
-    };
-    let mut fields = Vec::new();
-    for part in form.split('<').skip(1) {
-        let (tag, text) = part.split_once('>').unwrap_or((part, ""));
-        let name = || attribute(tag, "name").unwrap_or_default();
-        match tag.split(' ').next().unwrap() {
-            "input" => fields.push((name(), attribute(tag, "value").unwrap_or_default())),
-            "textarea" => fields.push((name(), text.to_owned())),
-            "select" => fields.push((name(), String::new())),
-            "option" if tag.contains(" selected") => {
-                fields.last_mut().unwrap().1 = attribute(tag, "value").unwrap_or_default();
-            }
-            _ => {}
-        }
-    }
-    fields
-}
-
-/// Fills the form that is shown, and presses a button; a blank one saves.
-pub fn press(
-    browser: &mut Browser,
-    path: &str,
-    shown: &Shown,
-    typed: &[(&str, &str)],
-    button: &str,
-) -> Shown {
-    let mut sent = fields(&shown.text);
-    for (name, value) in typed {
-        sent.retain(|(known, _)| known != name);
-        sent.push(((*name).to_owned(), (*value).to_owned()));
-    }
-    if !button.is_empty() {
-        sent.push(("schritt".to_owned(), button.to_owned()));
-    }
-    let sent: Vec<_> = sent.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    browser.post(path, &sent)
-}
 
 /// Where the first link with these words leads.
 pub fn link(text: &str, words: &str) -> String {
