@@ -20,10 +20,10 @@ use crate::config::Config;
 use crate::db::tx::Tx;
 use crate::http::wire::Decimal;
 use crate::import::Import;
-use crate::import::check::{Mistakes, check, decide_decimal, unused};
-use crate::import::file::Rows;
+use crate::import::file::{self, Complaint};
+use crate::import::look;
 use crate::import::parts::store_group;
-use crate::import::template::EXAMPLE;
+use crate::import::room::COMMAND_TABLE_BYTES_MAX;
 use crate::rules::error::HintCode;
 
 #[derive(clap::Args)]
@@ -93,19 +93,20 @@ fn store_table(
     watch_for_interrupts();
     let in_file =
         |complaint: &dyn Display| format!("{}: {complaint}. Nothing was stored.", source.file.display());
+    let say = &mut |_: &str, said: Complaint| terminal.say(&said.to_string());
     let waiting = terminal.waiting();
     waiting.set_message("reading");
-    let mut rows = Rows::open(&source.file, sheet).map_err(|complaint| in_file(&complaint))?;
+    let bytes = file::bytes(&source.file).map_err(|complaint| in_file(&complaint))?;
+    let columns = columns(kind);
+    let file = look::Source { bytes, sheet, bytes_max: COMMAND_TABLE_BYTES_MAX };
+    let rows = look::read(kind, file, |row| columns.is_example(row), say);
+    let mut rows = rows.map_err(|complaint| in_file(&complaint))?;
     waiting.set_message("checking");
-    let unused: Vec<_> = unused(kind, &mut rows).iter().map(ToString::to_string).collect();
-    if !unused.is_empty() {
-        terminal.say(&format!("Columns that were not used: {}", unused.join(", ")));
-    }
-    leave_example_out(kind, &mut rows, terminal);
     refuse_too_many(rows.len(), source)?;
-    decide_decimal(kind, &mut rows, decimal).map_err(|complaint| in_file(&complaint))?;
-    let mut mistakes = Mistakes::default();
-    check(kind, &rows, &mut mistakes);
+    let mistakes = look::judge(kind, &mut rows, decimal, say).map_err(|complaint| in_file(&complaint))?;
+    if rows.is_empty() {
+        terminal.say("There are no rows below the header.");
+    }
     if let Some(text) = mistakes.text() {
         return Err(format!("{} has mistakes:\n{text}\nNothing was stored.", source.file.display()).into());
     }
@@ -120,11 +121,4 @@ fn store_table(
     store_parts(&mut connection, source, terminal, &work, |connection, group, hints| {
         store_group(Tx::new(connection, tenant, now()), None, kind, &rows, &groups.rows(group), hints)
     })
-}
-
-fn leave_example_out(kind: &Import, rows: &mut Rows, terminal: &Terminal) {
-    let columns = columns(kind);
-    for line in rows.leave_out(|row| columns.is_example(row)) {
-        terminal.say(&format!("line {line}: the example of the template ({EXAMPLE}) was left out"));
-    }
 }

@@ -1,24 +1,20 @@
 //! What is wrong with the rows of a file, as far as it can be told without a database: up to [`MISTAKES_MAX`] at once.
 
-use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::fmt::{Display, Formatter};
 use std::hash::{BuildHasher, RandomState};
 
 use super::Import;
-use super::file::{Complaint, Rows};
+use super::file::Rows;
 use super::table::excerpt;
 use crate::http::json::Json;
-use crate::http::wire::{At, Decimal, FromJson, Numbers};
+use crate::http::wire::FromJson;
 use crate::rules::day::Day;
-use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::fixed::Quantity;
-use crate::rules::text::{case_key, nearest, shown};
+use crate::rules::text::{case_key, shown};
 
 pub const MISTAKES_MAX: usize = 100;
-
-/// Names of unused columns that are looked for in objects of JSON, which may have any.
-const UNUSED_MAX: usize = 1_000;
 
 /// Digits of a German postcode.
 const PLZ_DIGITS: usize = 5;
@@ -34,20 +30,24 @@ pub enum MistakePlace {
 pub struct Mistake {
     pub place: MistakePlace,
     pub column: Option<String>,
+    /// The column as it is called in the file, and by us where that is another name.
+    pub heading: Option<String>,
     pub value: Option<String>,
     pub message: String,
     pub code: Code,
 }
 
 impl Mistake {
-    pub fn of_row(line: u32, row: &Json<'_>, refusal: &Refusal) -> Mistake {
+    /// A mistake in one of these rows, which is this one.
+    pub fn of_row(rows: &Rows, at: usize, row: &Json<'_>, refusal: &Refusal) -> Mistake {
         let value = refusal.feld.as_deref().and_then(|feld| cell(row, feld));
         let value = value.and_then(|value| match value {
             Json::String(text) => Some(excerpt(text)),
             Json::Number(text) => Some((*text).to_owned()),
             _ => None,
         });
-        Mistake { value, ..Mistake::at(MistakePlace::Line(line), refusal) }
+        let heading = refusal.feld.as_deref().map(|feld| rows.shown_column(feld));
+        Mistake { value, heading, ..Mistake::at(MistakePlace::Line(rows.line(at)), refusal) }
     }
 
     pub fn of_receipt(receipt: &str, line: usize, refusal: &Refusal) -> Mistake {
@@ -56,7 +56,14 @@ impl Mistake {
 
     fn at(place: MistakePlace, refusal: &Refusal) -> Mistake {
         let column = refusal.feld.as_ref().map(|feld| shown(feld).into_owned());
-        Mistake { place, column, value: None, message: refusal.message.clone(), code: refusal.code }
+        Mistake {
+            place,
+            heading: column.clone(),
+            column,
+            value: None,
+            message: refusal.message.clone(),
+            code: refusal.code,
+        }
     }
 }
 
@@ -67,7 +74,7 @@ impl Display for Mistake {
             MistakePlace::Line(line) => write!(f, "line {line}")?,
             MistakePlace::Receipt(receipt, line) => write!(f, "receipt {receipt}, line {line}")?,
         }
-        if let Some(column) = &self.column {
+        if let Some(column) = &self.heading {
             write!(f, ", column {column}")?;
         }
         if let Some(value) = &self.value {
@@ -113,75 +120,8 @@ fn cell<'r, 'j>(row: &'r Json<'j>, name: &str) -> Option<&'r Json<'j>> {
     members.iter().find(|(key, _)| key == name).map(|(_, value)| value)
 }
 
-/// The columns that are not used, each with the name that may have been meant.
-pub fn unused(kind: &Import, rows: &mut Rows) -> Vec<Complaint> {
-    let fields = kind.fields;
-    let mut unused: BTreeSet<std::result::Result<String, usize>> = rows.keep(fields).into_iter().collect();
-    if rows.decimal.is_none() {
-        for at in 0..rows.len() {
-            if unused.len() >= UNUSED_MAX {
-                break;
-            }
-            let mut hints = Hints::default();
-            let _ = (kind.check)(&rows.row(at), &mut rows.at(&mut hints));
-            let unknown = hints.iter().filter(|hint| hint.code == HintCode::UnbekanntesFeld);
-            unused.extend(unknown.filter_map(|hint| hint.feld.clone()).map(Ok));
-        }
-    }
-    let nearest = |name: &String| nearest(name, fields.iter().copied()).filter(|_| !name.contains(' '));
-    let named = |name: String| match (shown(&name), nearest(&name)) {
-        (name, Some(nearest)) => {
-            Complaint::new(format!("{name} (nearest: {nearest})"), format!("{name} (gemeint: {nearest}?)"))
-        }
-        (name, None) => Complaint::new(name.clone(), name),
-    };
-    let nameless =
-        |at| Complaint::new(format!("the {at}. (without a name)"), format!("die {at}. (ohne Namen)"));
-    unused.into_iter().map(|name| name.map_or_else(nameless, named)).collect()
-}
-
-/// Finds out which sign separates decimals, unless the caller said so.
-pub fn decide_decimal(kind: &Import, rows: &mut Rows, said: Option<Decimal>) -> Result<(), Complaint> {
-    if rows.decimal.is_none() {
-        return match said {
-            Some(_) => Err(Complaint::new(
-                "JSON has a decimal point always: leave --decimal out",
-                "JSON hat immer einen Dezimalpunkt; die Angabe bitte weglassen.",
-            )),
-            None => Ok(()),
-        };
-    }
-    if said.is_some() {
-        rows.decimal = said;
-        return Ok(());
-    }
-    let numbers = RefCell::new(Numbers::default());
-    for at in 0..rows.len() {
-        let row = rows.row(at);
-        let read = |row: &Json<'_>| {
-            (kind.check)(row, &mut At::survey(&mut Hints::default(), rows.decimal, &numbers))
-        };
-        // What is no number ends the reading of a row, but not of its other cells.
-        if read(&row).is_err() {
-            for single in singles(&row) {
-                let _ = read(&single);
-            }
-        }
-    }
-    let decimal = numbers.borrow().decimal().map_err(|(column, cell)| {
-        let (group, point) = (cell.replace('.', ""), cell.replacen('.', ",", 1));
-        let column = shown(column);
-        Complaint::new(
-            format!("column {column}: {cell} could be {group} or, with a decimal point, {point}: say --decimal comma for the first, --decimal point for the second"),
-            format!("Spalte {column}: {cell} kann {group} heißen oder, mit einem Dezimalpunkt, {point}. Bitte angeben, was Dezimalen trennt: Komma für das erste, Punkt für das zweite."),
-        )
-    });
-    rows.decimal = Some(decimal?);
-    Ok(())
-}
-
 /// The cells of a row, each as a row of its own.
-fn singles<'j>(row: &Json<'j>) -> Vec<Json<'j>> {
+pub fn singles<'j>(row: &Json<'j>) -> Vec<Json<'j>> {
     let Json::Object(members) = row else { return Vec::new() };
     members.iter().map(|member| Json::Object(vec![member.clone()])).collect()
 }
@@ -191,7 +131,6 @@ pub fn check(kind: &Import, rows: &Rows, mistakes: &mut Mistakes) {
     let mut known = KnownKeys { keys: kind.keys, hasher: RandomState::new(), rows: HashMap::new() };
     for at in 0..rows.len() {
         let row = rows.row(at);
-        let line = rows.line(at);
         let mut found = Vec::new();
         if rows.decimal.is_some() {
             found.extend(doubtful(&row).into_iter().map(Box::new));
@@ -215,7 +154,7 @@ pub fn check(kind: &Import, rows: &Rows, mistakes: &mut Mistakes) {
             found.push(Refusal::field(Code::FeldWiderspruch, column, message));
         }
         for refusal in &found {
-            mistakes.add(Mistake::of_row(line, &row, refusal));
+            mistakes.add(Mistake::of_row(rows, at, &row, refusal));
         }
         if mistakes.is_full() {
             return;

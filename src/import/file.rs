@@ -6,18 +6,22 @@ use std::io::Read;
 use std::path::Path;
 
 use encoding_rs::WINDOWS_1252;
+use memchr::memmem;
 use serde::Deserializer as _;
 use serde::de::{SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::Import;
 pub use super::complaint::Complaint;
+use super::header::{Header, Names};
 use super::room::{COMMAND_TABLE_BYTES_MAX, ROW_BYTES, Room};
 use super::sheet::Sheet;
-use super::table::{self, Columns, NUMBER, RECORD_BYTES_MAX, RecordPlace, Scanner, record_too_long};
+use super::table::{self, Columns, NUMBER, OfSheet, RECORD_BYTES_MAX, RecordPlace, Scanner, record_too_long};
 use super::workbook;
 use crate::http::json::Json;
 use crate::http::wire::{At, Decimal};
 use crate::rules::error::Hints;
+use crate::rules::text::shown;
 
 /// Largest file in bytes, of the command line: what is no spreadsheet is not longer than its table.
 const FILE_BYTES_MAX: u64 = COMMAND_TABLE_BYTES_MAX as u64;
@@ -28,8 +32,10 @@ pub struct Rows {
     rows: Vec<RecordPlace>,
     /// The columns of a table and what separates its cells.
     table: Option<(Columns, u8)>,
+    pub header: Header,
     /// What separates the decimals of a table; none where the file is JSON.
     pub decimal: Option<Decimal>,
+    is_1904: bool,
 }
 
 /// Opens a file to import. A pipe or a device is refused before it is opened: it may never begin, or never end (D22).
@@ -50,7 +56,8 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Complaint {
     Complaint::new(format!("{path} cannot be read: {error}"), format!("{path} ist nicht zu lesen: {error}"))
 }
 
-fn bytes(path: &Path) -> Result<Vec<u8>, Complaint> {
+/// A whole file for the command line.
+pub fn bytes(path: &Path) -> Result<Vec<u8>, Complaint> {
     let mut bytes = Vec::new();
     let read = open(path)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
     match read.map_err(|error| unreadable(path, &error))? {
@@ -66,18 +73,23 @@ fn bytes(path: &Path) -> Result<Vec<u8>, Complaint> {
 }
 
 impl Rows {
-    /// Reads a file; `sheet` names the sheet of a spreadsheet that is wanted.
-    pub fn open(path: &Path, sheet: Option<&str>) -> Result<Rows, Complaint> {
-        Rows::of_bytes(bytes(path)?, sheet, COMMAND_TABLE_BYTES_MAX)
-    }
-
-    /// The rows of a file whose table may take so many bytes.
-    pub fn of_bytes(bytes: Vec<u8>, sheet: Option<&str>, bytes_max: usize) -> Result<Rows, Complaint> {
+    /// The rows of a kind in a file whose table may take so many bytes; `sheet` names the sheet of a spreadsheet that is
+    /// wanted.
+    pub fn of_bytes(
+        kind: &Import,
+        bytes: Vec<u8>,
+        sheet: Option<&str>,
+        bytes_max: usize,
+    ) -> Result<Rows, Complaint> {
         let mut room = Room::of(bytes_max);
         if workbook::is_zip(&bytes) {
-            let Sheet { text, lines, width, mut room, .. } = workbook::read(&bytes, sheet, room)?;
-            return Rows::of(text, Some((&lines, width)), &mut room);
+            let Sheet { text, lines, width, merged, is_1904, mut room, .. } =
+                workbook::read(&bytes, sheet, room)?;
+            let of_sheet = OfSheet { lines: &lines, width, merged };
+            let rows = Rows::of(text, Some(&of_sheet), &kind.names(), &mut room)?;
+            return Ok(Rows { is_1904, ..rows });
         }
+        refuse_others(&bytes)?;
         if sheet.is_some() {
             return Err(Complaint::new(
                 "only a spreadsheet has sheets: leave --sheet out",
@@ -86,15 +98,21 @@ impl Rows {
         }
         let text = decode(bytes)?;
         room.take(text.len())?;
-        Rows::of(text, None, &mut room)
+        Rows::of(text, None, &kind.names(), &mut room)
     }
 
+    /// The rows of a text of ours, whose first record is its header.
     pub fn of_text(text: String) -> Result<Rows, Complaint> {
-        Rows::of(text, None, &mut Room::of(COMMAND_TABLE_BYTES_MAX))
+        Rows::of(text, None, &Names::default(), &mut Room::of(COMMAND_TABLE_BYTES_MAX))
     }
 
-    /// JSON when the text begins like JSON, else a table; `sheet` has the lines of the records of a sheet and its width.
-    fn of(mut text: String, sheet: Option<(&[u32], usize)>, room: &mut Room) -> Result<Rows, Complaint> {
+    /// JSON when the text begins like JSON, else a table.
+    fn of(
+        mut text: String,
+        sheet: Option<&OfSheet<'_>>,
+        names: &Names,
+        room: &mut Room,
+    ) -> Result<Rows, Complaint> {
         if text.starts_with('\u{feff}') {
             text.remove(0);
         }
@@ -103,19 +121,13 @@ impl Rows {
             Some(b'[') if sheet.is_none() => json_array(&text, room)?,
             Some(b'{') if sheet.is_none() => json_lines(&text, room)?,
             Some(_) => {
-                let header = text
-                    .lines()
-                    .find(|line| !line.trim().is_empty() && !line.trim_start_matches('"').starts_with("# "));
-                let separator = match sheet {
-                    Some(_) => b';',
-                    None => table::separator(header.unwrap_or_default()),
-                };
-                let (columns, rows) = table::read(&text, separator, sheet, room)?;
-                let table = Some((columns, separator));
-                return Ok(Rows { text, rows, table, decimal: Some(Decimal::Comma) });
+                let separator = if sheet.is_some() { b';' } else { table::separator_for(&text, names) };
+                let (columns, header, rows) = table::read(&text, separator, sheet, names, room)?;
+                let (table, decimal) = (Some((columns, separator)), Some(Decimal::Comma));
+                return Ok(Rows { text, rows, table, header, decimal, is_1904: false });
             }
         };
-        Ok(Rows { text, rows, table: None, decimal: None })
+        Ok(Rows { text, rows, table: None, header: Header::default(), decimal: None, is_1904: false })
     }
 
     pub fn len(&self) -> usize {
@@ -130,8 +142,18 @@ impl Rows {
         self.rows.get(at).map_or(0, |place| place.line)
     }
 
+    /// A column as the file calls it, and by our name where that is another.
+    pub fn shown_column(&self, field: &str) -> String {
+        match self.header.heading(field) {
+            Some(heading) => format!("{} ({})", shown(heading), shown(field)),
+            None => shown(field).into_owned(),
+        }
+    }
+
     pub fn at<'h>(&self, hints: &'h mut Hints) -> At<'h> {
-        At::row(hints, self.decimal)
+        let mut at = At::row(hints, self.decimal);
+        at.is_1904 = self.is_1904;
+        at
     }
 
     /// A row as a JSON object; the cells of a table are strings, the numbers of a spreadsheet numbers.
@@ -180,6 +202,33 @@ impl Rows {
         }
         unused
     }
+}
+
+/// Refuses what is often taken for a table, and says what to do.
+fn refuse_others(bytes: &[u8]) -> Result<(), Complaint> {
+    // In a file of the old kind lies one with a password, too (MS-OFFCRYPTO).
+    const OLE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+    const PASSWORD: &[u8] = b"E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e\0";
+    let (english, german) = match bytes.trim_ascii_start() {
+        [b'<', ..] => (
+            "this is a web page or XML: open it in a spreadsheet program and save it as .xlsx",
+            "Das ist eine Webseite oder XML. Bitte in einer Tabellenkalkulation öffnen und als .xlsx speichern.",
+        ),
+        whole if whole.starts_with(b"%PDF") => (
+            "this is a PDF: only a table can be imported, .xlsx, .ods or .csv",
+            "Das ist ein PDF. Importiert wird nur eine Tabelle (.xlsx, .ods oder .csv).",
+        ),
+        whole if whole.starts_with(OLE) && memmem::find(whole, PASSWORD).is_some() => (
+            "this file has a password: save it without one",
+            "Diese Datei hat ein Kennwort. Bitte ohne Kennwort speichern.",
+        ),
+        whole if whole.starts_with(OLE) => (
+            "this is a file of an old Excel (.xls): open it and save it as .xlsx",
+            "Das ist eine Datei des alten Excel (.xls). Bitte dort öffnen und als .xlsx speichern.",
+        ),
+        _ => return Ok(()),
+    };
+    Err(Complaint::new(english, german))
 }
 
 /// The text of a file: UTF-8, else Windows-1252 as Excel writes it, but never both (D22).

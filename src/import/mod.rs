@@ -4,6 +4,8 @@
 pub mod check;
 mod complaint;
 pub mod file;
+mod header;
+pub mod look;
 mod ods;
 pub mod parts;
 pub mod room;
@@ -23,6 +25,7 @@ use crate::http::json::Json;
 use crate::http::wire::{At, FromJson};
 use crate::rules::error::Checked;
 use file::{Complaint, Rows};
+use header::Names;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Upserted {
@@ -136,6 +139,10 @@ impl Import {
             check: |row, at| T::from_json(row, at).map(drop),
             run,
         }
+    }
+
+    fn names(&self) -> Names {
+        Names { fields: self.fields, key: self.keys.first().and_then(|key| key.first()).copied() }
     }
 
     pub fn groups(&self, rows: &Rows) -> std::result::Result<Groups, Complaint> {

@@ -9,7 +9,7 @@ use quick_xml::events::BytesStart;
 
 use super::complaint::Complaint;
 use super::room::{ROW_BYTES, Room};
-use super::sheet::{COLUMNS_MAX, Sheet, choose, decimal, merged_cells, no_value};
+use super::sheet::{COLUMNS_MAX, Sheet, choose, decimal, no_value};
 use super::table::{RECORD_BYTES_MAX, cell_bytes, record_too_long};
 use super::xml::{Piece, Pieces, attribute, unreadable};
 
@@ -28,6 +28,13 @@ struct Cell {
 fn repeated(element: &BytesStart<'_>, name: &str) -> Result<u32, Complaint> {
     let times = attribute(element, name)?.map(|text| text.parse::<u32>().map_err(unreadable)).transpose()?;
     Ok(times.unwrap_or(1))
+}
+
+/// Whether what is shown of a whole number is it with zeros before it.
+fn is_padded(shown: &str, value: &str) -> bool {
+    shown.len() > value.len()
+        && shown.bytes().chain(value.bytes()).all(|byte| byte.is_ascii_digit())
+        && shown.trim_start_matches('0') == value.trim_start_matches('0')
 }
 
 /// A cell and the columns in which it stands.
@@ -130,10 +137,11 @@ impl Content {
         Ok(())
     }
 
-    fn begin_cell(&self, element: &BytesStart<'_>) -> Result<Cell, Complaint> {
-        let spans = |name| repeated(element, name).map(|span| span > 1);
-        if spans("table:number-columns-spanned")? || spans("table:number-rows-spanned")? {
-            return Err(merged_cells(self.row));
+    fn begin_cell(&mut self, element: &BytesStart<'_>) -> Result<Cell, Complaint> {
+        let columns = repeated(element, "table:number-columns-spanned")?;
+        let rows = repeated(element, "table:number-rows-spanned")?;
+        if columns > 1 || rows > 1 {
+            self.sheet.merge(self.row, self.row.saturating_add(rows.max(1) - 1));
         }
         let mut cell = Cell {
             repeated: repeated(element, "table:number-columns-repeated")?,
@@ -178,7 +186,12 @@ impl Content {
 
     fn end_cell(&mut self) -> Result<(), Complaint> {
         let Some(cell) = self.cell.take() else { return Ok(()) };
-        let value = cell.value.or_else(|| (cell.paragraphs > 0).then_some(cell.text));
+        let (value, is_number) = match cell.value {
+            // A postcode is shown with its zeros.
+            Some(value) if cell.is_number && is_padded(&cell.text, &value) => (Some(cell.text), false),
+            Some(value) => (Some(value), cell.is_number),
+            None => ((cell.paragraphs > 0).then_some(cell.text), false),
+        };
         let after = self.column.saturating_add(cell.repeated);
         match value {
             None if cell.has_formula => return Err(no_value(self.row.saturating_add(1))),
@@ -190,7 +203,7 @@ impl Content {
                     return Err(record_too_long(self.row.saturating_add(1)));
                 }
                 if !columns.is_empty() {
-                    self.cells.push(Repeated { columns, value, is_number: cell.is_number });
+                    self.cells.push(Repeated { columns, value, is_number });
                 }
             }
             _ => {}

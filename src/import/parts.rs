@@ -120,7 +120,7 @@ pub fn store_group<'c>(
     let stored = WriteTx::carry_out(tx, who, store).map_err(Stop::Failed)?;
     let stored = stored.map_err(|(at, failure)| match (failure, read.get(at)) {
         (Failure::Refused(refusal), Some(row)) => {
-            Stop::Refused(Mistake::of_row(group.get(at).map_or(0, |at| rows.line(*at)), row, &refusal))
+            Stop::Refused(Mistake::of_row(rows, group.get(at).copied().unwrap_or_default(), row, &refusal))
         }
         (failure, _) => Stop::Failed(failure),
     })?;

@@ -16,6 +16,10 @@ pub struct Sheet {
     pub lines: Vec<u32>,
     /// Columns of the widest record; the others end with their last cell.
     pub width: usize,
+    /// First and last line of the merged cells that reach lowest.
+    pub merged: Option<(u32, u32)>,
+    /// Its days are counted from 1904 on.
+    pub is_1904: bool,
     column: u32,
     record_start: usize,
     /// What is left for the rows, and for what a reader remembers on its way to them.
@@ -25,6 +29,12 @@ pub struct Sheet {
 impl Sheet {
     pub fn within(room: Room) -> Sheet {
         Sheet { room, ..Sheet::default() }
+    }
+
+    /// Remembers cells that are merged, in rows counted from 0. Titles above the header may be.
+    pub fn merge(&mut self, first: u32, last: u32) {
+        let lines = (first.saturating_add(1), last.saturating_add(1));
+        self.merged = self.merged.filter(|(_, lowest)| *lowest >= lines.1).or(Some(lines));
     }
 
     /// Adds a cell, which stands to the right of or below the one before; both are counted from 0.
@@ -118,10 +128,10 @@ pub fn decimal(number: f64, line: u32) -> Result<String, Complaint> {
     }
 }
 
-/// The refusal of merged cells, of which `row`, from 0, has the first.
-pub fn merged_cells(row: u32) -> Complaint {
+/// The refusal of merged cells, of which this line has the first.
+pub fn merged_cells(line: u32) -> Complaint {
     Complaint::at_line(
-        row.saturating_add(1),
+        line,
         "merged cells: only the first of them has a value; split them and fill in each",
         "verbundene Zellen; nur die erste hat einen Wert. Bitte trennen und jede ausfüllen",
     )

@@ -12,7 +12,7 @@ use zip::{ZipArchive, ZipWriter};
 use super::complaint::Complaint;
 use super::ods;
 use super::room::{ROW_BYTES, Room};
-use super::sheet::{SHEETS_MAX, Sheet, choose, decimal, merged_cells, no_value, too_many_sheets};
+use super::sheet::{SHEETS_MAX, Sheet, choose, decimal, no_value, too_many_sheets};
 use super::table::excerpt;
 use super::xml::{Piece, Pieces, attribute, unreadable};
 
@@ -185,11 +185,12 @@ fn cells(parts: &[u8], wanted: Option<&str>, room: Room) -> Result<Sheet, Compla
         .collect();
     let name = choose(&sheets, wanted)?;
     let merged = book.merge_cells_by_sheet_name(name).map_err(unreadable)?;
-    if let Some(first) = merged.first() {
-        return Err(merged_cells(first.start.0));
-    }
     let is_1904 = book.has_1904_epoch();
     let mut sheet = Sheet::within(room);
+    sheet.is_1904 = is_1904;
+    merged.iter().for_each(|cells| sheet.merge(cells.start.0, cells.end.0));
+    let padded = padded(&mut book, name, &mut sheet.room)?;
+    let mut padded = padded.iter().peekable();
     let mut cells = book.worksheet_cells_reader(name).map_err(unreadable)?;
     // Formulas as they stand there: written out for each cell they could be any number of letters.
     while let Some(cell) = cells.next_cell_with_formula_metadata().map_err(unreadable)? {
@@ -198,8 +199,17 @@ fn cells(parts: &[u8], wanted: Option<&str>, room: Room) -> Result<Sheet, Compla
         match cell.value {
             DataRef::Empty if cell.formula.is_some() => return Err(no_value(line)),
             DataRef::Empty => {}
-            DataRef::Int(number) => sheet.add(row, column, &number.to_string(), true)?,
-            DataRef::Float(number) => sheet.add(row, column, &decimal(number, line)?, true)?,
+            DataRef::Int(_) | DataRef::Float(_) => {
+                let number = match cell.value {
+                    DataRef::Int(number) => number.to_string(),
+                    DataRef::Float(number) => decimal(number, line)?,
+                    _ => String::new(),
+                };
+                let width = padded.next_if(|padded| padded.0 == cell.pos).map_or(0, |padded| padded.1);
+                let is_padded = number.len() < width && number.bytes().all(|byte| byte.is_ascii_digit());
+                let number = if is_padded { format!("{number:0>width$}") } else { number };
+                sheet.add(row, column, &number, !is_padded)?;
+            }
             DataRef::String(text) => sheet.add(row, column, &text, false)?,
             DataRef::SharedString(text) => sheet.add(row, column, text, false)?,
             DataRef::Bool(value) => sheet.add(row, column, if value { "true" } else { "false" }, false)?,
@@ -211,6 +221,38 @@ fn cells(parts: &[u8], wanted: Option<&str>, room: Room) -> Result<Sheet, Compla
         }
     }
     Ok(sheet)
+}
+
+/// The numbers of a sheet that are shown with zeros before them, as postcodes are, and how many digits each has.
+fn padded(
+    book: &mut Xlsx<Cursor<&[u8]>>,
+    name: &str,
+    room: &mut Room,
+) -> Result<Vec<((u32, u32), usize)>, Complaint> {
+    let mut cells = book.worksheet_cells_reader(name).map_err(unreadable)?;
+    let format = |style: &Style| style.number_format.as_ref().map_or(0, |format| zeros(&format.format_code));
+    let digits: Vec<usize> = cells.styles().iter().map(format).collect();
+    let mut padded = Vec::new();
+    if digits.iter().all(|digits| *digits == 0) {
+        return Ok(padded);
+    }
+    while let Some((cell, style)) = cells.next_cell_with_style_id().map_err(unreadable)? {
+        let is_number = matches!(cell.get_value(), DataRef::Int(_) | DataRef::Float(_));
+        if let Some(digits) = digits.get(style).filter(|digits| is_number && **digits > 0) {
+            room.take(size_of::<((u32, u32), usize)>())?;
+            padded.push((cell.get_position(), *digits));
+        }
+    }
+    Ok(padded)
+}
+
+/// How many digits a format such as 00000, `[$-407]00000` or "D-"00000 shows at least; 0 where it is of another kind.
+fn zeros(format: &str) -> usize {
+    let behind =
+        |text: &str| ["]", "\""].iter().filter_map(|end| text.rfind(end)).max().map_or(0, |at| at + 1);
+    let digits = format.get(behind(format)..).unwrap_or_default().trim_start_matches(['\\', '-', ' ']);
+    let is_such = digits.len() >= 4 && digits.len() <= 18 && digits.bytes().all(|byte| byte == b'0');
+    if is_such { digits.len() } else { 0 }
 }
 
 /// A day, or a day and a time to the nearest second.

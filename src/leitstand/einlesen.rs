@@ -18,13 +18,12 @@ use crate::db::waiting::Account;
 use crate::failure::{Failure, Result};
 use crate::gate::administration::{self, Akteur};
 use crate::http::json::Json;
-use crate::http::wire::Decimal;
 use crate::import::Groups;
-use crate::import::check::{Mistake, MistakePlace, Mistakes, check, decide_decimal, unused};
+use crate::import::check::{Mistake, MistakePlace, Mistakes};
 use crate::import::file::{Complaint, Rows};
+use crate::import::look;
 use crate::import::parts::{self, Counts, PART_ROWS_MAX, Part, Stop, Unfinished, store_group};
 use crate::import::room::UPLOAD_TABLE_BYTES_MAX;
-use crate::import::template::EXAMPLE;
 use crate::rules::day::Instant;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::text::shown;
@@ -39,23 +38,22 @@ const CELLS_SHOWN_MAX: usize = 200;
 
 struct Checked {
     rows: Rows,
-    unused: Vec<String>,
-    left_out: Vec<u32>,
+    /// What is said of how the file was understood, each under its heading.
+    notes: Vec<(&'static str, String)>,
     mistakes: Mistakes,
 }
 
 fn checked(upload: &Upload, job: &Job) -> std::result::Result<Checked, Complaint> {
     job.set_step("Die Datei wird gelesen.", 0);
-    let mut rows = Rows::of_bytes(upload.content.to_vec(), upload.sheet.as_deref(), UPLOAD_TABLE_BYTES_MAX)?;
-    job.set_step("Die Zeilen werden geprüft.", 0);
-    let kind = upload.kind;
-    let unused = unused(kind, &mut rows).iter().map(|column| column.german().to_owned()).collect();
+    let (kind, mut notes) = (upload.kind, Vec::new());
+    let say = &mut |about, said: Complaint| notes.push((about, said.german().to_owned()));
     let columns = columns(kind);
-    let left_out = rows.leave_out(|row| columns.is_example(row));
-    decide_decimal(kind, &mut rows, upload.decimal)?;
-    let mut mistakes = Mistakes::default();
-    check(kind, &rows, &mut mistakes);
-    Ok(Checked { rows, unused, left_out, mistakes })
+    let bytes = upload.content.to_vec();
+    let file = look::Source { bytes, sheet: upload.sheet.as_deref(), bytes_max: UPLOAD_TABLE_BYTES_MAX };
+    let mut rows = look::read(kind, file, |row| columns.is_example(row), say)?;
+    job.set_step("Die Zeilen werden geprüft.", 0);
+    let mistakes = look::judge(kind, &mut rows, upload.decimal, say)?;
+    Ok(Checked { rows, notes, mistakes })
 }
 
 fn not_read(complaint: &Complaint) -> String {
@@ -76,23 +74,15 @@ pub fn look(upload: &Upload, job: &Job) -> std::result::Result<Outcome, String> 
 }
 
 fn preview(upload: &Upload, checked: &Checked) -> Markup {
-    let Checked { rows, unused, left_out, mistakes } = checked;
-    let decimal = match rows.decimal {
-        _ if !has_separators(rows) => String::new(),
-        None => String::new(),
-        Some(Decimal::Comma) => "Komma: 24.860 heißt 24860".to_owned(),
-        Some(Decimal::Point) => "Punkt: 24.860 heißt 24,86".to_owned(),
-    };
-    let examples = left_out.iter().map(|line| format!("Zeile {line} ({EXAMPLE})")).collect::<Vec<_>>();
+    let Checked { rows, notes, mistakes } = checked;
+    let mut known = vec![
+        ("Datei", upload.name.clone()),
+        ("Inhalt", named(upload.kind.kind)),
+        ("Zeilen", number(rows.len())),
+    ];
+    known.extend(notes.iter().cloned());
     html! {
-        (facts(&[
-            ("Datei", upload.name.clone()),
-            ("Inhalt", named(upload.kind.kind)),
-            ("Zeilen", number(rows.len())),
-            ("Dezimalen trennt", decimal),
-            ("Nicht benutzte Spalten", unused.join(", ")),
-            ("Ausgelassene Beispiele", examples.join(", ")),
-        ]))
+        (facts(&known))
         @if rows.is_empty() { p.refused { "Die Datei hat keine Zeilen." } }
         @if !mistakes.is_empty() {
             p.refused role="alert" { "Bitte diese Fehler in der Datei beheben und sie noch einmal hochladen. Es wurde nichts gespeichert." }
@@ -106,21 +96,13 @@ fn preview(upload: &Upload, checked: &Checked) -> Markup {
     }
 }
 
-/// Whether a number of the first rows has a sign that may separate decimals.
-fn has_separators(rows: &Rows) -> bool {
-    let is_one = |(_, text): &(String, String)| {
-        text.contains(['.', ',']) && text.chars().all(|c| c.is_ascii_digit() || "+-.,".contains(c))
-    };
-    (0..rows.len().min(ROWS_SHOWN_MAX)).any(|at| cells(&rows.row(at)).iter().any(is_one))
-}
-
 fn table_of(mistakes: &Mistakes) -> Markup {
     let place = |mistake: &Mistake| match &mistake.place {
         MistakePlace::Line(line) => line.to_string(),
         MistakePlace::Receipt(receipt, line) => format!("Bon {receipt}, {line}"),
     };
     html! {
-        (table("Fehler", "", mistakes.listed()).numbers("Zeile", place).text("Spalte", |mistake| or_blank(&mistake.column)).text("Wert", |mistake| or_blank(&mistake.value)).text("Was falsch ist", |mistake| mistake.message.clone()))
+        (table("Fehler", "", mistakes.listed()).numbers("Zeile", place).text("Spalte", |mistake| or_blank(&mistake.heading)).text("Wert", |mistake| or_blank(&mistake.value)).text("Was falsch ist", |mistake| mistake.message.clone()))
         @if mistakes.is_full() { p { "Es gibt noch mehr Fehler." } }
     }
 }

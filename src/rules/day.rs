@@ -142,6 +142,32 @@ impl Day {
     }
 }
 
+/// Reads a day and a time without an offset: `DD.MM.YYYY HH:MM`, with seconds or `Uhr`, or `YYYY-MM-DDTHH:MM:SS`.
+fn local(text: &str) -> Option<DateTime> {
+    let (day, time) = text.trim().split_once([' ', 'T'])?;
+    let day = Day::parse_german(day.trim_end_matches(',')).or_else(|| Day::parse_plain(day))?;
+    let time = time.trim().trim_end_matches("Uhr").trim_end();
+    let time = if time.find(':') == Some(1) { format!("0{time}") } else { time.to_owned() };
+    let is_time = time.len() >= 5 && time.bytes().all(|byte| byte.is_ascii_digit() || byte == b':');
+    let time = time.parse::<Time>().ok().filter(|_| is_time)?;
+    Some(day.0.to_datetime(time))
+}
+
+impl Day {
+    /// The day of a day and time without an offset.
+    pub fn of_local(text: &str) -> Option<Day> {
+        local(text).map(|moment| Day(moment.date()))
+    }
+}
+
+impl Instant {
+    /// The instant of a day and time in Berlin; none where there are two or none of it, as the clocks are changed.
+    pub fn of_local(text: &str) -> Option<Instant> {
+        let moment = BERLIN.to_ambiguous_timestamp(local(text)?).unambiguous().ok()?;
+        Instant::of_timestamp(moment)
+    }
+}
+
 impl DayTime {
     fn text(self, buffer: &mut Buffer) -> &str {
         text(self.0.0.to_datetime(Time::midnight()), buffer)

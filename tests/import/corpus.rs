@@ -1,6 +1,6 @@
 //! The files: what each is, and what must become of it.
 
-use super::sheets::{ods, ods_of, sheet_data, table, xlsx, xlsx_of, zipped};
+use super::sheets::{ods, ods_of, sheet_data, table, xlsx, xlsx_of, xlsx_with, zipped};
 
 /// What must become of a file.
 pub enum Expected {
@@ -48,6 +48,8 @@ pub fn cases() -> Vec<Case> {
     cases.extend(encodings());
     cases.extend(decimals());
     cases.extend(separators());
+    cases.extend(headers());
+    cases.extend(moments());
     cases.extend(spoilt());
     cases.extend(workbooks());
     cases.extend(documents());
@@ -134,6 +136,18 @@ fn encodings() -> Vec<Case> {
             refused(&["line 2", "two encodings"]),
         ),
         kunden("UTF-16", &utf16, refused(&["UTF-8"])),
+        kunden(
+            "an old .xls",
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0",
+            refused(&[".xls", "save it as .xlsx"]),
+        ),
+        kunden(
+            "a workbook with a password",
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e\0",
+            refused(&["password", "without"]),
+        ),
+        kunden("a web page", b"<html><table>", refused(&["web page", "save it as .xlsx"])),
+        kunden("a PDF", b"%PDF-1.7", refused(&["PDF", ".csv"])),
         kunden("bytes of zero", b"kundennr;name\n1;Hof\0\n", refused(&["UTF-8"])),
         kunden(
             "a control character",
@@ -152,16 +166,33 @@ fn decimals() -> Vec<Case> {
         artikel(
             "24.860 alone",
             &["24.860"],
-            refused(&["column preis", "24.860", "24860", "24,860", "--decimal comma"]),
+            refused(&["line 2, column preis", "24.860", "(24860)", "(24,86)", "--decimal comma"]),
         ),
         artikel("24.860 as thousands", &["24.860"], stored(&["0|24860000000|0"]))
             .with(&["--decimal", "comma"]),
         artikel("24.860 as decimals", &["24.860"], stored(&["0|24860000|0"])).with(&["--decimal", "point"]),
         artikel("24.860 beside a comma", &["24.860", "0,5"], stored(&["0|24860000000|0", "1|500000|0"])),
-        artikel("24.860 beside 0.75", &["24.860", "0.75"], stored(&["0|24860000|0", "1|750000|0"])),
+        artikel("24.860 beside 0.75", &["24.860", "0.75"], refused(&["line 2", "24.860", "--decimal"])),
+        artikel(
+            "1.500 beside 19.5",
+            &["19.5", "1.500"],
+            refused(&["line 3, column preis", "(1500)", "(1,5)", "--decimal"]),
+        ),
+        artikel(
+            "1.500 beside 19.5 as decimals",
+            &["19.5", "1.500"],
+            stored(&["0|19500000|0", "1|1500000|0"]),
+        )
+        .with(&["--decimal", "point"]),
+        artikel(
+            "1.500 beside 19.5 as thousands",
+            &["19.5", "1.500"],
+            refused(&["line 2, column preis, value \"19.5\"", "zum Beispiel 1234,5"]),
+        )
+        .with(&["--decimal", "comma"]),
         artikel("0.750 alone", &["0.750"], stored(&["0|750000|0"])),
         artikel("12.5 beside a comma", &["12.5", "0,5"], refused(&["line 2", "column preis", "12.5"])),
-        artikel("1.234.567 alone", &["1.234.567"], refused(&["--decimal comma"])),
+        artikel("1.234.567 alone", &["1.234.567"], stored(&["0|1234567000000|0"])),
         artikel("two commas", &["1,2,3"], refused(&["line 2", "column preis", "1,2,3"])),
         artikel("a unit behind a number", &["5 EUR"], refused(&["line 2", "column preis", "5 EUR"])),
         artikel(
@@ -177,6 +208,104 @@ fn decimals() -> Vec<Case> {
             "artikelnummer;bezeichnung;chargenpflichtig\n1;A;WAHR\n2;B;FALSCH\n",
             stored(&["1||1", "2||0"]),
         ),
+    ]
+}
+
+fn headers() -> Vec<Case> {
+    let kunden = |name, text: &str, expected| case(name, "kunden", text, expected);
+    let artikel = |name, text: &str, expected| case(name, "artikel", text, expected);
+    vec![
+        kunden(
+            "titles above the header",
+            "Kundenliste 2026\nStand: 3.2.2026\n\nKundennr;Name\n1;Hof\n",
+            stored(&["1|Hof||"]),
+        ),
+        kunden(
+            "titles of as many cells",
+            "Kundenliste;;\n;;\nNr.;Firma;Ort\n1;Hof;Ulm\n",
+            stored(&["1|Hof||Ulm"]),
+        ),
+        kunden("a line that says the separator", "sep=,\nNr,Firma\n1,Hof\n", stored(&["1|Hof||"])),
+        kunden(
+            "a title with other separators",
+            "Liste, Stand; heute\nNr,Firma\n1,Hof\n",
+            stored(&["1|Hof||"]),
+        ),
+        kunden(
+            "words of other programs",
+            "Kunden-Nr.;Firma;Postleitzahl;Wohnort\n1;Hof;01234;Ulm\n",
+            stored(&["1|Hof|01234|Ulm"]),
+        ),
+        kunden(
+            "a word beside its name",
+            "kundennr;name;PLZ;Postleitzahl\n1;Hof;01234;99999\n",
+            stored(&["1|Hof|01234|"]),
+        ),
+        kunden(
+            "two words for one column",
+            "Nr.;Firma;Unternehmen\n1;Hof;Gut\n",
+            refused(&["line 1", "\"Firma\" and \"Unternehmen\"", "nachname_firma"]),
+        ),
+        kunden(
+            "no row names a column",
+            "Liste\nrot;blau\n1;2\n",
+            refused(&["first 20 rows", "nachname_firma"]),
+        ),
+        kunden("a header alone", "kundennr;name\n", stored(&[])),
+        kunden(
+            "an old word in a mistake",
+            "Nr.;Firma;LKZ\n1;Hof;Narnia\n",
+            refused(&["line 2, column LKZ (staat)"]),
+        ),
+        artikel("the short number for the number", "Artikel-Nr.;Bezeichnung\n7;A\n", stored(&["7||0"])),
+        artikel("both numbers", "Artikelnummer;artikelnr;Bezeichnung\n7;8;A\n", stored(&["7||0"])),
+        artikel(
+            "a price by its word",
+            "Artikelnummer;Bezeichnung;VK netto\n7;A;1,50\n",
+            stored(&["7|1500000|0"]),
+        ),
+        artikel(
+            "a price of another unit",
+            "Artikelnummer;Bezeichnung;Preis €/dt\n7;A;1,50\n",
+            stored(&["7||0"]),
+        ),
+    ]
+}
+
+fn moments() -> Vec<Case> {
+    let kontrakt = |name, day: &str, expected| {
+        case(name, "kontrakte", format!("kontrakt_nr;gueltig_von\nK;{day}\n"), expected)
+    };
+    let bon = |name, at: &str, expected| {
+        let text = format!("bon_nr;kassiert_at;bezeichnung;menge;einzelpreis;mwst_satz\n1;{at};A;1;1;7\n");
+        case(name, "barverkaeufe", text, expected)
+    };
+    let books = [("false", "46349"), ("true", "44887")].map(|(is_1904, days)| {
+        let sheet = sheet_data(&[&["kontrakt_nr", "gueltig_von"], &["K", &format!("n:{days}")]]);
+        let workbook = format!(
+            r#"<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><workbookPr date1904="{is_1904}"/><sheets><sheet name="A" sheetId="1" r:id="rId1"/></sheets></workbook>"#
+        );
+        xlsx_with(&[("A", "visible", &sheet)], &[("xl/workbook.xml", &workbook)])
+    });
+    let [since_1900, since_1904] = books;
+    vec![
+        kontrakt("a German day", "23.11.2026", stored(&["K|2026-11-23"])),
+        kontrakt("a German day and time", "23.11.2026 09:12", stored(&["K|2026-11-23"])),
+        kontrakt("the number of a day", "46349", stored(&["K|2026-11-23"])),
+        kontrakt("a year is no day", "2026", refused(&["line 2, column gueltig_von", "2026", "31.07.2026"])),
+        kontrakt("a day that is none", "31.02.2026 09:12", refused(&["line 2, column gueltig_von"])),
+        case("the number of a day in a workbook", "kontrakte", since_1900, stored(&["K|2026-11-23"]))
+            .named("data.xlsx"),
+        case("the number of a day since 1904", "kontrakte", since_1904, stored(&["K|2026-11-23"]))
+            .named("data.xlsx"),
+        bon("a time in winter", "23.11.2026 09:12", stored(&["1|2026-11-23T08:12:00"])),
+        bon("a time in summer", "1.7.2026 9:12:30 Uhr", stored(&["1|2026-07-01T07:12:30"])),
+        bon(
+            "a time that comes twice",
+            "25.10.2026 02:30",
+            refused(&["line 2, column kassiert_at", "Zeitumstellung"]),
+        ),
+        bon("a time that never comes", "29.03.2026 02:30", refused(&["line 2, column kassiert_at"])),
     ]
 }
 
@@ -321,6 +450,28 @@ fn workbooks() -> Vec<Case> {
             },
             refused(&[".xlsx"]),
         ),
+        kunden(
+            "merged cells above the header",
+            xlsx_of(&[(
+                "A",
+                "visible",
+                &format!(
+                    "{}<mergeCells><mergeCell ref=\"A1:D1\"/></mergeCells>",
+                    sheet_data(&[&["Unsere Kunden"], &HEAD, &["1", "Hof", "01234", "Ulm"]])
+                ),
+            )]),
+            stored(&["1|Hof|01234|Ulm"]),
+        ),
+        kunden(
+            "a postcode that is a number of five digits",
+            formatted("00000", &["1", "Hof", "<c s=\"2\"><v>1234</v></c>", "Ulm"]),
+            stored(&["1|Hof|01234|Ulm"]),
+        ),
+        kunden(
+            "a postcode with the country before it",
+            formatted("&quot;D-&quot;00000", &["1", "Hof", "<c s=\"2\"><v>1234</v></c>", "Ulm"]),
+            stored(&["1|Hof|01234|Ulm"]),
+        ),
         artikel("a number", prices("n:24.86"), stored(&["1|24860000|0"])),
         artikel("a number with noise", prices("n:0.30000000000000004"), stored(&["1|300000|0"])),
         artikel("the value of a formula", prices("<c><f>1+1</f><v>2</v></c>"), stored(&["1|2000000|0"])),
@@ -341,6 +492,14 @@ fn workbooks() -> Vec<Case> {
     ]
 }
 
+/// An .xlsx of one partner; the third style of its cells is of this format.
+fn formatted(format: &str, cells: &[&str]) -> Vec<u8> {
+    let styles = format!(
+        r#"<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><numFmts><numFmt numFmtId="170" formatCode="{format}"/></numFmts><cellXfs count="3"><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="170"/></cellXfs></styleSheet>"#
+    );
+    xlsx_with(&[("A", "visible", &sheet_data(&[&HEAD, cells]))], &[("xl/styles.xml", &styles)])
+}
+
 fn documents() -> Vec<Case> {
     let kunden = |name, bytes: Vec<u8>, expected| case(name, "kunden", bytes, expected).named("data.ods");
     let good = |name: &'static str| [["1", name, "01234", "Ulm"]];
@@ -350,6 +509,18 @@ fn documents() -> Vec<Case> {
             "an .ods",
             ods(&[&HEAD, &["1", "Hof &amp; Gut", "01234", "Ulm"], &[], &["n:2", "Gut"]]),
             stored(&["1|Hof & Gut|01234|Ulm", "2|Gut||"]),
+        ),
+        kunden(
+            "an .ods with a postcode that is a number",
+            ods(&[
+                &HEAD,
+                &[
+                    "1",
+                    "Hof",
+                    "<table:table-cell office:value-type=\"float\" office:value=\"1234\"><text:p>01234</text:p></table:table-cell>",
+                ],
+            ]),
+            stored(&["1|Hof|01234|"]),
         ),
         kunden("an .ods with merged cells", ods(&[&HEAD, &["1", spanned]]), refused(&["line 2", "merged"])),
         kunden(

@@ -30,6 +30,14 @@ fn stored(database: &Path, kind: &str, tenant: &str) -> Vec<String> {
             "select k.kundennr || '|' || k.nachname_firma || '|' || coalesce(k.plz, '') || '|' || coalesce(k.ort, '')
              from kunde k join tenant t on t.id = k.tenant_id where t.name = ?1 order by k.kundennr"
         }
+        "kontrakte" => {
+            "select k.kontrakt_nr || '|' || k.gueltig_von
+             from kontrakt k join tenant t on t.id = k.tenant_id where t.name = ?1 order by k.kontrakt_nr"
+        }
+        "barverkaeufe" => {
+            "select b.bon_nr || '|' || strftime('%Y-%m-%dT%H:%M:%S', b.kassiert_am / 1000, 'unixepoch')
+             from bon b join tenant t on t.id = b.tenant_id where t.name = ?1 order by b.bon_nr"
+        }
         _ => {
             "select a.artikelnummer || '|' || coalesce(a.preis, '') || '|' || a.chargenpflichtig
              from artikel a join tenant t on t.id = a.tenant_id where t.name = ?1 order by a.artikelnummer"
@@ -75,4 +83,58 @@ fn each_file_is_imported_exactly_or_refused_by_name() {
     }
     let lost = wrong.iter().filter(|why| why.contains("LOST")).count();
     assert!(wrong.is_empty(), "{} of {} wrong, {lost} lost\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+}
+
+#[test]
+fn what_a_file_was_taken_for_is_said() {
+    // Of each file: what is said of it, and what is not.
+    let table: &[(&str, &str, &[&str], &[&str])] = &[
+        (
+            "kunden",
+            "Kundenliste 2026\n\nNr.;Firma;PLZ\n1;Hof;01234\n",
+            &[
+                "line 3 looks like the header",
+                "line 1 \"Kundenliste 2026\"",
+                "\"Nr.\" is kundennr",
+                "\"Firma\" is nachname_firma",
+            ],
+            &["PLZ", "not used", "Decimals"],
+        ),
+        (
+            "kunden",
+            "kundennr;name;Lieblingsfarbe;Postleitzal;palz\n1;Hof;rot;1;1\n",
+            &["not used: lieblingsfarbe, palz (nearest: plz), postleitzal (nearest: plz)"],
+            &["header", "another name"],
+        ),
+        (
+            "artikel",
+            "artikelnummer;bezeichnung;VK\n1;A;24.860\n2;B;0,5\n",
+            &["behind a comma, as in line 3, column VK (preis): \"0,5\"", "twenty-four thousand (24860)"],
+            &["not used"],
+        ),
+        (
+            "artikel",
+            "artikelnummer;bezeichnung;preis\n1;A;0.5\n",
+            &["behind a point, as in line 2, column preis: \"0.5\"", "24,86"],
+            &["another name"],
+        ),
+        ("kontrakte", "kontrakt_nr;gueltig_von\n1;46349\n", &["gueltig_von", "23.11.2026"], &["Decimals"]),
+        ("kunden", "kundennr;name\n", &["no rows below the header"], &[]),
+        ("kunden", "kundennr;name\n1;Hof\n", &[], &["line", "Columns", "Decimals", "header"]),
+    ];
+    let folder = tempfile::TempDir::new().unwrap();
+    let database = folder.path().join("partnerd.db");
+    assert!(run(&database, &["migrate"]).status.success());
+    let file = folder.path().join("data.csv");
+    for (at, (kind, text, said, not_said)) in table.iter().enumerate() {
+        let tenant = format!("Firma {at}");
+        assert!(run(&database, &["tenant", "create", &tenant]).status.success());
+        std::fs::write(&file, text).unwrap();
+        let output = run(&database, &["import", kind, file.to_str().unwrap(), "--tenant", &tenant]);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{text}: {stderr}");
+        let missing: Vec<_> = said.iter().filter(|said| !stderr.contains(**said)).collect();
+        let wrong: Vec<_> = not_said.iter().filter(|said| stderr.contains(**said)).collect();
+        assert!(missing.is_empty() && wrong.is_empty(), "{text}: {missing:?} {wrong:?} in\n{stderr}");
+    }
 }

@@ -13,6 +13,8 @@ pub struct At<'h> {
     is_import: bool,
     /// What separates the decimals of a cell, where we read one of a table.
     pub decimal: Option<Decimal>,
+    /// The days of its spreadsheet are counted from 1904 on, not from 1900.
+    pub is_1904: bool,
     numbers: Option<&'h RefCell<Numbers>>,
 }
 
@@ -24,6 +26,7 @@ impl<'h> At<'h> {
             unknown_fields_refused,
             is_import: false,
             decimal: None,
+            is_1904: false,
             numbers: None,
         }
     }

@@ -1,7 +1,6 @@
 //! Numbers in the cells of a table: which of comma and point is the decimal sign (D22).
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 /// What separates the decimals in the cells of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,39 +14,49 @@ pub enum Decimal {
 /// The number cells of a file, as far as they tell the decimal sign.
 #[derive(Debug, Default)]
 pub struct Numbers {
-    comma: bool,
-    columns: BTreeMap<String, Points>,
+    /// The first cell that only a comma, and the first that only a point as the decimal sign makes a number.
+    comma: Option<Seen>,
+    point: Option<Seen>,
+    /// The first that could be either.
+    either: Option<Seen>,
+    line: u32,
 }
 
-#[derive(Debug)]
-struct Points {
-    /// The first cell with a point.
-    first: String,
-    /// Every point stands where a thousands separator could.
-    are_groups: bool,
+/// A cell that tells something: where it is, and what stands there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    pub line: u32,
+    pub column: String,
+    pub cell: String,
 }
 
 impl Numbers {
-    pub fn see(&mut self, column: &str, cell: &str) {
-        let cell = cell.trim();
-        self.comma |= cell.contains(',');
-        if !cell.contains('.') {
-            return;
-        }
-        let are_groups = groups_by(cell, '.').is_some();
-        let points = self.columns.entry(column.to_owned());
-        let points = points.or_insert_with(|| Points { first: cell.to_owned(), are_groups: true });
-        points.are_groups &= are_groups;
+    /// The line of the cells that are seen next.
+    pub fn go_to(&mut self, line: u32) {
+        self.line = line;
     }
 
-    /// The decimal sign of the file, or the column and the cell that could be read either way.
-    pub fn decimal(&self) -> Result<Decimal, (&str, &str)> {
-        if self.comma {
-            return Ok(Decimal::Comma);
-        }
-        match self.columns.iter().find(|(_, points)| points.are_groups) {
-            Some((column, points)) => Err((column, &points.first)),
-            None => Ok(Decimal::Point),
+    pub fn see(&mut self, column: &str, cell: &str) {
+        let cell = cell.trim();
+        let place = if cell.contains(',') || cell.matches('.').nth(1).is_some() {
+            &mut self.comma
+        } else if groups_by(cell, '.').is_some() {
+            &mut self.either
+        } else if cell.contains('.') {
+            &mut self.point
+        } else {
+            return;
+        };
+        let line = self.line;
+        place.get_or_insert_with(|| Seen { line, column: column.to_owned(), cell: cell.to_owned() });
+    }
+
+    /// The decimal sign of the file and a cell that tells it, if any has one; or the cell that could be read either way.
+    pub fn decimal(self) -> Result<(Decimal, Option<Seen>), Seen> {
+        match (self.comma, self.either) {
+            (Some(seen), _) => Ok((Decimal::Comma, Some(seen))),
+            (None, Some(seen)) => Err(seen),
+            (None, None) => Ok((Decimal::Point, self.point)),
         }
     }
 }
@@ -122,19 +131,25 @@ mod tests {
     #[test]
     fn the_decimal_sign_is_told_by_the_cells_or_not_at_all() {
         let table = [
-            (&[("a", "24.860")][..], Err(("a", "24.860"))),
-            (&[("a", "24.860"), ("a", "0.750")], Ok(Decimal::Point)),
-            (&[("a", "24.860"), ("b", "0.75")], Err(("a", "24.860"))),
-            (&[("a", "24.860"), ("b", "0,75")], Ok(Decimal::Comma)),
-            (&[("a", "1.234.567")], Err(("a", "1.234.567"))),
-            (&[("a", "0.750")], Ok(Decimal::Point)),
-            (&[("a", "1234.567")], Ok(Decimal::Point)),
-            (&[("a", "7")], Ok(Decimal::Point)),
+            (&["24.860"][..], Err("24.860")),
+            (&["24.860", "0.750"], Err("24.860")),
+            (&["1.500", "19.5"], Err("1.500")),
+            (&["19.5", "1.500"], Err("1.500")),
+            (&["24.860", "0,75"], Ok((Decimal::Comma, Some("0,75")))),
+            (&["1.234.567"], Ok((Decimal::Comma, Some("1.234.567")))),
+            (&["0.750"], Ok((Decimal::Point, Some("0.750")))),
+            (&["1234.567"], Ok((Decimal::Point, Some("1234.567")))),
+            (&["7"], Ok((Decimal::Point, None))),
         ];
         for (cells, expected) in table {
             let mut numbers = Numbers::default();
-            cells.iter().for_each(|(column, cell)| numbers.see(column, cell));
-            assert_eq!(numbers.decimal(), expected, "{cells:?}");
+            cells.iter().for_each(|cell| numbers.see("a", cell));
+            let told = numbers.decimal();
+            let told = match &told {
+                Ok((decimal, seen)) => Ok((*decimal, seen.as_ref().map(|seen| seen.cell.as_str()))),
+                Err(seen) => Err(seen.cell.as_str()),
+            };
+            assert_eq!(told, expected, "{cells:?}");
         }
     }
 }

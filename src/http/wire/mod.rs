@@ -9,7 +9,7 @@ mod cell;
 mod number;
 
 pub use at::{At, FromJson, field};
-pub use cell::{Decimal, Numbers};
+pub use cell::{Decimal, Numbers, Seen};
 pub use number::{Gewicht, Int, Kennung, Tage, Waegung};
 
 use std::collections::BTreeSet;
@@ -292,23 +292,60 @@ fn parsed<T>(json: &Json<'_>, read: impl FnOnce(&str) -> Option<T>) -> Option<T>
 impl FromJson for Day {
     type Value = Day;
 
+    /// In a cell of a table a day may be German, have a time behind it, or be the number by which a spreadsheet counts it.
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Day> {
-        let read = |text: &str| {
-            let german = if at.is_tabular() { Day::parse_german(text) } else { None };
-            german.or_else(|| Day::parse(text))
+        if !at.is_tabular() {
+            let message = "Hier wird ein Datum erwartet, zum Beispiel 2026-07-31.";
+            return parsed(json, Day::parse).map_or_else(|| at.refuse(Code::DatumUngueltig, message), Ok);
+        }
+        let read =
+            |text: &str| Day::parse_german(text).or_else(|| Day::of_local(text)).or_else(|| Day::parse(text));
+        if let Some(day) = parsed(json, read) {
+            return Ok(day);
+        }
+        let Some(day) = serial_day(json, at) else {
+            let message = "Hier wird ein Datum erwartet, zum Beispiel 31.07.2026.";
+            return at.refuse(Code::DatumUngueltig, message);
         };
-        let message = "Hier wird ein Datum erwartet, zum Beispiel 2026-07-31.";
-        parsed(json, read).map_or_else(|| at.refuse(Code::DatumUngueltig, message), Ok)
+        let german = day.german();
+        at.hint(HintCode::WertFraglich, format!("Eine Tageszahl der Tabelle wurde als {german} gelesen."));
+        Ok(day)
     }
+}
+
+/// Days of the years 1990 to 2099 as a spreadsheet counts them; other numbers are taken for something else.
+const SERIALS: std::ops::RangeInclusive<i64> = 32_874..=73_050;
+
+/// The serial number of 1970-01-01, and how many days later the count of 1904 begins.
+const SERIAL_1970: i64 = 25_569;
+const DAYS_UNTIL_1904: i64 = 1_462;
+
+/// The day that a whole number means in a spreadsheet.
+fn serial_day(json: &Json<'_>, at: &At<'_>) -> Option<Day> {
+    let text: &str = match json {
+        Json::String(text) => text,
+        Json::Number(text) => text,
+        _ => return None,
+    };
+    let serial = text.trim().parse::<i64>().ok()? + if at.is_1904 { DAYS_UNTIL_1904 } else { 0 };
+    SERIALS.contains(&serial).then(|| Day::of_number(serial - SERIAL_1970))
 }
 
 impl FromJson for Instant {
     type Value = Instant;
 
+    /// In a cell of a table it may be a German day and time, or have no offset: it is the time in Berlin then.
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Instant> {
-        let message =
-            "Hier wird ein Zeitpunkt mit Zeitzone erwartet, zum Beispiel 2026-07-31T10:15:00+02:00.";
-        parsed(json, Instant::parse).map_or_else(|| at.refuse(Code::DatumUngueltig, message), Ok)
+        let message = match at.is_tabular() {
+            true => {
+                "Hier wird ein Zeitpunkt erwartet, zum Beispiel 31.07.2026 10:15; in der Stunde der Zeitumstellung mit \
+                 Zeitzone (2026-10-25T02:15:00+02:00)."
+            }
+            false => "Hier wird ein Zeitpunkt mit Zeitzone erwartet, zum Beispiel 2026-07-31T10:15:00+02:00.",
+        };
+        let local = |text: &str| if at.is_tabular() { Instant::of_local(text) } else { None };
+        let read = |text: &str| Instant::parse(text).or_else(|| local(text));
+        parsed(json, read).map_or_else(|| at.refuse(Code::DatumUngueltig, message), Ok)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::at::{At, FromJson};
-use super::cell::plain_number;
+use super::cell::{Decimal, plain_number};
 use crate::http::json::Json;
 use crate::rules::error::{Checked, Code, HintCode};
 use crate::rules::fixed::{self, Money, NumberError, Percent, Price, Quantity, Zahl};
@@ -62,8 +62,21 @@ fn decimal(json: &Json<'_>, at: &mut At<'_>, places: u32) -> Checked<i64> {
         Err(NumberError::TooLarge) => {
             at.refuse(Code::FeldUngueltig, "Die Zahl ist zu groß: sie muss unter 1.000.000.000.000 liegen.")
         }
-        Err(NumberError::Malformed) => at
-            .refuse(Code::FeldUngueltig, "Hier wird eine Zahl mit Dezimalpunkt erwartet, zum Beispiel 12.5."),
+        Err(NumberError::Malformed) => at.refuse(Code::FeldUngueltig, malformed(at.decimal)),
+    }
+}
+
+/// What is expected where no number stands, as the file writes it.
+fn malformed(decimal: Option<Decimal>) -> &'static str {
+    match decimal {
+        None => "Hier wird eine Zahl mit Dezimalpunkt erwartet, zum Beispiel 12.5.",
+        Some(Decimal::Comma) => {
+            "Hier wird eine Zahl erwartet, zum Beispiel 1234,5 oder 1.234,5: In dieser Datei trennt das Komma die \
+             Nachkommastellen, der Punkt Tausender."
+        }
+        Some(Decimal::Point) => {
+            "Hier wird eine Zahl erwartet, zum Beispiel 1234.5: In dieser Datei trennt der Punkt die Nachkommastellen."
+        }
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use partnerd::app::imports;
 use partnerd::http::json::Json;
-use partnerd::import::check::{Mistakes, check, decide_decimal, unused};
-use partnerd::import::file::Rows;
+use partnerd::import::file::Complaint;
+use partnerd::import::look;
 use partnerd::import::table::Scanner;
 use partnerd::kasse::dsfinvk;
 
@@ -39,20 +39,19 @@ fn cells(bytes: &[u8]) -> Result<(), String> {
 /// A file of some kind of import, looked at as far as that goes without a database.
 pub fn import(bytes: &[u8]) -> Result<(), String> {
     cells(bytes)?;
-    let Ok(mut rows) = Rows::of_bytes(bytes.to_vec(), None, TABLE_BYTES_MAX) else { return Ok(()) };
+    let kinds: Vec<_> = imports().collect();
+    let kind = kinds[bytes.len() % kinds.len()];
+    let file = look::Source { bytes: bytes.to_vec(), sheet: None, bytes_max: TABLE_BYTES_MAX };
+    let mut notes = String::new();
+    let say = &mut |_: &str, said: Complaint| notes.push_str(&format!("{said}{}", said.german()));
+    let Ok(mut rows) = look::read(kind, file, |_| false, say) else { return Ok(()) };
     if rows.len() > ROWS_MAX {
         return Ok(());
     }
     let all_objects = (0..rows.len()).all(|at| matches!(rows.row(at), Json::Object(_)));
     same("rows are read again", all_objects, true)?;
-    let kinds: Vec<_> = imports().collect();
-    let kind = kinds[bytes.len() % kinds.len()];
-    unused(kind, &mut rows);
-    if decide_decimal(kind, &mut rows, None).is_err() {
-        return Ok(());
-    }
-    let mut mistakes = Mistakes::default();
-    check(kind, &rows, &mut mistakes);
+    let Ok(mistakes) = look::judge(kind, &mut rows, None, say) else { return Ok(()) };
+    same("notes steer the terminal", notes.chars().any(char::is_control), false)?;
     let said = mistakes.text().unwrap_or_default();
     same("steers the terminal", said.chars().any(|letter| letter.is_control() && letter != '\n'), false)?;
     if let Ok(groups) = kind.groups(&rows) {

@@ -1,0 +1,324 @@
+//! The row with the names of the columns: where it stands, and what the words of other programs mean there (D22).
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use super::complaint::Complaint;
+use super::table::{Columns, NUMBER, Scanner, excerpt, is_comment};
+use crate::rules::text::{folded_key, shown};
+
+/// Among so many rows that are not blank the header is looked for.
+const LOOKED_AT_MAX: usize = 20;
+
+/// Rows above the header that are quoted.
+const QUOTED_MAX: usize = 3;
+
+/// How alike a name must be to be proposed, by Jaro and Winkler.
+const ALIKE: f64 = 0.86;
+
+/// Words that other programs write above a column, and our name of it: in lower case, ä as ae, letters and digits alone.
+/// A word that fits several columns of a kind means none of them there.
+const ALIASES: &[(&str, &str)] = &[
+    ("ab_menge", "menge mengeab staffel staffelmenge mindestmenge"),
+    ("anliefermenge_kg", "anliefermenge bruttomenge"),
+    (
+        "artikelnummer",
+        "artikelnr artnr artikelno artikelcode materialnummer materialnr produktnummer produktnr sachnummer nr nummer",
+    ),
+    ("belegnummer", "belegnr annahmescheinnr annahmescheinnummer scheinnummer scheinnr nr nummer"),
+    ("besatz_prozent", "besatz"),
+    ("bestand", "menge lagerbestand anfangsbestand istbestand gezaehlt zaehlmenge gezaehltemenge"),
+    ("betriebsnummer", "betriebsnr"),
+    (
+        "bezeichnung",
+        "artikelbezeichnung artikelname produktbezeichnung produktname produkt beschreibung bezeichnung1",
+    ),
+    ("bezeichnung2", "zusatz zusatzbezeichnung"),
+    ("bic", "swift bicswift swiftbic"),
+    ("bon_nr", "bonnummer bon"),
+    (
+        "charge_nr",
+        "charge chargennr chargennummer los losnr losnummer partie partienr partienummer lot nr nummer",
+    ),
+    ("ean", "gtin barcode eancode eannummer eannr"),
+    ("eingang_ep", "einstandspreis"),
+    ("eingang_menge", "eingangsmenge menge"),
+    ("einheit", "me mengeneinheit einh"),
+    ("einzelpreis", "bruttopreis preisbrutto einzelpreisbrutto"),
+    ("email", "emailadresse mail mailadresse"),
+    ("ep_netto", "einkaufspreis ek ekpreis eknetto einkaufspreisnetto"),
+    ("erfassungsdatum", "datum vertragsdatum kontraktdatum"),
+    ("erntejahr", "ernte"),
+    ("feuchte_prozent", "feuchte feuchtigkeit wassergehalt"),
+    ("fremde_charge_nr", "lieferantencharge fremdcharge"),
+    ("gesamt", "summe gesamtpreis gesamtbrutto"),
+    ("gesamtmenge", "menge kontraktmenge vertragsmenge"),
+    ("gesamtmenge_einheit", "einheit me mengeneinheit"),
+    ("grund", "anlass"),
+    ("gruppe", "artikelgruppe warengruppe produktgruppe"),
+    ("gueltig_bis", "bis ende ablauf ablaufdatum enddatum"),
+    ("gueltig_von", "von ab beginn gueltigab startdatum"),
+    ("herkunftsland", "herkunft ursprung ursprungsland"),
+    ("iban", "ibannr"),
+    ("kassiert_at", "datum datumuhrzeit datumzeit zeitpunkt verkaufsdatum"),
+    ("kontrakt_nr", "kontraktnummer kontrakt vertragsnummer vertragsnr vertrag nr nummer"),
+    ("kontrakt_typ", "typ art vertragsart"),
+    ("kuerzel", "kurzzeichen code"),
+    ("kunde", "kundennr kundennummer kdnr"),
+    (
+        "kundennr",
+        "kundennummer kdnr kundnr debitor debitorennr debitorennummer kreditor kreditorennr kreditorennummer lieferantennr \
+         lieferantennummer adressnr adressnummer partnernr partnernummer personenkonto nr nummer",
+    ),
+    ("lieferdatum", "datum anlieferdatum annahmedatum"),
+    ("menge", "anzahl stueckzahl"),
+    ("mhd", "mindesthaltbarkeitsdatum mindesthaltbarkeit haltbarbis haltbarkeit"),
+    ("mwst_satz", "mwst mwstprozent ust ustsatz steuersatz umsatzsteuer umsatzsteuersatz"),
+    (
+        "nachname_firma",
+        "firma firma1 firmenname firmierung name1 nachname familienname kundenname lieferantenname unternehmen betrieb \
+         betriebsname",
+    ),
+    ("name", "bezeichnung gruppe artikelgruppe warengruppe"),
+    ("netto_betrag", "betrag"),
+    ("netto_menge_kg", "nettomenge nettogewicht"),
+    ("notizen", "notiz bemerkung bemerkungen anmerkung anmerkungen"),
+    ("nummer", "nr zertifikatsnummer zertifikatsnr zertifikatnr zertifikat"),
+    ("ort", "stadt wohnort"),
+    ("paritat", "paritaet lieferbedingung"),
+    (
+        "partner",
+        "kundennr kundennummer kdnr kunde lieferant lieferantennr lieferantennummer partnernr partnernummer",
+    ),
+    ("partner_typen", "partnertyp partnerart typ rolle"),
+    ("plz", "postleitzahl"),
+    (
+        "preis",
+        "verkaufspreis vk vkpreis vknetto verkaufspreisnetto nettopreis preisnetto preiseur preiseuro listenpreis",
+    ),
+    ("preis_je_t", "preist preiseurt preisjetonne"),
+    ("satz", "steuersatz prozentsatz prozent"),
+    ("schluessel", "steuerschluessel"),
+    ("skonto_prozent", "skonto skontosatz"),
+    ("staat", "land laenderkennzeichen laendercode landeskennzeichen lkz"),
+    ("steuernummer", "steuernr stnr"),
+    ("strasse", "str strassenr strassehausnr strassehausnummer strasseundhausnummer anschrift adresse"),
+    ("telefon", "tel telefonnummer telefonnr telefon1 fon festnetz"),
+    ("telefon2", "mobil mobiltelefon mobilnummer handy handynummer tel2"),
+    ("ust_id", "ustidnr ustidnummer ustidentnr umsatzsteuerid umsatzsteueridentifikationsnummer uid"),
+    ("vb_id", "vertriebler vertreter"),
+    ("zahlart", "zahlungsart zahlweise"),
+    ("zahlungsbedingung", "zahlungsbedingungen"),
+    ("zahlungsziel_tage", "zahlungsziel zieltage zahlungszielintagen"),
+];
+
+/// The columns that a kind of import has, and the one that names a record.
+#[derive(Clone, Copy, Default)]
+pub struct Names {
+    pub fields: &'static [&'static str],
+    pub key: Option<&'static str>,
+}
+
+/// The header of a table, once it is found.
+#[derive(Debug, Default)]
+pub struct Header {
+    pub line: u32,
+    /// Rows above it that say something, with their lines: the first of them, quoted.
+    pub above: Vec<(u32, String)>,
+    /// How many rows there are above it.
+    pub above_count: usize,
+    /// Headings with the column that they were taken for.
+    pub mapped: Vec<(String, &'static str)>,
+}
+
+/// A heading as it is compared: folded, letters and digits alone.
+fn plain(heading: &str) -> String {
+    folded_key(heading.trim_start_matches(NUMBER)).chars().filter(char::is_ascii_alphanumeric).collect()
+}
+
+fn aliases_of(field: &str) -> impl Iterator<Item = &'static str> {
+    let words = ALIASES.iter().find(|(name, _)| *name == field).map_or("", |(_, words)| words);
+    words.split_whitespace()
+}
+
+impl Names {
+    /// The column that a heading, in lower case, means: by its name, another spelling or word. A word that could be several
+    /// means none, but one for the column that names a record means that, as long as no heading has its name.
+    fn meaning(&self, heading: &str, is_key_free: bool) -> Option<&'static str> {
+        let word = plain(heading);
+        if word.is_empty() {
+            return None;
+        }
+        let named = |name: &str| self.fields.iter().copied().find(|field| *field == name);
+        let mut meant =
+            self.fields.iter().copied().filter(|field| aliases_of(field).any(|alias| alias == word));
+        let meant = meant.next().filter(|_| meant.next().is_none());
+        if is_key_free && meant.is_some() && meant == self.key {
+            return meant;
+        }
+        let spelled = || self.fields.iter().copied().find(|field| plain(field) == word);
+        named(heading).or_else(spelled).or(meant)
+    }
+
+    /// How many columns a row names.
+    fn count(&self, cells: &[Cow<'_, str>]) -> usize {
+        let names: BTreeSet<&str> =
+            cells.iter().filter_map(|cell| self.meaning(&cell.trim().to_lowercase(), true)).collect();
+        names.len()
+    }
+
+    /// The column that an unknown heading is most alike, if it is alike at all.
+    pub fn nearest(&self, heading: &str) -> Option<&'static str> {
+        let heading = plain(heading);
+        let likeness = |field: &str| {
+            let words = aliases_of(field).map(|word| strsim::jaro_winkler(&heading, word));
+            words.fold(strsim::jaro_winkler(&heading, &plain(field)), f64::max)
+        };
+        let likest = self.fields.iter().copied().map(|field| (likeness(field), field));
+        let likest = likest.max_by(|(one, _), (other, _)| one.total_cmp(other));
+        likest.filter(|(likeness, _)| *likeness >= ALIKE).map(|(_, field)| field)
+    }
+
+    /// The row that names the most columns among the first ones, and how many: its number, from 0, among all records. The
+    /// first that is neither blank nor a comment where there are no names to look for.
+    pub fn find(&self, text: &str, separator: u8) -> Result<(usize, usize), Complaint> {
+        let (mut scanner, mut cells) = (Scanner::new(text, separator), Vec::new());
+        let (mut best, mut looked_at, mut at) = (None, 0, 0);
+        while looked_at < LOOKED_AT_MAX {
+            match scanner.next(&mut cells) {
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                // What cannot be read further down is refused when the rows are read.
+                Err(complaint) => match best {
+                    Some((_, 1..)) => break,
+                    _ => return Err(complaint),
+                },
+            }
+            if !is_blank(&cells) && !is_comment(&cells) {
+                looked_at += 1;
+                let count = self.count(&cells);
+                if best.is_none_or(|(_, most)| count > most) {
+                    best = Some((at, count));
+                }
+            }
+            at += 1;
+        }
+        Ok(best.unwrap_or_default())
+    }
+
+    /// Takes the cells of the header for names of at least `width` columns.
+    pub fn columns(
+        &self,
+        cells: &[Cow<'_, str>],
+        width: usize,
+        header: &mut Header,
+    ) -> Result<Columns, Complaint> {
+        let mut names: Vec<String> = cells.iter().map(|name| name.trim().to_lowercase()).collect();
+        refuse_twice(&names, header.line)?;
+        let is_key_free = names.iter().all(|name| Some(name.as_str()) != self.key);
+        let meanings: Vec<_> = names.iter().map(|name| self.meaning(name, is_key_free)).collect();
+        for (at, field) in meanings.iter().enumerate() {
+            let Some(field) = *field else { continue };
+            let is_named = |other: usize| meanings[other] == Some(field) && names[other] == field;
+            if is_named(at) || (0..cells.len()).any(is_named) {
+                continue;
+            }
+            if let Some(other) = meanings[..at].iter().position(|other| *other == Some(field)) {
+                return Err(both_mean(header.line, &cells[other], &cells[at], field));
+            }
+            header.mapped.push((cells[at].trim().to_owned(), field));
+        }
+        for (at, field) in meanings.iter().enumerate() {
+            if let Some(field) = field
+                && header.heading(field) == Some(cells[at].trim())
+            {
+                names[at] = (*field).to_owned();
+            }
+        }
+        names.resize(width.max(names.len()), String::new());
+        Ok(names.into_iter().map(Some).collect())
+    }
+}
+
+impl Header {
+    /// Remembers a row above the header, to quote it.
+    pub fn pass_over(&mut self, line: u32, cells: &[Cow<'_, str>]) {
+        self.above_count += 1;
+        if self.above.len() < QUOTED_MAX {
+            let first = cells.iter().find(|cell| !cell.trim().is_empty());
+            let quoted = first.map(|cell| excerpt(cell.trim().trim_start_matches(NUMBER)));
+            self.above.push((line, quoted.unwrap_or_default()));
+        }
+    }
+
+    /// A heading as it stands in the file, of a column that was taken for another.
+    pub fn heading(&self, field: &str) -> Option<&str> {
+        self.mapped.iter().find(|(_, known)| *known == field).map(|(heading, _)| heading.as_str())
+    }
+
+    /// That rows above it were passed over; none where there are none.
+    pub fn passed_over(&self) -> Option<Complaint> {
+        let quoted = |word: &str| {
+            let rows = self.above.iter().map(|(line, text)| format!("{word} {line} {text}"));
+            let more = (self.above_count > self.above.len()).then(|| "…".to_owned());
+            rows.chain(more).collect::<Vec<_>>().join(", ")
+        };
+        let line = self.line;
+        (self.above_count > 0).then(|| {
+            Complaint::new(
+                format!("line {line} looks like the header; not read above it: {}", quoted("line")),
+                format!(
+                    "Zeile {line} sieht nach der Kopfzeile aus. Darüber wurde nicht gelesen: {}",
+                    quoted("Zeile")
+                ),
+            )
+        })
+    }
+}
+
+pub fn is_blank(cells: &[Cow<'_, str>]) -> bool {
+    cells.iter().all(|cell| cell.trim().is_empty())
+}
+
+fn refuse_twice(headings: &[String], line: u32) -> Result<(), Complaint> {
+    for (at, name) in headings.iter().enumerate() {
+        if !name.is_empty() && headings[..at].contains(name) {
+            let name = shown(name);
+            return Err(Complaint::at_line(
+                line,
+                format!("the column {name} stands there twice"),
+                format!("die Spalte {name} steht doppelt da"),
+            ));
+        }
+        if name.starts_with(NUMBER) {
+            let number = excerpt(name.trim_start_matches(NUMBER));
+            return Err(Complaint::at_line(
+                line,
+                format!("{number} is a number; names of columns are expected there"),
+                format!("{number} ist eine Zahl; dort stehen die Namen der Spalten"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn both_mean(line: u32, one: &str, other: &str, field: &str) -> Complaint {
+    let (one, other) = (excerpt(one.trim()), excerpt(other.trim()));
+    Complaint::at_line(
+        line,
+        format!("the columns {one} and {other} would both be {field}: name the right one {field}"),
+        format!("die Spalten {one} und {other} heißen beide {field}; bitte die richtige {field} nennen"),
+    )
+}
+
+/// The refusal of a table in whose first rows no column of a kind is named.
+pub fn no_header(names: &Names) -> Complaint {
+    let known: Vec<_> = names.fields.iter().copied().take(8).collect();
+    let known = known.join(", ");
+    Complaint::new(
+        format!("none of the first {LOOKED_AT_MAX} rows names a column that is known here: {known} …"),
+        format!(
+            "In den ersten {LOOKED_AT_MAX} Zeilen steht keine mit Namen von Spalten, die hier bekannt sind: {known} …"
+        ),
+    )
+}

@@ -1,0 +1,183 @@
+//! How a file is understood, for the command line and the page alike: nothing of it is silent (D22).
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use super::Import;
+use super::check::{self, Mistakes};
+use super::complaint::Complaint;
+use super::file::Rows;
+use super::table::excerpt;
+use crate::http::json::Json;
+use crate::http::wire::{At, Decimal, Numbers, Seen};
+use crate::rules::error::{HintCode, Hints};
+use crate::rules::text::shown;
+
+/// Names of unused columns that are looked for in objects of JSON, which may have any.
+const UNUSED_MAX: usize = 1_000;
+
+/// What is said of a file: under which German heading, and what.
+pub type Say<'s> = dyn FnMut(&'static str, Complaint) + 's;
+
+/// A file as it was sent or found, and what was said of it.
+pub struct Source<'s> {
+    pub bytes: Vec<u8>,
+    /// The sheet of a spreadsheet; the first one unless named.
+    pub sheet: Option<&'s str>,
+    /// Bytes that its table may take.
+    pub bytes_max: usize,
+}
+
+/// Reads the rows of a file; those that are the example of a template are left out. Says where the header stands, which
+/// columns were taken for others, and what is not used.
+pub fn read(
+    kind: &Import,
+    source: Source<'_>,
+    is_example: impl Fn(&Json<'_>) -> bool,
+    say: &mut Say<'_>,
+) -> Result<Rows, Complaint> {
+    let mut rows = Rows::of_bytes(kind, source.bytes, source.sheet, source.bytes_max)?;
+    if let Some(above) = rows.header.passed_over() {
+        say("Kopfzeile", above);
+    }
+    if !rows.header.mapped.is_empty() {
+        let mapped = |is: &str| {
+            let each = rows
+                .header
+                .mapped
+                .iter()
+                .map(|(heading, field)| format!("{} {is} {field}", excerpt(heading)));
+            each.collect::<Vec<_>>().join(", ")
+        };
+        say("Spalten", Complaint::new(format!("Columns by another name: {}", mapped("is")), mapped("ist")));
+    }
+    let unused = unused(kind, &mut rows);
+    if !unused.is_empty() {
+        let names = |name: fn(&Complaint) -> String| unused.iter().map(name).collect::<Vec<_>>().join(", ");
+        let english = format!("Columns that were not used: {}", names(Complaint::to_string));
+        say("Nicht benutzte Spalten", Complaint::new(english, names(|name| name.german().to_owned())));
+    }
+    for line in rows.leave_out(is_example) {
+        let example = super::template::EXAMPLE;
+        let english = format!("the example of the template ({example}) was left out");
+        say("Ausgelassenes Beispiel", Complaint::at_line(line, english, example));
+    }
+    Ok(rows)
+}
+
+/// Decides which sign separates decimals and says it, then checks all rows without a database.
+pub fn judge(
+    kind: &Import,
+    rows: &mut Rows,
+    decimal: Option<Decimal>,
+    say: &mut Say<'_>,
+) -> Result<Mistakes, Complaint> {
+    if let Some(taken) = decide_decimal(kind, rows, decimal)? {
+        say("Dezimalen trennt", taken);
+    }
+    let mut mistakes = Mistakes::default();
+    check::check(kind, rows, &mut mistakes);
+    Ok(mistakes)
+}
+
+/// The columns that are not used, each with the name that may have been meant.
+fn unused(kind: &Import, rows: &mut Rows) -> Vec<Complaint> {
+    let names = kind.names();
+    let mut unused: BTreeSet<Result<String, usize>> = rows.keep(names.fields).into_iter().collect();
+    if rows.decimal.is_none() {
+        for at in 0..rows.len() {
+            if unused.len() >= UNUSED_MAX {
+                break;
+            }
+            let mut hints = Hints::default();
+            let _ = (kind.check)(&rows.row(at), &mut rows.at(&mut hints));
+            let unknown = hints.iter().filter(|hint| hint.code == HintCode::UnbekanntesFeld);
+            unused.extend(unknown.filter_map(|hint| hint.feld.clone()).map(Ok));
+        }
+    }
+    let named = |name: String| match (shown(&name), names.nearest(&name)) {
+        (name, Some(nearest)) => {
+            Complaint::new(format!("{name} (nearest: {nearest})"), format!("{name} (gemeint: {nearest}?)"))
+        }
+        (name, None) => Complaint::new(name.clone(), name),
+    };
+    let nameless =
+        |at| Complaint::new(format!("the {at}. (without a name)"), format!("die {at}. (ohne Namen)"));
+    unused.into_iter().map(|name| name.map_or_else(nameless, named)).collect()
+}
+
+/// Finds out which sign separates decimals, unless the caller said so; what is to be said of it.
+fn decide_decimal(
+    kind: &Import,
+    rows: &mut Rows,
+    said: Option<Decimal>,
+) -> Result<Option<Complaint>, Complaint> {
+    if rows.decimal.is_none() {
+        return match said {
+            Some(_) => Err(Complaint::new(
+                "JSON has a decimal point always: leave --decimal out",
+                "JSON hat immer einen Dezimalpunkt; die Angabe bitte weglassen.",
+            )),
+            None => Ok(None),
+        };
+    }
+    if said.is_some() {
+        rows.decimal = said;
+        return Ok(said.map(|said| taken(said, "as you said", "wie angegeben")));
+    }
+    let numbers = RefCell::new(Numbers::default());
+    for at in 0..rows.len() {
+        let row = rows.row(at);
+        numbers.borrow_mut().go_to(rows.line(at));
+        let read = |row: &Json<'_>| {
+            (kind.check)(row, &mut At::survey(&mut Hints::default(), rows.decimal, &numbers))
+        };
+        // What is no number ends the reading of a row, but not of its other cells.
+        if read(&row).is_err() {
+            for single in check::singles(&row) {
+                let _ = read(&single);
+            }
+        }
+    }
+    let (decimal, seen) = numbers.into_inner().decimal().map_err(|seen| either(rows, &seen))?;
+    rows.decimal = Some(decimal);
+    Ok(seen.map(|Seen { line, column, cell }| {
+        let (column, cell) = (rows.shown_column(&column), excerpt(&cell));
+        taken(
+            decimal,
+            &format!("as in line {line}, column {column}: {cell}"),
+            &format!("wie in Zeile {line}, Spalte {column}: {cell}"),
+        )
+    }))
+}
+
+/// Which sign was taken, why, and what that means, in words that no German takes for one another.
+fn taken(decimal: Decimal, english: &str, german: &str) -> Complaint {
+    match decimal {
+        Decimal::Comma => Complaint::new(
+            format!("Decimals are behind a comma, {english}; 24.860 is twenty-four thousand (24860)"),
+            format!("Komma, {german}. 24.860 heißt dann vierundzwanzigtausend und mehr (24860)"),
+        ),
+        Decimal::Point => Complaint::new(
+            format!("Decimals are behind a point, {english}; 24.860 is nearly twenty-five (24,86)"),
+            format!("Punkt, {german}. 24.860 heißt dann fast fünfundzwanzig (24,86)"),
+        ),
+    }
+}
+
+/// The refusal of a cell that could be read either way.
+fn either(rows: &Rows, Seen { line, column, cell }: &Seen) -> Complaint {
+    let (group, decimals) = (cell.replace('.', ""), cell.replacen('.', ",", 1));
+    let point = decimals.trim_end_matches('0').trim_end_matches(',');
+    let column = rows.shown_column(column);
+    Complaint::new(
+        format!(
+            "line {line}, column {column}, value {cell}: the point could group thousands ({group}) or separate decimals ({point}): say \
+             --decimal comma for {group}, --decimal point for {point}"
+        ),
+        format!(
+            "Zeile {line}, Spalte {column}, Wert {cell}: Der Punkt kann Tausender trennen ({group}) oder Nachkommastellen ({point}). \
+             Bitte angeben, was Dezimalen trennt: Komma für {group}, Punkt für {point}."
+        ),
+    )
+}
