@@ -487,7 +487,10 @@ const WOERTER: &[(&str, &str)] = &[
     ("version", "Fassung, ab 1."),
     ("Dienst.version", "Version der Schnittstelle."),
     ("vorname", "Vorname."),
-    ("vorschlag", "Was von dieser Charge genommen werden sollte (zuerst, was zuerst abläuft), in der Einheit des Artikels."),
+    (
+        "vorschlag",
+        "Was von dieser Charge genommen werden sollte (zuerst, was zuerst abläuft), in der Einheit des Artikels.",
+    ),
     ("vorwaerts", "Chargen, in die diese einging, die nächste zuerst."),
     ("waage_id", "Kennung der Waage."),
     ("wiegeschein_nr", "Nummer des Wiegescheins."),

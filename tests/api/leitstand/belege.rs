@@ -108,7 +108,7 @@ fn an_open_document_is_changed_and_keeps_what_the_form_does_not_show() {
         {"bezeichnung": "Fracht", "menge": 1, "ep_netto": 5, "mwst_satz": 19},
     ]);
     let body = json!({"beleg_typ": "AU", "kundennummer": "H", "external_ref": "shop-1", "notizen": "a\nb", "items": items});
-    let id = mill.post("/api/v1/belege", body).id();
+    let id = mill.post("/api/v1/belege", body.clone()).id();
     let one = format!("{firma}/belege/{id}");
     let page = link(&browser.get(&one).is(200).text, "Ändern");
     let form = browser.get(&page);
@@ -239,7 +239,7 @@ fn before_a_document_is_final_the_page_says_what_that_would_say() {
     );
     let body = json!({"beleg_typ": "ER", "gutschrift": true, "kundennummer": "H",
         "items": [{"bezeichnung": "Weizen", "menge": 1, "ep_netto": 100, "mwst_satz": "7.8"}]});
-    let id = mill.post("/api/v1/belege", body).id();
+    let id = mill.post("/api/v1/belege", body.clone()).id();
     let one = format!("{firma}/belege/{id}");
     let page = browser.get(&one);
     shows(&page.is(200).text, &["Prüfen und abschließen"]);
@@ -260,6 +260,13 @@ fn before_a_document_is_final_the_page_says_what_that_would_say() {
     done.is(303);
     assert_eq!(beleg(&mill, &one)["status"], "abgeschlossen");
     assert!(!browser.get(&one).is(200).text.contains("Prüfen und abschließen"));
+
+    server.set(&mill, &[("e_rechnung", "pflicht")]);
+    let id = mill.post("/api/v1/belege", body).id();
+    let path = format!("{firma}/belege/{id}/abschliessen");
+    let refused = browser.fill(&path, &[("schritt", "pruefen")]);
+    shows(&refused.is(200).text, &["So lässt er sich nicht abschließen", "Für die E-Rechnung fehlt: "]);
+    assert!(!refused.text.contains("Endgültig abschließen"), "no button that is then refused");
 }
 
 #[test]
