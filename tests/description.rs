@@ -38,7 +38,10 @@ fn what_is_served_is_what_is_printed() {
     assert_eq!(client.text("/openapi.json"), folder.result(&["openapi"]));
     let about = client.get("/api/v1").body;
     assert_eq!((&about["docs"], &about["spec"]), (&json!("/docs"), &json!("/openapi.json")));
-    assert_eq!((&about["stabilitaet"], &document()["x-stability"]), (&json!("stable"), &json!("stable")));
+    assert_eq!(
+        (&about["stabilitaet"], &document()["info"]["x-stability"]),
+        (&json!("stable"), &json!("stable"))
+    );
 }
 
 #[test]

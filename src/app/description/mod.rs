@@ -35,12 +35,12 @@ pub fn document(version: &str, stability: &str, routes: &[&'static Route]) -> Va
         "info": {
             "title": "partnerd",
             "version": version,
+            "x-stability": stability,
             "summary": "Partnerschnittstelle für Landhandel, Mühle, Futtermittel und Biohandel",
             "description": introduction(),
             "contact": {"name": "Der Betreiber dieses Dienstes"},
             "license": {"name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0"}
         },
-        "x-stability": stability,
         "servers": [{"url": "/", "description": "Dieser Dienst"}],
         "tags": operation::tags(),
         "paths": paths,

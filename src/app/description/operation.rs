@@ -24,7 +24,7 @@ const TAGS: &[(&str, &str, &[&str])] = &[
     ("Produktion", "Produktionsaufträge", &["produktionsauftraege"]),
     ("Kasse", "Bonzeilen der Kassen", &["barverkaeufe"]),
     ("Waage", "Wiegungen", &["wiegungen"]),
-    ("Änderungen", "Alles, was sich ändert, an einer Stelle", &["aenderungen"]),
+    ("Abgleich", "Alles, was sich ändert, an einer Stelle", &["aenderungen"]),
     (
         "Nachschlagen",
         "Länder, Steuersätze und die Beschreibung selbst",
@@ -68,7 +68,11 @@ pub fn describe(route: &'static Route, routes: &[&'static Route], shapes: &mut S
         operation["parameters"] = parameters.into();
     }
     if let Some(body) = &route.takes {
-        operation["requestBody"] = request_body(body, shapes, example);
+        let schema = match single(route, routes) {
+            Some(single) => shapes.body_of_many(body, single),
+            None => shapes.body(body),
+        };
+        operation["requestBody"] = request_body(body, schema, example);
     }
     if route.deprecated.is_some() {
         operation["deprecated"] = true.into();
@@ -225,8 +229,15 @@ fn parameter_shape(param: &Param) -> Value {
     }
 }
 
-fn request_body(body: &Body, shapes: &mut Shapes, example: Option<&Value>) -> Value {
-    let mut content = json!({"schema": shapes.body(body)});
+/// What an item of a bulk request is (D28).
+fn single<'r>(route: &Route, routes: &[&'r Route]) -> Option<&'r Body> {
+    let Run::Each(path) = route.run else { return None };
+    let single = routes.iter().find(|other| other.method == Method::Post && other.pattern == path)?;
+    single.takes.as_ref()
+}
+
+fn request_body(body: &Body, schema: Value, example: Option<&Value>) -> Value {
+    let mut content = json!({"schema": schema});
     let several = example.and_then(|example| example.get("anfragen")?.as_array());
     if let Some(several) = several {
         content["examples"] = several.iter().filter_map(named_example).collect::<Map<_, _>>().into();
@@ -293,6 +304,12 @@ fn meaning(route: &Route, answer: &Answer) -> &'static str {
     match (route.method, answer.status) {
         (Method::Post, 200) if route.gives.len() > 1 => "Das gab es schon; es wurde nichts angelegt.",
         (_, 201) => "Angelegt.",
+        (Method::Get, _) if answer.headers.contains(&"x-total-count") => {
+            "Gefunden, als Array; X-Total-Count zählt alle Treffer."
+        }
+        (Method::Get, _) if answer.headers.contains(&"x-limit") => {
+            "Gefunden, als `{data, count}`; count zählt alle Treffer."
+        }
         (Method::Get, _) => "Gefunden.",
         _ => "Ausgeführt.",
     }

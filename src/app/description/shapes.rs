@@ -12,6 +12,10 @@ use crate::http::shape::Body;
 
 const SCHEMAS: &str = "/components/schemas";
 
+/// Ends of the names of bulk requests and of their items.
+const MANY: &str = "Stapel";
+const ITEM: &str = "Eintrag";
+
 pub struct Shapes {
     sent: SchemaGenerator,
     pub given: SchemaGenerator,
@@ -35,6 +39,23 @@ impl Shapes {
 
     /// The body of a request: a shape with a name and with what must be there.
     pub fn body(&mut self, body: &Body) -> Value {
+        let shape = self.shape_of(body);
+        self.bodies.insert(body.name.to_owned(), shape);
+        reference(body.name)
+    }
+
+    /// The body of a request for many of `single`. What one of them lacks refuses that one alone (D28), so that nothing of
+    /// it is required here.
+    pub fn body_of_many(&mut self, body: &Body, single: &Body) -> Value {
+        let (many, item) = (format!("{}{MANY}", single.name), format!("{}{ITEM}", single.name));
+        let (mut shape, one) = (self.shape_of(body), self.shape_of(&Body { required: &[], ..*single }));
+        shape["properties"]["items"]["items"] = reference(&item);
+        let reference = reference(&many);
+        self.bodies.extend([(many, shape), (item, one)]);
+        reference
+    }
+
+    fn shape_of(&mut self, body: &Body) -> Value {
         let shape = (body.shape)(&mut self.sent);
         let mut shape = self.resolve(&shape.into());
         if !body.required.is_empty() {
@@ -43,8 +64,7 @@ impl Shapes {
         for field in body.required {
             without_null(&mut shape["properties"][field]);
         }
-        self.bodies.insert(body.name.to_owned(), shape);
-        reference(body.name)
+        shape
     }
 
     /// What a shape of a request says where it stands; its own name is needed no more.
@@ -69,7 +89,9 @@ impl Shapes {
         }
         all.append(&mut self.bodies);
         for (name, shape) in &mut all {
-            woerter::explain(name, shape);
+            // A bulk request and its items have no words of their own.
+            let words = if name.ends_with(MANY) { MANY } else { name.strip_suffix(ITEM).unwrap_or(name) };
+            woerter::explain(words, shape);
         }
         all.into()
     }
