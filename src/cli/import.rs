@@ -20,11 +20,13 @@ use crate::config::Config;
 use crate::db::tx::Tx;
 use crate::http::wire::Decimal;
 use crate::import::Import;
-use crate::import::file::{self, Complaint};
+use crate::import::file::{self, Complaint, Rows};
 use crate::import::look;
-use crate::import::parts::store_group;
+use crate::import::parts::{Counts, store_group};
 use crate::import::room::COMMAND_TABLE_BYTES_MAX;
+use crate::import::suspicions;
 use crate::rules::error::HintCode;
+use crate::steuersaetze;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -34,7 +36,7 @@ pub struct Arguments {
     #[command(flatten)]
     source: Option<Source>,
     /// Write a file to fill in, CSV or .xlsx by its ending, and import nothing
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["Source", "sheet", "decimal"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["Source", "sheet", "decimal", "accept_warnings"])]
     template: Option<PathBuf>,
     /// The sheet of a spreadsheet; the first one unless named
     #[arg(long, value_name = "NAME")]
@@ -42,6 +44,9 @@ pub struct Arguments {
     /// What separates decimals in a table, where it cannot be told
     #[arg(long, value_parser = decimals())]
     decimal: Option<Decimal>,
+    /// Store what looks wrong as well: rows of sums, hidden rows, other sheets, prices below 0, unknown rates and units
+    #[arg(long)]
+    accept_warnings: bool,
 }
 
 fn decimals() -> impl TypedValueParser<Value = Decimal> {
@@ -64,33 +69,59 @@ fn what() -> impl TypedValueParser<Value = What> {
 }
 
 pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
-    let Arguments { kind, source, sheet, decimal, template } = arguments;
+    let Arguments { kind, source, sheet, decimal, template, accept_warnings } = arguments;
     match (kind, template, source) {
         (What::Rows(kind), Some(path), _) => template::write(kind, path, terminal),
         (What::Dsfinvk, Some(_), _) => {
             Err("a cash register writes dsfinvk by itself: there is no template".into())
         }
-        (What::Dsfinvk, None, Some(_)) if sheet.is_some() || decimal.is_some() => {
-            Err("--sheet and --decimal are not for dsfinvk".into())
+        (What::Dsfinvk, None, Some(_)) if sheet.is_some() || decimal.is_some() || *accept_warnings => {
+            Err("--sheet, --decimal and --accept-warnings are not for dsfinvk".into())
         }
         (What::Dsfinvk, None, Some(source)) => dsfinvk::run(source, config, terminal),
-        (What::Rows(kind), None, Some(source)) => {
-            store_table(kind, source, sheet.as_deref(), *decimal, config, terminal)
-        }
+        (What::Rows(kind), None, Some(source)) => store_table(kind, source, arguments, config, terminal),
         (_, None, None) => Err("name the file to import".into()),
     }
 }
 
 /// Reads and checks a file of rows, then stores it: all of it or nothing.
 fn store_table(
-    kind: &Import,
+    kind: &'static Import,
     source: &Source,
-    sheet: Option<&str>,
-    decimal: Option<Decimal>,
+    arguments: &Arguments,
     config: &Config,
     terminal: &Terminal,
 ) -> Outcome {
     watch_for_interrupts();
+    let in_file =
+        |complaint: &dyn Display| format!("{}: {complaint}. Nothing was stored.", source.file.display());
+    let rows = read(kind, source, arguments, terminal)?;
+    let groups = kind.groups(&rows).map_err(|complaint| in_file(&complaint))?;
+    refuse_interrupted().map_err(|complaint| in_file(&complaint))?;
+    let mut connection = open(config)?;
+    let tenant = find_tenant(&connection, &source.tenant)?.id;
+    let rates = steuersaetze::rates(&Tx::new(&connection, tenant, now()))?;
+    if let Some(text) = suspicions::find(kind, &rows, &rates).text() {
+        let doubtful = format!("{} has what is hardly meant:\n{text}", source.file.display());
+        if !arguments.accept_warnings && !source.dry_run {
+            return Err(format!(
+                "{doubtful}\nNothing was stored. Put it right, or store it as it is with --accept-warnings."
+            )
+            .into());
+        }
+        terminal.say(&doubtful);
+    }
+    let size = |group| groups.rows(group).len();
+    let hide = Some(HintCode::UnbekanntesFeld);
+    let work = Work { groups: groups.count(), size: &size, hide, kind: kind.kind, tenant };
+    store_parts(&mut connection, source, terminal, &work, |connection, group, hints| {
+        let tx = Tx::new(connection, tenant, now());
+        store_group(tx, None, kind, &rows, &groups.rows(group), hints).map(|stored| Counts::of(&stored))
+    })
+}
+
+/// The rows of a file, checked as far as it goes without a database; what they were taken for is said.
+fn read(kind: &Import, source: &Source, arguments: &Arguments, terminal: &Terminal) -> Outcome<Rows> {
     let in_file =
         |complaint: &dyn Display| format!("{}: {complaint}. Nothing was stored.", source.file.display());
     let say = &mut |_: &str, said: Complaint| terminal.say(&said.to_string());
@@ -98,27 +129,17 @@ fn store_table(
     waiting.set_message("reading");
     let bytes = file::bytes(&source.file).map_err(|complaint| in_file(&complaint))?;
     let columns = columns(kind);
-    let file = look::Source { bytes, sheet, bytes_max: COMMAND_TABLE_BYTES_MAX };
+    let file = look::Source { bytes, sheet: arguments.sheet.as_deref(), bytes_max: COMMAND_TABLE_BYTES_MAX };
     let rows = look::read(kind, file, |row| columns.is_example(row), say);
     let mut rows = rows.map_err(|complaint| in_file(&complaint))?;
     waiting.set_message("checking");
     refuse_too_many(rows.len(), source)?;
-    let mistakes = look::judge(kind, &mut rows, decimal, say).map_err(|complaint| in_file(&complaint))?;
+    let mistakes = look::judge(kind, &mut rows, arguments.decimal, say);
+    if let Some(text) = mistakes.map_err(|complaint| in_file(&complaint))?.text() {
+        return Err(format!("{} has mistakes:\n{text}\nNothing was stored.", source.file.display()).into());
+    }
     if rows.is_empty() {
         terminal.say("There are no rows below the header.");
     }
-    if let Some(text) = mistakes.text() {
-        return Err(format!("{} has mistakes:\n{text}\nNothing was stored.", source.file.display()).into());
-    }
-    let groups = kind.groups(&rows).map_err(|complaint| in_file(&complaint))?;
-    refuse_interrupted().map_err(|complaint| in_file(&complaint))?;
-    drop(waiting);
-    let mut connection = open(config)?;
-    let tenant = find_tenant(&connection, &source.tenant)?.id;
-    let size = |group| groups.rows(group).len();
-    let hide = Some(HintCode::UnbekanntesFeld);
-    let work = Work { groups: groups.count(), size: &size, hide, kind: kind.kind, tenant };
-    store_parts(&mut connection, source, terminal, &work, |connection, group, hints| {
-        store_group(Tx::new(connection, tenant, now()), None, kind, &rows, &groups.rows(group), hints)
-    })
+    Ok(rows)
 }

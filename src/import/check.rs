@@ -1,5 +1,6 @@
 //! What is wrong with the rows of a file, as far as it can be told without a database: up to [`MISTAKES_MAX`] at once.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::{Display, Formatter};
 use std::hash::{BuildHasher, RandomState};
@@ -22,6 +23,7 @@ const PLZ_DIGITS: usize = 5;
 #[derive(Debug, Clone)]
 pub enum MistakePlace {
     Line(u32),
+    Sheet(String),
     Receipt(String, usize),
 }
 
@@ -34,20 +36,30 @@ pub struct Mistake {
     pub heading: Option<String>,
     pub value: Option<String>,
     pub message: String,
-    pub code: Code,
+    /// None: it is only suspicious.
+    pub code: Option<Code>,
 }
 
 impl Mistake {
     /// A mistake in one of these rows, which is this one.
     pub fn of_row(rows: &Rows, at: usize, row: &Json<'_>, refusal: &Refusal) -> Mistake {
         let value = refusal.feld.as_deref().and_then(|feld| cell(row, feld));
-        let value = value.and_then(|value| match value {
-            Json::String(text) => Some(excerpt(text)),
-            Json::Number(text) => Some((*text).to_owned()),
-            _ => None,
-        });
+        let value = value.and_then(shown_value);
         let heading = refusal.feld.as_deref().map(|feld| rows.shown_column(feld));
         Mistake { value, heading, ..Mistake::at(MistakePlace::Line(rows.line(at)), refusal) }
+    }
+
+    /// What is suspicious about a row, or one of its cells.
+    pub fn of_cell(
+        rows: &Rows,
+        at: usize,
+        cell: Option<&(Cow<'_, str>, Json<'_>)>,
+        message: String,
+    ) -> Mistake {
+        let column = cell.map(|(field, _)| shown(field).into_owned());
+        let heading = cell.map(|(field, _)| rows.shown_column(field));
+        let value = cell.and_then(|(_, value)| shown_value(value));
+        Mistake { place: MistakePlace::Line(rows.line(at)), column, heading, value, message, code: None }
     }
 
     pub fn of_receipt(receipt: &str, line: usize, refusal: &Refusal) -> Mistake {
@@ -62,8 +74,16 @@ impl Mistake {
             column,
             value: None,
             message: refusal.message.clone(),
-            code: refusal.code,
+            code: Some(refusal.code),
         }
+    }
+}
+
+fn shown_value(value: &Json<'_>) -> Option<String> {
+    match value {
+        Json::String(text) => Some(excerpt(text)),
+        Json::Number(text) => Some((*text).to_owned()),
+        _ => None,
     }
 }
 
@@ -72,6 +92,7 @@ impl Display for Mistake {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         match &self.place {
             MistakePlace::Line(line) => write!(f, "line {line}")?,
+            MistakePlace::Sheet(name) => write!(f, "sheet {name}")?,
             MistakePlace::Receipt(receipt, line) => write!(f, "receipt {receipt}, line {line}")?,
         }
         if let Some(column) = &self.heading {
@@ -80,7 +101,8 @@ impl Display for Mistake {
         if let Some(value) = &self.value {
             write!(f, ", value {value}")?;
         }
-        write!(f, ":\n  {} ({})", self.message, self.code.as_str())
+        write!(f, ":\n  {}", self.message)?;
+        self.code.map_or(Ok(()), |code| write!(f, " ({})", code.as_str()))
     }
 }
 
@@ -109,7 +131,7 @@ impl Mistakes {
 
     /// All of them as one text for the command line; none if there is none.
     pub fn text(&self) -> Option<String> {
-        let more = (self.more > 0).then(|| "There are more mistakes.".to_owned());
+        let more = (self.more > 0).then(|| "There are more of them.".to_owned());
         let lines: Vec<String> = self.listed.iter().map(ToString::to_string).chain(more).collect();
         (!lines.is_empty()).then(|| lines.join("\n"))
     }

@@ -1,6 +1,7 @@
 //! Reading a file to import: JSON (an array of objects, or one object a line), CSV, or a spreadsheet.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
@@ -11,15 +12,14 @@ use serde::Deserializer as _;
 use serde::de::{SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::Import;
 pub use super::complaint::Complaint;
-use super::header::{Header, Names};
+use super::header::{self, Header, Names, OfSheet};
 use super::room::{COMMAND_TABLE_BYTES_MAX, ROW_BYTES, Room};
-use super::sheet::Sheet;
-use super::table::{self, Columns, NUMBER, OfSheet, RECORD_BYTES_MAX, RecordPlace, Scanner, record_too_long};
+use super::sheet::{Aside, Sheet};
+use super::table::{Columns, NUMBER, RECORD_BYTES_MAX, RecordPlace, Scanner, record_too_long};
 use super::workbook;
 use crate::http::json::Json;
-use crate::http::wire::{At, Decimal};
+use crate::http::wire::{At, Decimal, Numbers};
 use crate::rules::error::Hints;
 use crate::rules::text::shown;
 
@@ -35,6 +35,7 @@ pub struct Rows {
     pub header: Header,
     /// What separates the decimals of a table; none where the file is JSON.
     pub decimal: Option<Decimal>,
+    pub aside: Aside,
     is_1904: bool,
 }
 
@@ -73,21 +74,21 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, Complaint> {
 }
 
 impl Rows {
-    /// The rows of a kind in a file whose table may take so many bytes; `sheet` names the sheet of a spreadsheet that is
+    /// The rows with these columns in a file whose table may take so many bytes; `sheet` names the sheet of a spreadsheet that is
     /// wanted.
     pub fn of_bytes(
-        kind: &Import,
+        names: &Names,
         bytes: Vec<u8>,
         sheet: Option<&str>,
         bytes_max: usize,
     ) -> Result<Rows, Complaint> {
         let mut room = Room::of(bytes_max);
         if workbook::is_zip(&bytes) {
-            let Sheet { text, lines, width, merged, is_1904, mut room, .. } =
+            let Sheet { text, lines, width, merged, is_1904, aside, mut room, .. } =
                 workbook::read(&bytes, sheet, room)?;
             let of_sheet = OfSheet { lines: &lines, width, merged };
-            let rows = Rows::of(text, Some(&of_sheet), &kind.names(), &mut room)?;
-            return Ok(Rows { is_1904, ..rows });
+            let rows = Rows::of(text, Some(&of_sheet), names, &mut room)?;
+            return Ok(Rows { is_1904, aside, ..rows });
         }
         refuse_others(&bytes)?;
         if sheet.is_some() {
@@ -98,7 +99,7 @@ impl Rows {
         }
         let text = decode(bytes)?;
         room.take(text.len())?;
-        Rows::of(text, None, &kind.names(), &mut room)
+        Rows::of(text, None, names, &mut room)
     }
 
     /// The rows of a text of ours, whose first record is its header.
@@ -121,13 +122,22 @@ impl Rows {
             Some(b'[') if sheet.is_none() => json_array(&text, room)?,
             Some(b'{') if sheet.is_none() => json_lines(&text, room)?,
             Some(_) => {
-                let separator = if sheet.is_some() { b';' } else { table::separator_for(&text, names) };
-                let (columns, header, rows) = table::read(&text, separator, sheet, names, room)?;
+                let separator = if sheet.is_some() { b';' } else { header::separator_for(&text, names) };
+                let (columns, header, rows) = header::read(&text, separator, sheet, names, room)?;
                 let (table, decimal) = (Some((columns, separator)), Some(Decimal::Comma));
-                return Ok(Rows { text, rows, table, header, decimal, is_1904: false });
+                return Ok(Rows {
+                    text,
+                    rows,
+                    table,
+                    header,
+                    decimal,
+                    aside: Aside::default(),
+                    is_1904: false,
+                });
             }
         };
-        Ok(Rows { text, rows, table: None, header: Header::default(), decimal: None, is_1904: false })
+        let (header, aside) = Default::default();
+        Ok(Rows { text, rows, table: None, header, decimal: None, aside, is_1904: false })
     }
 
     pub fn len(&self) -> usize {
@@ -152,6 +162,13 @@ impl Rows {
 
     pub fn at<'h>(&self, hints: &'h mut Hints) -> At<'h> {
         let mut at = At::row(hints, self.decimal);
+        at.is_1904 = self.is_1904;
+        at
+    }
+
+    /// The same, where it is wanted what numbers stand there and what each cell is read as.
+    pub fn survey<'h>(&self, hints: &'h mut Hints, numbers: &'h RefCell<Numbers>) -> At<'h> {
+        let mut at = At::survey(hints, self.decimal, numbers);
         at.is_1904 = self.is_1904;
         at
     }

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::complaint::Complaint;
-use super::table::{Columns, NUMBER, Scanner, excerpt, is_comment};
+use super::room::{ROW_BYTES, Room};
+use super::sheet::merged_cells;
+use super::table::{Columns, NUMBER, RecordPlace, Scanner, excerpt, separator};
 use crate::rules::text::{folded_key, shown};
 
 /// Among so many rows that are not blank the header is looked for.
@@ -276,7 +278,92 @@ impl Header {
     }
 }
 
-pub fn is_blank(cells: &[Cow<'_, str>]) -> bool {
+/// A sheet of which a table was made.
+pub struct OfSheet<'s> {
+    /// The lines of its records.
+    pub lines: &'s [u32],
+    pub width: usize,
+    /// First and last line of the merged cells that reach lowest.
+    pub merged: Option<(u32, u32)>,
+}
+
+/// Reads a table: lines that begin with "# " say something to people, then come the names of the columns, which titles may
+/// stand above, then rows. In one of a sheet cells that are missing at the end of a record are blank.
+pub fn read(
+    text: &str,
+    separator: u8,
+    sheet: Option<&OfSheet<'_>>,
+    names: &Names,
+    room: &mut Room,
+) -> Result<(Columns, Header, Vec<RecordPlace>), Complaint> {
+    let (header_at, known) = names.find(text, separator)?;
+    if known == 0 && !names.fields.is_empty() {
+        return Err(no_header(names));
+    }
+    let mut scanner = Scanner::new(text, separator);
+    let mut cells = Vec::new();
+    let (mut columns, mut header): (Option<Columns>, _) = (None, Header::default());
+    let mut rows = Vec::new();
+    let mut records = 0;
+    while let Some(mut place) = scanner.next(&mut cells)? {
+        if let Some(sheet) = sheet {
+            place.line = sheet.lines.get(records).copied().unwrap_or(place.line);
+        }
+        room.take(ROW_BYTES)?;
+        match &columns {
+            _ if is_blank(&cells) || (columns.is_none() && is_comment(&cells)) => {}
+            None if records < header_at => header.pass_over(place.line, &cells),
+            None => {
+                header.line = place.line;
+                columns = Some(names.columns(&cells, sheet.map_or(0, |sheet| sheet.width), &mut header)?);
+            }
+            Some(columns) if sheet.is_none() && columns.len() != cells.len() => {
+                return Err(other_width(place.line, cells.len(), columns.len()));
+            }
+            Some(_) => rows.push(place),
+        }
+        records += 1;
+    }
+    match sheet.and_then(|sheet| sheet.merged) {
+        Some((first, last)) if last >= header.line => Err(merged_cells(first)),
+        _ => Ok((columns.ok_or_else(no_names)?, header, rows)),
+    }
+}
+
+/// Whether a record above the header is for people alone.
+fn is_comment(cells: &[Cow<'_, str>]) -> bool {
+    cells.first().is_some_and(|cell| cell.starts_with("# "))
+}
+
+fn other_width(line: u32, cells: usize, columns: usize) -> Complaint {
+    Complaint::at_line(
+        line,
+        format!("{cells} cells, but {columns} columns"),
+        format!("{cells} Zellen, aber {columns} Spalten"),
+    )
+}
+
+fn no_names() -> Complaint {
+    Complaint::new(
+        "there is no row with the names of the columns",
+        "Die Zeile mit den Namen der Spalten fehlt.",
+    )
+}
+
+/// The separator by which the header names the most columns, else of which it has most: semicolon, comma or tabulator.
+pub fn separator_for(text: &str, names: &Names) -> u8 {
+    let header =
+        text.lines().find(|line| !line.trim().is_empty() && !line.trim_start_matches('"').starts_with("# "));
+    let most = separator(header.unwrap_or_default());
+    [b'\t', b',', b';']
+        .into_iter()
+        .max_by_key(|separator| {
+            (names.find(text, *separator).map_or(0, |(_, known)| known), *separator == most)
+        })
+        .unwrap_or(most)
+}
+
+fn is_blank(cells: &[Cow<'_, str>]) -> bool {
     cells.iter().all(|cell| cell.trim().is_empty())
 }
 
@@ -312,7 +399,7 @@ fn both_mean(line: u32, one: &str, other: &str, field: &str) -> Complaint {
 }
 
 /// The refusal of a table in whose first rows no column of a kind is named.
-pub fn no_header(names: &Names) -> Complaint {
+fn no_header(names: &Names) -> Complaint {
     let known: Vec<_> = names.fields.iter().copied().take(8).collect();
     let known = known.join(", ");
     Complaint::new(

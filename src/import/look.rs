@@ -1,7 +1,7 @@
 //! How a file is understood, for the command line and the page alike: nothing of it is silent (D22).
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Import;
 use super::check::{self, Mistakes};
@@ -9,7 +9,7 @@ use super::complaint::Complaint;
 use super::file::Rows;
 use super::table::excerpt;
 use crate::http::json::Json;
-use crate::http::wire::{At, Decimal, Numbers, Seen};
+use crate::http::wire::{Decimal, Numbers, Seen};
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::text::shown;
 
@@ -36,7 +36,7 @@ pub fn read(
     is_example: impl Fn(&Json<'_>) -> bool,
     say: &mut Say<'_>,
 ) -> Result<Rows, Complaint> {
-    let mut rows = Rows::of_bytes(kind, source.bytes, source.sheet, source.bytes_max)?;
+    let mut rows = Rows::of_bytes(&kind.names(), source.bytes, source.sheet, source.bytes_max)?;
     if let Some(above) = rows.header.passed_over() {
         say("Kopfzeile", above);
     }
@@ -125,21 +125,7 @@ fn decide_decimal(
         rows.decimal = said;
         return Ok(said.map(|said| taken(said, "as you said", "wie angegeben")));
     }
-    let numbers = RefCell::new(Numbers::default());
-    for at in 0..rows.len() {
-        let row = rows.row(at);
-        numbers.borrow_mut().go_to(rows.line(at));
-        let read = |row: &Json<'_>| {
-            (kind.check)(row, &mut At::survey(&mut Hints::default(), rows.decimal, &numbers))
-        };
-        // What is no number ends the reading of a row, but not of its other cells.
-        if read(&row).is_err() {
-            for single in check::singles(&row) {
-                let _ = read(&single);
-            }
-        }
-    }
-    let (decimal, seen) = numbers.into_inner().decimal().map_err(|seen| either(rows, &seen))?;
+    let (decimal, seen) = numbers(kind, rows).decimal().map_err(|seen| either(rows, &seen))?;
     rows.decimal = Some(decimal);
     Ok(seen.map(|Seen { line, column, cell }| {
         let (column, cell) = (rows.shown_column(&column), excerpt(&cell));
@@ -149,6 +135,34 @@ fn decide_decimal(
             &format!("wie in Zeile {line}, Spalte {column}: {cell}"),
         )
     }))
+}
+
+/// What the number cells of all rows tell of the sign of decimals.
+fn numbers(kind: &Import, rows: &Rows) -> Numbers {
+    let numbers = RefCell::new(Numbers::default());
+    for at in 0..rows.len() {
+        let row = rows.row(at);
+        numbers.borrow_mut().go_to(rows.line(at));
+        let read = |row: &Json<'_>| (kind.check)(row, &mut rows.survey(&mut Hints::default(), &numbers));
+        // What is no number ends the reading of a row, but not of its other cells.
+        if read(&row).is_err() {
+            for single in check::singles(&row) {
+                let _ = read(&single);
+            }
+        }
+    }
+    numbers.into_inner()
+}
+
+/// What the cells of a row are read as, in German, by their columns; of those that are no texts.
+pub fn values(kind: &Import, rows: &Rows, row: &Json<'_>) -> BTreeMap<String, String> {
+    let numbers = RefCell::new(Numbers::default());
+    for single in check::singles(row) {
+        let mut hints = Hints::default();
+        let mut at = rows.survey(&mut hints, &numbers);
+        let _ = (kind.check)(&single, &mut at);
+    }
+    numbers.into_inner().values
 }
 
 /// Which sign was taken, why, and what that means, in words that no German takes for one another.

@@ -1,6 +1,7 @@
 //! Import of master data (D22): what a kind of import is, reading the file, and what is wrong with it.
 //! The slices say what a row is; `app::imports` joins them.
 
+mod beside;
 pub mod check;
 mod complaint;
 pub mod file;
@@ -10,6 +11,7 @@ mod ods;
 pub mod parts;
 pub mod room;
 mod sheet;
+pub mod suspicions;
 pub mod table;
 pub mod template;
 mod workbook;

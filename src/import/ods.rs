@@ -48,8 +48,11 @@ struct Repeated {
 struct Content {
     hidden: HashSet<String>,
     style: Option<String>,
-    /// Names of the tables so far, and whether they can be seen.
+    /// Names of the tables so far, whether they can be seen, and whether they have a value.
     sheets: Vec<(String, bool)>,
+    filled: Vec<bool>,
+    own: String,
+    is_hidden: bool,
     sheet: Sheet,
     is_found: bool,
     is_wanted: bool,
@@ -75,6 +78,8 @@ pub fn read(content: impl BufRead, wanted: Option<&str>, room: Room) -> Result<S
         }
     }
     if read.is_found {
+        let names = read.sheets.iter().map(|(name, _)| name.as_str());
+        read.sheet.set_others(names.zip(read.filled.iter().copied()), &read.own, wanted);
         return Ok(read.sheet);
     }
     let sheets: Vec<(&str, bool)> =
@@ -94,32 +99,41 @@ impl Content {
                 }
             }
             "table:table" => self.table(element, wanted)?,
+            "table:table-cell" if !self.is_wanted => {
+                let is_filled = attribute(element, "office:value-type")?.is_some();
+                self.filled.last_mut().into_iter().for_each(|filled| *filled |= is_filled);
+            }
             _ if !self.is_wanted => {}
             "table:table-row" => {
                 self.row_repeated = repeated(element, "table:number-rows-repeated")?;
                 (self.column, self.cells, self.row_bytes) = (0, Vec::new(), 0);
+                let visibility = attribute(element, "table:visibility")?;
+                self.is_hidden = matches!(visibility.as_deref(), Some("collapse" | "filter"));
             }
             "table:table-cell" | "table:covered-table-cell" => self.cell = Some(self.begin_cell(element)?),
-            name => {
-                let Some(cell) = &mut self.cell else { return Ok(()) };
-                match name {
-                    "office:annotation" => cell.beside += 1,
-                    "text:p" if cell.beside == 0 => {
-                        cell.text.push_str(if cell.paragraphs > 0 { "\n" } else { "" });
-                        cell.paragraphs += 1;
-                    }
-                    "text:tab" => cell.text.push('\t'),
-                    "text:line-break" => cell.text.push('\n'),
-                    "text:s" => {
-                        let count = repeated(element, "text:c")?.min(1_000);
-                        (0..count).for_each(|_| cell.text.push(' '));
-                    }
-                    _ => {}
-                }
-                if cell.text.len() > RECORD_BYTES_MAX {
-                    return Err(record_too_long(self.row.saturating_add(1)));
-                }
+            name => self.within_cell(name, element)?,
+        }
+        Ok(())
+    }
+
+    fn within_cell(&mut self, name: &str, element: &BytesStart<'_>) -> Result<(), Complaint> {
+        let Some(cell) = &mut self.cell else { return Ok(()) };
+        match name {
+            "office:annotation" => cell.beside += 1,
+            "text:p" if cell.beside == 0 => {
+                cell.text.push_str(if cell.paragraphs > 0 { "\n" } else { "" });
+                cell.paragraphs += 1;
             }
+            "text:tab" => cell.text.push('\t'),
+            "text:line-break" => cell.text.push('\n'),
+            "text:s" => {
+                let count = repeated(element, "text:c")?.min(1_000);
+                (0..count).for_each(|_| cell.text.push(' '));
+            }
+            _ => {}
+        }
+        if cell.text.len() > RECORD_BYTES_MAX {
+            return Err(record_too_long(self.row.saturating_add(1)));
         }
         Ok(())
     }
@@ -131,8 +145,12 @@ impl Content {
         let is_visible = !self.hidden.contains(&style);
         let is_wanted = wanted.map_or(self.sheets.is_empty() && is_visible, |wanted| wanted == name);
         self.sheet.room.take(ROW_BYTES + name.len())?;
-        self.sheets.push((name, is_visible));
         self.is_wanted = is_wanted && !self.is_found;
+        if self.is_wanted {
+            self.own.clone_from(&name);
+        }
+        self.sheets.push((name, is_visible));
+        self.filled.push(false);
         self.is_found |= self.is_wanted;
         Ok(())
     }
@@ -218,6 +236,10 @@ impl Content {
             let row_bytes = ROW_BYTES + self.row_bytes;
             self.sheet.room.ask(row_bytes.saturating_mul(self.row_repeated as usize))?;
             for at in 0..self.row_repeated {
+                if self.is_hidden {
+                    self.sheet.room.take(size_of::<u32>())?;
+                    self.sheet.aside.hidden.push(self.row.saturating_add(at).saturating_add(1));
+                }
                 for Repeated { columns, value, is_number } in &cells {
                     for column in columns.clone() {
                         self.sheet.add(self.row.saturating_add(at), column, value, *is_number)?;

@@ -35,7 +35,7 @@ pub struct Counts {
 }
 
 /// Why a group of rows was not stored, or an import ended before its end.
-pub enum Stop<M = Mistake> {
+pub enum Stop<M = Box<Mistake>> {
     /// It is wrong; after a group others are tried, which may be wrong, too.
     Refused(M),
     /// Somebody does not want it any more.
@@ -93,7 +93,7 @@ pub fn store_part(
     while next < groups.end && !mistakes.is_full() {
         match store(next) {
             Ok(stored) => counts.add(&stored),
-            Err(Stop::Refused(mistake)) => mistakes.add(mistake),
+            Err(Stop::Refused(mistake)) => mistakes.add(*mistake),
             Err(Stop::GivenUp) => return Err(Stop::GivenUp),
             Err(Stop::Failed(failure)) => return Err(Stop::Failed(failure)),
         }
@@ -105,8 +105,8 @@ pub fn store_part(
     if mistakes.is_empty() { Ok(Part { counts, next }) } else { Err(Stop::Refused(mistakes)) }
 }
 
-/// Stores rows that belong together, within a transaction. `who` stores them, as histories say it; none is the command
-/// line.
+/// Stores rows that belong together, within a transaction; what became of each. `who` stores them, as histories say it;
+/// none is the command line.
 pub fn store_group<'c>(
     tx: Tx<'c>,
     who: Option<&'c str>,
@@ -114,17 +114,17 @@ pub fn store_group<'c>(
     rows: &Rows,
     group: &[usize],
     hints: &mut Hints,
-) -> std::result::Result<Counts, Stop> {
+) -> std::result::Result<Vec<Upserted>, Stop> {
     let read: Vec<Json<'_>> = group.iter().map(|at| rows.row(*at)).collect();
     let store = |tx: &WriteTx<'_>| Ok(kind.store(tx, &read.iter().collect::<Vec<_>>(), &mut rows.at(hints)));
     let stored = WriteTx::carry_out(tx, who, store).map_err(Stop::Failed)?;
-    let stored = stored.map_err(|(at, failure)| match (failure, read.get(at)) {
+    stored.map_err(|(at, failure)| match (failure, read.get(at)) {
         (Failure::Refused(refusal), Some(row)) => {
-            Stop::Refused(Mistake::of_row(rows, group.get(at).copied().unwrap_or_default(), row, &refusal))
+            let at = group.get(at).copied().unwrap_or_default();
+            Stop::Refused(Box::new(Mistake::of_row(rows, at, row, &refusal)))
         }
         (failure, _) => Stop::Failed(failure),
-    })?;
-    Ok(Counts::of(&stored))
+    })
 }
 
 impl Display for Counts {

@@ -3,10 +3,20 @@
 use super::complaint::Complaint;
 use super::room::Room;
 use super::table::{NUMBER, RECORD_BYTES_MAX, cell_bytes, push_cell, record_too_long};
+use super::template::MEANINGS;
 
 pub const COLUMNS_MAX: u32 = 1_000;
 
 pub const SHEETS_MAX: usize = 100;
+
+/// What a spreadsheet has beside the records of a sheet.
+#[derive(Default)]
+pub struct Aside {
+    /// Lines of hidden rows, in order.
+    pub hidden: Vec<u32>,
+    /// Other sheets that have something, where none was named.
+    pub others: Vec<String>,
+}
 
 /// The records of a sheet as [`super::table`] reads them, and the line of each.
 #[derive(Default)]
@@ -20,6 +30,7 @@ pub struct Sheet {
     pub merged: Option<(u32, u32)>,
     /// Its days are counted from 1904 on.
     pub is_1904: bool,
+    pub aside: Aside,
     column: u32,
     record_start: usize,
     /// What is left for the rows, and for what a reader remembers on its way to them.
@@ -29,6 +40,19 @@ pub struct Sheet {
 impl Sheet {
     pub fn within(room: Room) -> Sheet {
         Sheet { room, ..Sheet::default() }
+    }
+
+    /// Remembers which of these sheets, each with whether it has something, are not this one, unless it was asked for by
+    /// name. The meanings of a template are no records.
+    pub fn set_others<'n>(
+        &mut self,
+        sheets: impl Iterator<Item = (&'n str, bool)>,
+        own: &str,
+        wanted: Option<&str>,
+    ) {
+        let is_other = |(name, is_filled): &(&str, bool)| *is_filled && *name != own && *name != MEANINGS;
+        let others = sheets.filter(is_other).map(|(name, _)| name.to_owned());
+        self.aside.others = if wanted.is_none() { others.collect() } else { Vec::new() };
     }
 
     /// Remembers cells that are merged, in rows counted from 0. Titles above the header may be.

@@ -5,9 +5,6 @@ use std::borrow::Cow;
 use memchr::{memchr, memchr3};
 
 use super::complaint::Complaint;
-use super::header::{Header, Names, is_blank, no_header};
-use super::room::{ROW_BYTES, Room};
-use super::sheet::merged_cells;
 use crate::rules::text::shown;
 
 /// Longest record in bytes.
@@ -159,88 +156,6 @@ pub fn excerpt(text: &str) -> String {
 
 /// Names of the columns in lower case; none for those that were not used.
 pub type Columns = Vec<Option<String>>;
-
-/// A sheet of which a table was made.
-pub struct OfSheet<'s> {
-    /// The lines of its records.
-    pub lines: &'s [u32],
-    pub width: usize,
-    /// First and last line of the merged cells that reach lowest.
-    pub merged: Option<(u32, u32)>,
-}
-
-/// Reads a table: lines that begin with "# " say something to people, then come the names of the columns, which titles may
-/// stand above, then rows. In one of a sheet cells that are missing at the end of a record are blank.
-pub fn read(
-    text: &str,
-    separator: u8,
-    sheet: Option<&OfSheet<'_>>,
-    names: &Names,
-    room: &mut Room,
-) -> Result<(Columns, Header, Vec<RecordPlace>), Complaint> {
-    let (header_at, known) = names.find(text, separator)?;
-    if known == 0 && !names.fields.is_empty() {
-        return Err(no_header(names));
-    }
-    let mut scanner = Scanner::new(text, separator);
-    let mut cells = Vec::new();
-    let (mut columns, mut header): (Option<Columns>, _) = (None, Header::default());
-    let mut rows = Vec::new();
-    let mut records = 0;
-    while let Some(mut place) = scanner.next(&mut cells)? {
-        if let Some(sheet) = sheet {
-            place.line = sheet.lines.get(records).copied().unwrap_or(place.line);
-        }
-        room.take(ROW_BYTES)?;
-        match &columns {
-            _ if is_blank(&cells) || (columns.is_none() && is_comment(&cells)) => {}
-            None if records < header_at => header.pass_over(place.line, &cells),
-            None => {
-                header.line = place.line;
-                columns = Some(names.columns(&cells, sheet.map_or(0, |sheet| sheet.width), &mut header)?);
-            }
-            Some(columns) if sheet.is_none() && columns.len() != cells.len() => {
-                let (cells, columns) = (cells.len(), columns.len());
-                return Err(Complaint::at_line(
-                    place.line,
-                    format!("{cells} cells, but {columns} columns"),
-                    format!("{cells} Zellen, aber {columns} Spalten"),
-                ));
-            }
-            Some(_) => rows.push(place),
-        }
-        records += 1;
-    }
-    match sheet.and_then(|sheet| sheet.merged) {
-        Some((first, last)) if last >= header.line => Err(merged_cells(first)),
-        _ => Ok((columns.ok_or_else(no_names)?, header, rows)),
-    }
-}
-
-/// Whether a record above the header is for people alone.
-pub fn is_comment(cells: &[Cow<'_, str>]) -> bool {
-    cells.first().is_some_and(|cell| cell.starts_with("# "))
-}
-
-fn no_names() -> Complaint {
-    Complaint::new(
-        "there is no row with the names of the columns",
-        "Die Zeile mit den Namen der Spalten fehlt.",
-    )
-}
-
-/// The separator by which the header names the most columns, else of which it has most: semicolon, comma or tabulator.
-pub fn separator_for(text: &str, names: &Names) -> u8 {
-    let header =
-        text.lines().find(|line| !line.trim().is_empty() && !line.trim_start_matches('"').starts_with("# "));
-    let most = separator(header.unwrap_or_default());
-    [b'\t', b',', b';']
-        .into_iter()
-        .max_by_key(|separator| {
-            (names.find(text, *separator).map_or(0, |(_, known)| known), *separator == most)
-        })
-        .unwrap_or(most)
-}
 
 /// The separator that the header has most of: semicolon, comma or tabulator.
 pub fn separator(header: &str) -> u8 {

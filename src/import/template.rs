@@ -12,6 +12,9 @@ use zip::write::{SimpleFileOptions, ZipWriter};
 use super::table::push_cell;
 use crate::http::json::Json;
 
+/// The sheet of a template that says what its columns mean.
+pub const MEANINGS: &str = "Spalten";
+
 /// What the example row has in place of its key.
 pub const EXAMPLE: &str = "BEISPIEL";
 
@@ -102,7 +105,7 @@ impl Columns {
         meanings.extend(self.columns.iter().map(|column| vec![column.name, column.meaning, column.example]));
         let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
         for (name, text) in PARTS {
-            part(&mut zip, name, &text.replace("KIND", self.kind))?;
+            part(&mut zip, name, &text.replace("KIND", self.kind).replace("MEANINGS", MEANINGS))?;
         }
         part(&mut zip, "xl/worksheets/sheet1.xml", &sheet(&rows, 20))?;
         part(&mut zip, "xl/worksheets/sheet2.xml", &sheet(&meanings, 40))?;
@@ -130,7 +133,7 @@ const PARTS: [(&str, &str); 5] = [
     (
         "xl/workbook.xml",
         r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
-<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="KIND" sheetId="1" r:id="rId1"/><sheet name="Spalten" sheetId="2" r:id="rId2"/></sheets></workbook>"#,
+<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="KIND" sheetId="1" r:id="rId1"/><sheet name="MEANINGS" sheetId="2" r:id="rId2"/></sheets></workbook>"#,
     ),
     (
         "xl/_rels/workbook.xml.rels",

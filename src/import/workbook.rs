@@ -9,6 +9,7 @@ use memchr::memmem;
 use quick_xml::events::BytesStart;
 use zip::{ZipArchive, ZipWriter};
 
+use super::beside::{Beside, Part};
 use super::complaint::Complaint;
 use super::ods;
 use super::room::{ROW_BYTES, Room};
@@ -49,6 +50,9 @@ const LAST_DAY: f64 = 2_958_465.0;
 
 /// How many days later the other count of days begins.
 const DAYS_UNTIL_1904: f64 = 1_462.0;
+
+/// The place of a number and how many digits of it are shown.
+type Padded = ((u32, u32), usize);
 
 type Zip<'b> = ZipArchive<Cursor<&'b [u8]>>;
 
@@ -95,15 +99,16 @@ fn refuse_bomb(zip: &mut Zip<'_>, packed: u64) -> Result<(), Complaint> {
 }
 
 fn xlsx(zip: &mut Zip<'_>, wanted: Option<&str>, mut room: Room) -> Result<Sheet, Complaint> {
-    let parts = looked_at(zip, &mut room)?;
+    let (parts, beside) = looked_at(zip, &mut room)?;
     // Places like ZZZZZZZZ1 overflow in calamine, which panics.
-    let read = catch_unwind(AssertUnwindSafe(|| cells(&parts, wanted, room)));
+    let read = catch_unwind(AssertUnwindSafe(|| cells(&parts, &beside, wanted, room)));
     read.unwrap_or_else(|_| Err(unreadable("a place that no sheet has")))
 }
 
 /// A zip of the parts that calamine may read. Pictures and what other programs put in are left out; all else is XML of
 /// pieces that have a bound, and there is room for what is held of it.
-fn looked_at(zip: &mut Zip<'_>, room: &mut Room) -> Result<Vec<u8>, Complaint> {
+fn looked_at(zip: &mut Zip<'_>, room: &mut Room) -> Result<(Vec<u8>, Beside), Complaint> {
+    let mut beside = Beside::default();
     let mut parts = ZipWriter::new(Cursor::new(Vec::new()));
     for at in 0..zip.len() {
         let name = zip.by_index_raw(at).map_err(unreadable)?.name().map_err(unreadable)?.to_ascii_lowercase();
@@ -111,13 +116,14 @@ fn looked_at(zip: &mut Zip<'_>, room: &mut Room) -> Result<Vec<u8>, Complaint> {
         if !is_xml || name.starts_with("customxml") {
             continue;
         }
-        look_at(BufReader::new(zip.by_index(at).map_err(unreadable)?), room)?;
+        let part = look_at(BufReader::new(zip.by_index(at).map_err(unreadable)?), room)?;
+        beside.add(name, part);
         parts.raw_copy_file(zip.by_index_raw(at).map_err(unreadable)?).map_err(unreadable)?;
     }
-    Ok(parts.finish().map_err(unreadable)?.into_inner())
+    Ok((parts.finish().map_err(unreadable)?.into_inner(), beside))
 }
 
-fn look_at(part: impl BufRead, room: &mut Room) -> Result<(), Complaint> {
+fn look_at(part: impl BufRead, room: &mut Room) -> Result<Part, Complaint> {
     let mut pieces = Pieces::of(part, WHOLE);
     let mut look = Look::default();
     while let Some(piece) = pieces.next()? {
@@ -132,7 +138,7 @@ fn look_at(part: impl BufRead, room: &mut Room) -> Result<(), Complaint> {
             _ => {}
         }
     }
-    Ok(())
+    Ok(look.part)
 }
 
 #[derive(Default)]
@@ -145,11 +151,13 @@ struct Look {
     /// Whether the cell has a shared text, and whether its number follows.
     is_shared: bool,
     is_index: bool,
+    part: Part,
 }
 
 impl Look {
     fn start(&mut self, element: &BytesStart<'_>, room: &mut Room) -> Result<(), Complaint> {
         let name = element.local_name();
+        self.part.start(element, room)?;
         match name.as_ref() {
             "c" => self.is_shared = attribute(element, "t")?.as_deref() == Some("s"),
             "v" => self.is_index = self.is_shared,
@@ -175,23 +183,14 @@ impl Look {
     }
 }
 
-fn cells(parts: &[u8], wanted: Option<&str>, room: Room) -> Result<Sheet, Complaint> {
+fn cells(parts: &[u8], beside: &Beside, wanted: Option<&str>, room: Room) -> Result<Sheet, Complaint> {
     let mut book: Xlsx<_> = Xlsx::new(Cursor::new(parts)).map_err(unreadable)?;
-    let metadata = book.sheets_metadata().to_vec();
-    let sheets: Vec<(&str, bool)> = metadata
-        .iter()
-        .filter(|sheet| sheet.typ == SheetType::WorkSheet)
-        .map(|sheet| (sheet.name.as_str(), sheet.visible == SheetVisible::Visible))
-        .collect();
-    let name = choose(&sheets, wanted)?;
-    let merged = book.merge_cells_by_sheet_name(name).map_err(unreadable)?;
-    let is_1904 = book.has_1904_epoch();
     let mut sheet = Sheet::within(room);
-    sheet.is_1904 = is_1904;
-    merged.iter().for_each(|cells| sheet.merge(cells.start.0, cells.end.0));
-    let padded = padded(&mut book, name, &mut sheet.room)?;
+    let name = chosen(&mut book, beside, wanted, &mut sheet)?;
+    let is_1904 = sheet.is_1904;
+    let padded = padded(&mut book, &name, &mut sheet.room)?;
     let mut padded = padded.iter().peekable();
-    let mut cells = book.worksheet_cells_reader(name).map_err(unreadable)?;
+    let mut cells = book.worksheet_cells_reader(&name).map_err(unreadable)?;
     // Formulas as they stand there: written out for each cell they could be any number of letters.
     while let Some(cell) = cells.next_cell_with_formula_metadata().map_err(unreadable)? {
         let (row, column) = cell.pos;
@@ -200,15 +199,9 @@ fn cells(parts: &[u8], wanted: Option<&str>, room: Room) -> Result<Sheet, Compla
             DataRef::Empty if cell.formula.is_some() => return Err(no_value(line)),
             DataRef::Empty => {}
             DataRef::Int(_) | DataRef::Float(_) => {
-                let number = match cell.value {
-                    DataRef::Int(number) => number.to_string(),
-                    DataRef::Float(number) => decimal(number, line)?,
-                    _ => String::new(),
-                };
                 let width = padded.next_if(|padded| padded.0 == cell.pos).map_or(0, |padded| padded.1);
-                let is_padded = number.len() < width && number.bytes().all(|byte| byte.is_ascii_digit());
-                let number = if is_padded { format!("{number:0>width$}") } else { number };
-                sheet.add(row, column, &number, !is_padded)?;
+                let (digits, is_padded) = number(&cell.value, width, line)?;
+                sheet.add(row, column, &digits, !is_padded)?;
             }
             DataRef::String(text) => sheet.add(row, column, &text, false)?,
             DataRef::SharedString(text) => sheet.add(row, column, text, false)?,
@@ -223,12 +216,42 @@ fn cells(parts: &[u8], wanted: Option<&str>, room: Room) -> Result<Sheet, Compla
     Ok(sheet)
 }
 
-/// The numbers of a sheet that are shown with zeros before them, as postcodes are, and how many digits each has.
-fn padded(
+/// The name of the sheet to read; the sheet gets what the workbook says of it.
+fn chosen(
     book: &mut Xlsx<Cursor<&[u8]>>,
-    name: &str,
-    room: &mut Room,
-) -> Result<Vec<((u32, u32), usize)>, Complaint> {
+    beside: &Beside,
+    wanted: Option<&str>,
+    sheet: &mut Sheet,
+) -> Result<String, Complaint> {
+    let metadata = book.sheets_metadata().to_vec();
+    let sheets: Vec<(&str, bool)> = metadata
+        .iter()
+        .filter(|sheet| sheet.typ == SheetType::WorkSheet)
+        .map(|sheet| (sheet.name.as_str(), sheet.visible == SheetVisible::Visible))
+        .collect();
+    let name = choose(&sheets, wanted)?;
+    let merged = book.merge_cells_by_sheet_name(name).map_err(unreadable)?;
+    merged.iter().for_each(|cells| sheet.merge(cells.start.0, cells.end.0));
+    sheet.is_1904 = book.has_1904_epoch();
+    sheet.aside.hidden = beside.of_sheet(name).map_or_else(Vec::new, |part| part.hidden.clone());
+    let is_filled = |name: &str| beside.of_sheet(name).is_some_and(|part| part.is_filled);
+    sheet.set_others(sheets.iter().map(|(other, _)| (*other, is_filled(other))), name, wanted);
+    Ok(name.to_owned())
+}
+
+/// A number, with zeros before it up to a width, and whether there are any.
+fn number(value: &DataRef<'_>, width: usize, line: u32) -> Result<(String, bool), Complaint> {
+    let number = match value {
+        DataRef::Int(number) => number.to_string(),
+        DataRef::Float(number) => decimal(*number, line)?,
+        _ => String::new(),
+    };
+    let is_padded = number.len() < width && number.bytes().all(|byte| byte.is_ascii_digit());
+    Ok((if is_padded { format!("{number:0>width$}") } else { number }, is_padded))
+}
+
+/// The numbers of a sheet that are shown with zeros before them, as postcodes are, and how many digits each has.
+fn padded(book: &mut Xlsx<Cursor<&[u8]>>, name: &str, room: &mut Room) -> Result<Vec<Padded>, Complaint> {
     let mut cells = book.worksheet_cells_reader(name).map_err(unreadable)?;
     let format = |style: &Style| style.number_format.as_ref().map_or(0, |format| zeros(&format.format_code));
     let digits: Vec<usize> = cells.styles().iter().map(format).collect();
@@ -239,7 +262,7 @@ fn padded(
     while let Some((cell, style)) = cells.next_cell_with_style_id().map_err(unreadable)? {
         let is_number = matches!(cell.get_value(), DataRef::Int(_) | DataRef::Float(_));
         if let Some(digits) = digits.get(style).filter(|digits| is_number && **digits > 0) {
-            room.take(size_of::<((u32, u32), usize)>())?;
+            room.take(size_of::<Padded>())?;
             padded.push((cell.get_position(), *digits));
         }
     }

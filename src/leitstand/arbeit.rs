@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::done::{Done, HouseChange};
 use super::frame;
-use super::jobs::{Job, Progress};
+use super::jobs::{Job, Next, Progress};
 use super::page::{Ask, Snapshot};
 use super::parts::{facts, form_to, linked, moment, number};
 use crate::failure::{Failure, Result};
@@ -45,14 +45,22 @@ pub fn show(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
         None => running(ask, &job, &progress),
         Some(Ok(outcome)) => html! {
             (outcome.shown)
-            @if let Some((to, file)) = &outcome.next {
-                (form_to(ask, to, html! { input type="hidden" name="datei" value=(file); }, "Importieren", false))
-            }
+            @if let Some(next) = &outcome.next { (form_to(ask, &next.to, confirmed(next), "Importieren", false)) }
         },
         Some(Err(why)) => html! { p.refused role="alert" { @for line in why.lines() { (line) br; } } },
     };
     let page = frame::page(ask, &job.title, body);
     Ok(if is_running { page.with("refresh", "1".to_owned()) } else { page })
+}
+
+/// What the form that imports a file sends along.
+fn confirmed(next: &Next) -> Markup {
+    html! {
+        input type="hidden" name="datei" value=(next.file);
+        @if next.is_doubtful {
+            div.field { label { input type="checkbox" name="trotzdem" value="ja" required; " Trotzdem importieren: Was auffällig ist, soll so sein." } }
+        }
+    }
 }
 
 fn running(ask: &Ask, job: &Job, progress: &Progress) -> Markup {

@@ -1,5 +1,6 @@
 //! What an uploaded file comes to: looked at without the database, then stored.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -7,26 +8,28 @@ use maud::{Markup, html};
 use rusqlite::Connection;
 
 use super::akteure;
-use super::jobs::{Job, Outcome};
+use super::jobs::{Job, Next, Outcome};
 use super::page::House;
 use super::parts::{facts, number, or_blank, table};
 use super::uploads::{Upload, named};
 use crate::app::description::vorlagen::columns;
 use crate::db::batch::{Batch, Ended};
-use crate::db::tx::Tx;
+use crate::db::readers::Lane;
+use crate::db::tx::{Tx, WriteTx};
 use crate::db::waiting::Account;
 use crate::failure::{Failure, Result};
 use crate::gate::administration::{self, Akteur};
 use crate::http::json::Json;
-use crate::import::Groups;
 use crate::import::check::{Mistake, MistakePlace, Mistakes};
 use crate::import::file::{Complaint, Rows};
 use crate::import::look;
 use crate::import::parts::{self, Counts, PART_ROWS_MAX, Part, Stop, Unfinished, store_group};
 use crate::import::room::UPLOAD_TABLE_BYTES_MAX;
+use crate::import::{self, Groups, Upserted, suspicions};
 use crate::rules::day::Instant;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::text::shown;
+use crate::steuersaetze;
 
 /// Rows that are shown before a file is imported, besides those with a mistake.
 const ROWS_SHOWN_MAX: usize = 20;
@@ -41,98 +44,191 @@ struct Checked {
     /// What is said of how the file was understood, each under its heading.
     notes: Vec<(&'static str, String)>,
     mistakes: Mistakes,
+    suspicions: Mistakes,
 }
 
-fn checked(upload: &Upload, job: &Job) -> std::result::Result<Checked, Complaint> {
+fn checked(upload: &Upload, house: &House, job: &Job) -> std::result::Result<Checked, String> {
     job.set_step("Die Datei wird gelesen.", 0);
     let (kind, mut notes) = (upload.kind, Vec::new());
     let say = &mut |about, said: Complaint| notes.push((about, said.german().to_owned()));
     let columns = columns(kind);
     let bytes = upload.content.to_vec();
     let file = look::Source { bytes, sheet: upload.sheet.as_deref(), bytes_max: UPLOAD_TABLE_BYTES_MAX };
-    let mut rows = look::read(kind, file, |row| columns.is_example(row), say)?;
+    let rows = look::read(kind, file, |row| columns.is_example(row), say);
+    let mut rows = rows.map_err(|complaint| not_read(&complaint))?;
     job.set_step("Die Zeilen werden geprüft.", 0);
-    let mistakes = look::judge(kind, &mut rows, upload.decimal, say)?;
-    Ok(Checked { rows, notes, mistakes })
+    let mistakes =
+        look::judge(kind, &mut rows, upload.decimal, say).map_err(|complaint| not_read(&complaint))?;
+    let rates = |connection: &Connection| steuersaetze::rates(&Tx::new(connection, upload.firma, upload.at));
+    let rates = house.gate.readers.read(Lane::Fast, rates).map_err(|failure| failed(&failure, NOTHING))?;
+    let suspicions = suspicions::find(kind, &rows, &rates);
+    Ok(Checked { rows, notes, mistakes, suspicions })
 }
 
+const NOTHING: &str = "Es wurde nichts gespeichert.";
+
 fn not_read(complaint: &Complaint) -> String {
-    format!("{}\nEs wurde nichts gespeichert.", complaint.german())
+    format!("{}\n{NOTHING}", complaint.german())
+}
+
+fn failed(failure: &Failure, stays: &str) -> String {
+    format!("Das ist nicht gelungen. Was das Programm dazu sagt:\n{failure}\n{stays}")
 }
 
 const GIVEN_UP: &str = "Das Ansehen wurde abgebrochen. Es wurde nichts gespeichert.";
 
-/// Looks at a file: its first rows as they are understood, and what is wrong with it.
-pub fn look(upload: &Upload, job: &Job) -> std::result::Result<Outcome, String> {
-    let checked = checked(upload, job).map_err(|complaint| not_read(&complaint))?;
+/// Looks at a file: what would become of its rows, the first of them as they would be stored, and what is wrong or
+/// suspicious about it.
+pub fn look(upload: &Upload, house: &House, job: &Job) -> std::result::Result<Outcome, String> {
+    let Checked { rows, notes, mut mistakes, suspicions } = checked(upload, house, job)?;
+    let is_tried = mistakes.is_empty() && !rows.is_empty();
+    let groups = match is_tried {
+        true => upload.kind.groups(&rows).map_err(|complaint| not_read(&complaint))?,
+        false => Groups::Each(0),
+    };
+    let import = Arc::new(Import { upload: upload.clone(), rows, groups, is_trial: true });
+    let mut fates = Vec::new();
+    if is_tried {
+        job.set_step("Die Zeilen werden mit dem verglichen, was da ist.", import.rows.len());
+        let tried = carry_out(&import, house, job);
+        match tried.map(|stored| stored.fates) {
+            Ok(stored) => fates = stored,
+            Err(Unfinished { why: Stop::Refused(found), .. }) => mistakes = found,
+            Err(Unfinished { why: Stop::GivenUp, .. }) => return Err(GIVEN_UP.to_owned()),
+            Err(Unfinished { why: Stop::Failed(failure), .. }) => return Err(failed(&failure, NOTHING)),
+        }
+    }
     if job.is_given_up() {
         return Err(GIVEN_UP.to_owned());
     }
-    let is_good = checked.mistakes.is_empty() && !checked.rows.is_empty();
+    let is_new = fates.iter().any(|(_, fate)| *fate != Upserted::Unchanged);
     let to = format!("/leitstand/f/{}/import/speichern", upload.firma);
-    Ok(Outcome { shown: preview(upload, &checked), next: is_good.then_some((to, upload.id)) })
+    let next = Next { to, file: upload.id, is_doubtful: !suspicions.is_empty() };
+    let shown = preview(upload, &Looked { rows: &import.rows, notes, mistakes, suspicions, fates });
+    Ok(Outcome { shown, next: is_new.then_some(next) })
 }
 
-fn preview(upload: &Upload, checked: &Checked) -> Markup {
-    let Checked { rows, notes, mistakes } = checked;
+/// What is shown of a file before it is imported.
+struct Looked<'r> {
+    rows: &'r Rows,
+    notes: Vec<(&'static str, String)>,
+    mistakes: Mistakes,
+    suspicions: Mistakes,
+    /// What would become of each row.
+    fates: Vec<(usize, Upserted)>,
+}
+
+fn preview(upload: &Upload, looked: &Looked<'_>) -> Markup {
+    let Looked { rows, notes, mistakes, suspicions, fates } = looked;
+    let count = |fate| match fates.is_empty() {
+        true => String::new(),
+        false => number(fates.iter().filter(|(_, other)| *other == fate).count()),
+    };
     let mut known = vec![
         ("Datei", upload.name.clone()),
         ("Inhalt", named(upload.kind.kind)),
         ("Zeilen", number(rows.len())),
+        ("Neu", count(Upserted::Created)),
+        ("Geändert", count(Upserted::Changed)),
+        ("Unverändert", count(Upserted::Unchanged)),
+        ("Auffällig", number(suspicions.listed().len())),
     ];
     known.extend(notes.iter().cloned());
+    let is_old = !fates.is_empty() && fates.iter().all(|(_, fate)| *fate == Upserted::Unchanged);
     html! {
         (facts(&known))
         @if rows.is_empty() { p.refused { "Die Datei hat keine Zeilen." } }
+        @if is_old { p.note { "Alle Zeilen stehen schon so da. Es gibt nichts zu importieren." } }
         @if !mistakes.is_empty() {
-            p.refused role="alert" { "Bitte diese Fehler in der Datei beheben und sie noch einmal hochladen. Es wurde nichts gespeichert." }
-            (table_of(mistakes))
+            p.refused role="alert" { "Bitte diese Fehler in der Datei beheben und sie noch einmal hochladen. " (NOTHING) }
+            (table_of("Fehler", mistakes))
+        }
+        @if !suspicions.is_empty() {
+            h2 { "Auffällig" }
+            p { "Das ist vermutlich nicht gemeint. Bitte in der Datei berichtigen, oder unten bestätigen, dass es so sein soll." }
+            (table_of("Auffälligkeiten", suspicions))
         }
         @if mistakes.is_empty() && rows.len() > PART_ROWS_MAX {
             p { "Es sind mehr als " (number(PART_ROWS_MAX)) " Zeilen. Sie werden in Teilen gespeichert, damit an der Waage niemand wartet; was vor einem Fehler kam, bleibt." }
         }
-        h2 { "So werden die Zeilen verstanden" }
-        (understood(rows, mistakes))
-    }
-}
-
-fn table_of(mistakes: &Mistakes) -> Markup {
-    let place = |mistake: &Mistake| match &mistake.place {
-        MistakePlace::Line(line) => line.to_string(),
-        MistakePlace::Receipt(receipt, line) => format!("Bon {receipt}, {line}"),
-    };
-    html! {
-        (table("Fehler", "", mistakes.listed()).numbers("Zeile", place).text("Spalte", |mistake| or_blank(&mistake.heading)).text("Wert", |mistake| or_blank(&mistake.value)).text("Was falsch ist", |mistake| mistake.message.clone()))
-        @if mistakes.is_full() { p { "Es gibt noch mehr Fehler." } }
-    }
-}
-
-fn understood(rows: &Rows, mistakes: &Mistakes) -> Markup {
-    let mut wrong: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
-    for mistake in mistakes.listed() {
-        if let MistakePlace::Line(line) = mistake.place {
-            wrong.entry(line).or_default().extend(mistake.column.as_deref());
+        @if !rows.is_empty() {
+            h2 { "So werden die Zeilen gespeichert" }
+            (understood(upload.kind, looked))
         }
     }
-    let seen = (0..rows.len()).filter(|at| *at < ROWS_SHOWN_MAX || wrong.contains_key(&rows.line(*at)));
-    let seen: Vec<(u32, Vec<(String, String)>)> =
-        seen.map(|at| (rows.line(at), cells(&rows.row(at)))).collect();
+}
+
+fn table_of(title: &'static str, mistakes: &Mistakes) -> Markup {
+    let place = |mistake: &Mistake| match &mistake.place {
+        MistakePlace::Line(line) => line.to_string(),
+        MistakePlace::Sheet(name) => format!("Blatt {name}"),
+        MistakePlace::Receipt(receipt, line) => format!("Bon {receipt}, {line}"),
+    };
+    let what = if title == "Fehler" { "Was falsch ist" } else { "Was auffällt" };
+    html! {
+        (table(title, "", mistakes.listed()).numbers("Zeile", place).text("Spalte", |mistake| or_blank(&mistake.heading)).text("Wert", |mistake| or_blank(&mistake.value)).text(what, |mistake| mistake.message.clone()))
+        @if mistakes.is_full() { p { "Es gibt noch mehr davon." } }
+    }
+}
+
+/// The columns of each line of which something is wrong or suspicious.
+fn marked<'l>(looked: &'l Looked<'_>) -> BTreeMap<u32, BTreeSet<&'l str>> {
+    let mut marked: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
+    for mistake in looked.mistakes.listed().iter().chain(looked.suspicions.listed()) {
+        if let MistakePlace::Line(line) = mistake.place {
+            marked.entry(line).or_default().extend(mistake.column.as_deref());
+        }
+    }
+    marked
+}
+
+/// The rows that are shown: those that are marked, and the first ones of each fate.
+fn seen(looked: &Looked<'_>, marked: &BTreeMap<u32, BTreeSet<&str>>) -> Vec<(usize, &'static str)> {
+    let mut fates = vec![""; looked.rows.len()];
+    for (at, fate) in &looked.fates {
+        if let Some(place) = fates.get_mut(*at) {
+            *place = match fate {
+                Upserted::Created => "neu",
+                Upserted::Changed => "geändert",
+                Upserted::Unchanged => "unverändert",
+            };
+        }
+    }
+    let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut is_shown = |(at, fate): &(usize, &'static str)| {
+        let count = shown.entry(fate).or_default();
+        *count += 1;
+        *count <= ROWS_SHOWN_MAX || marked.contains_key(&looked.rows.line(*at))
+    };
+    fates.into_iter().enumerate().filter(|row| is_shown(row)).collect()
+}
+
+fn understood(kind: &import::Import, looked: &Looked<'_>) -> Markup {
+    let (rows, marked) = (looked.rows, marked(looked));
+    let seen = seen(looked, &marked);
+    let seen: Vec<_> =
+        seen.into_iter().map(|(at, fate)| (rows.line(at), fate, cells(kind, rows, at))).collect();
     let mut names: Vec<&str> = Vec::new();
-    for (name, _) in seen.iter().flat_map(|(_, cells)| cells) {
+    for (name, _) in seen.iter().flat_map(|(_, _, cells)| cells) {
         if names.len() < CELLS_SHOWN_MAX && !names.contains(&name.as_str()) {
             names.push(name);
         }
     }
-    let is_wrong = |line: u32, name: &str| wrong.get(&line).is_some_and(|names| names.contains(name));
+    let is_marked = |line: u32, name: &str| marked.get(&line).is_some_and(|names| names.contains(name));
     html! {
         div.scroll tabindex="0" role="region" aria-label="Zeilen der Datei" {
             table {
                 caption.unseen { "Zeilen der Datei" }
-                thead { tr { th scope="col" { "Zeile" } @for name in &names { th scope="col" { (shown(name)) } } } }
-                tbody { @for (line, cells) in &seen { tr {
+                thead { tr {
+                    th scope="col" { "Zeile" }
+                    @if !looked.fates.is_empty() { th scope="col" { "Stand" } }
+                    @for name in &names { th scope="col" { (shown(name)) } }
+                } }
+                tbody { @for (line, fate, cells) in &seen { tr {
                     td.n data-head="Zeile" { (line) }
+                    @if !looked.fates.is_empty() { td data-head="Stand" { (fate) } }
                     @for name in &names {
-                        td.wrong[is_wrong(*line, name)] data-head=(name) {
+                        td.wrong[is_marked(*line, name)] data-head=(name) {
                             @if let Some((_, value)) = cells.iter().find(|(known, _)| known == name) { (value) }
                         }
                     }
@@ -143,26 +239,44 @@ fn understood(rows: &Rows, mistakes: &Mistakes) -> Markup {
     }
 }
 
-/// The cells of a row that are filled, as they are understood.
-fn cells(row: &Json<'_>) -> Vec<(String, String)> {
-    let Json::Object(members) = row else { return Vec::new() };
+/// The cells of a row that are filled, as they would be stored.
+fn cells(kind: &import::Import, rows: &Rows, at: usize) -> Vec<(String, String)> {
+    let row = rows.row(at);
+    let Json::Object(members) = &row else { return Vec::new() };
+    let read = look::values(kind, rows, &row);
     let text = |value: &Json<'_>| match value {
-        Json::String(text) => text.trim().chars().take(CELL_CHARACTERS_MAX).collect(),
+        Json::String(text) => text.trim().to_owned(),
         Json::Number(digits) => (*digits).to_owned(),
         Json::Bool(true) => "ja".to_owned(),
         Json::Bool(false) => "nein".to_owned(),
         Json::Null => String::new(),
         Json::Array(_) | Json::Object(_) => "…".to_owned(),
     };
-    let shown = members.iter().take(CELLS_SHOWN_MAX);
-    shown.map(|(name, value)| (name.to_string(), text(value))).collect()
+    let cell = |(name, value): &(Cow<'_, str>, Json<'_>)| {
+        let text = read.get(name.as_ref()).cloned().unwrap_or_else(|| text(value));
+        (name.to_string(), text.chars().take(CELL_CHARACTERS_MAX).collect())
+    };
+    members.iter().take(CELLS_SHOWN_MAX).map(cell).collect()
 }
 
 struct Import {
     upload: Upload,
     rows: Rows,
     groups: Groups,
+    /// Nothing is kept of it.
+    is_trial: bool,
 }
+
+/// What became of rows, each by its place in the file, and what was noted.
+#[derive(Default)]
+struct Stored {
+    counts: Counts,
+    hints: Hints,
+    fates: Vec<(usize, Upserted)>,
+}
+
+/// A part with what became of its rows, and the hints of all parts up to it.
+type Carried = (Part, Hints, Vec<(usize, Upserted)>);
 
 impl Import {
     /// Stores rows from a group on within a batch: all that are left or, of many, as many as a part takes. `hints` are
@@ -173,19 +287,26 @@ impl Import {
         next: usize,
         now: Instant,
         mut hints: Hints,
-    ) -> std::result::Result<(Part, Hints), Stop<Mistakes>> {
-        let Import { upload, rows, groups } = self;
+    ) -> std::result::Result<Carried, Stop<Mistakes>> {
+        let Import { upload, rows, groups, is_trial } = self;
         let person = akteure::of_person(upload.person);
-        let mut why = None;
+        let (mut why, mut fates) = (None, Vec::new());
         let stored = batch.apart(|connection| {
+            let tx = || Tx::new(connection, upload.firma, now);
             let store = |group| {
-                let tx = Tx::new(connection, upload.firma, now);
-                store_group(tx, Some(&person), upload.kind, rows, &groups.rows(group), &mut hints)
+                let group = groups.rows(group);
+                let stored = store_group(tx(), Some(&person), upload.kind, rows, &group, &mut hints)?;
+                fates.extend(group.into_iter().zip(stored.iter().copied()));
+                Ok(Counts::of(&stored))
             };
-            match parts::store_part(next..groups.count(), rows.len() > PART_ROWS_MAX, store) {
+            let run = || parts::store_part(next..groups.count(), rows.len() > PART_ROWS_MAX, store);
+            if *is_trial {
+                return WriteTx::carry_out(tx(), None, |tx| tx.undone(|| Ok(run())));
+            }
+            match run() {
                 Ok(part) => {
                     self.note(connection, &part.counts, now)?;
-                    Ok(part)
+                    Ok(Ok(part))
                 }
                 Err(not_kept) => {
                     why = Some(not_kept);
@@ -193,7 +314,10 @@ impl Import {
                 }
             }
         });
-        stored.map(|part| (part, hints)).map_err(|failure| why.unwrap_or(Stop::Failed(failure)))
+        match stored {
+            Ok(part) => part.map(|part| (part, hints, fates)),
+            Err(failure) => Err(why.unwrap_or(Stop::Failed(failure))),
+        }
     }
 
     fn note(&self, connection: &Connection, stored: &Counts, now: Instant) -> Result<()> {
@@ -203,38 +327,56 @@ impl Import {
     }
 }
 
-/// Stores the rows of a file through the writer: all of them or none, many in parts.
-pub fn store(upload: &Upload, house: &House, job: &Job) -> std::result::Result<Outcome, String> {
-    let Checked { rows, mistakes, .. } = checked(upload, job).map_err(|complaint| not_read(&complaint))?;
+/// Stores the rows of a file through the writer: all of them or none, many in parts. What is suspicious is stored where the
+/// person `accepts` it.
+pub fn store(
+    upload: &Upload,
+    accepts: bool,
+    house: &House,
+    job: &Job,
+) -> std::result::Result<Outcome, String> {
+    let Checked { rows, mistakes, suspicions, .. } = checked(upload, house, job)?;
     if !mistakes.is_empty() {
         return Err("Die Datei hat Fehler. Bitte noch einmal hochladen.".to_owned());
     }
+    if !suspicions.is_empty() && !accepts {
+        return Err(format!(
+            "In der Datei ist etwas auffällig, und „Trotzdem importieren“ war nicht angekreuzt. {NOTHING}"
+        ));
+    }
+    house.uploads.forget(upload.id);
     let groups = upload.kind.groups(&rows).map_err(|complaint| not_read(&complaint))?;
     job.set_step("Die Zeilen werden gespeichert.", rows.len());
-    let import = Arc::new(Import { upload: upload.clone(), rows, groups });
-    let (gate, mut hints, mut turn) = (&house.gate, Hints::default(), None);
-    let stored = parts::store_parts(import.groups.count(), false, |next| {
+    let import = Arc::new(Import { upload: upload.clone(), rows, groups, is_trial: false });
+    match carry_out(&import, house, job) {
+        Ok(stored) => Ok(Outcome { shown: came_to(upload, &stored.counts, &stored.hints), next: None }),
+        Err(unfinished) => not_finished(unfinished, import.rows.len()),
+    }
+}
+
+/// Has the writer store an import part by part, each after what else waits.
+fn carry_out(import: &Arc<Import>, house: &House, job: &Job) -> std::result::Result<Stored, Unfinished> {
+    let (gate, mut turn, mut stored) = (&house.gate, None, Stored::default());
+    let counts = parts::store_parts(import.groups.count(), false, |next| {
         drop(turn.take());
         turn = Some(house.import_turn.blocking_lock());
         if job.is_given_up() {
             return Err(Stop::GivenUp);
         }
-        let (part_of, so_far, now) = (Arc::clone(&import), hints.clone(), (gate.clock)());
-        let account = Account { firma: upload.firma, name: "import".to_owned() };
+        let (part_of, so_far, now) = (Arc::clone(import), stored.hints.clone(), (gate.clock)());
+        let account = Account { firma: import.upload.firma, name: "import".to_owned() };
         let carried =
             gate.writer.run_alone(account, move |batch| part_of.store_part(batch, next, now, so_far.clone()));
-        let (part, said) = match carried {
+        let (part, hints, fates) = match carried {
             (Some(done), Ended::Committed) => done?,
             _ => return Err(Stop::Failed(Failure::Busy("the disk did not take this part".to_owned()))),
         };
-        hints = said;
+        stored.hints = hints;
+        stored.fates.extend(fates);
         job.add_done(part.counts.sum());
         Ok(part)
     });
-    match stored {
-        Ok(counts) => Ok(Outcome { shown: came_to(upload, &counts, &hints), next: None }),
-        Err(unfinished) => not_finished(unfinished, import.rows.len()),
-    }
+    counts.map(|counts| Stored { counts, ..stored })
 }
 
 fn came_to(upload: &Upload, counts: &Counts, hints: &Hints) -> Markup {
@@ -262,7 +404,7 @@ fn came_to(upload: &Upload, counts: &Counts, hints: &Hints) -> Markup {
 
 fn not_finished(Unfinished { why, kept }: Unfinished, rows: usize) -> std::result::Result<Outcome, String> {
     let stays = match kept {
-        0 => "Es wurde nichts gespeichert.".to_owned(),
+        0 => NOTHING.to_owned(),
         kept => format!(
             "{} von {} Zeilen sind gespeichert und bleiben. Wer die Datei noch einmal importiert, lässt sie, wie sie sind.",
             number(kept),
@@ -271,11 +413,9 @@ fn not_finished(Unfinished { why, kept }: Unfinished, rows: usize) -> std::resul
     };
     match why {
         Stop::GivenUp => Err(format!("Der Import wurde abgebrochen. {stays}")),
-        Stop::Failed(failure) => {
-            Err(format!("Das Speichern ist nicht gelungen. Was das Programm dazu sagt:\n{failure}\n{stays}"))
-        }
+        Stop::Failed(failure) => Err(failed(&failure, &stays)),
         Stop::Refused(mistakes) => {
-            let shown = html! { p.refused role="alert" { "Die Datei passt nicht zu dem, was da ist. " (stays) } (table_of(&mistakes)) };
+            let shown = html! { p.refused role="alert" { "Die Datei passt nicht zu dem, was da ist. " (stays) } (table_of("Fehler", &mistakes)) };
             Ok(Outcome { shown, next: None })
         }
     }

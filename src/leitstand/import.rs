@@ -80,7 +80,7 @@ pub fn look(ask: &Ask) -> Result<HouseChange> {
     Ok(start_job(format!("{} ansehen", upload.name), move |job| {
         // Not before it is sure that there will be a page that leads to it.
         house.uploads.keep(upload.clone());
-        einlesen::look(&upload, job)
+        einlesen::look(&upload, &house, job)
     }))
 }
 
@@ -90,9 +90,9 @@ pub fn store(ask: &Ask) -> Result<HouseChange> {
     let upload = upload.ok_or_else(|| {
         Refusal::new(Code::NichtGefunden, "Diese Datei ist nicht mehr da. Bitte noch einmal hochladen.")
     })?;
+    let accepts = ask.field("trotzdem") == "ja";
     Ok(start_job(format!("Import {}", upload.name), move |job| {
-        house.uploads.forget(upload.id);
-        einlesen::store(&upload, &house, job)
+        einlesen::store(&upload, accepts, &house, job)
     }))
 }
 

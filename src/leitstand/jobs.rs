@@ -33,8 +33,17 @@ const JOBS_KEPT_MAX: usize = 20;
 #[derive(Clone)]
 pub struct Outcome {
     pub shown: Markup,
-    /// The page that imports the file that was looked at, and the id of the file, where it can be imported.
-    pub next: Option<(String, Uuid)>,
+    /// Where a file that was looked at can be imported.
+    pub next: Option<Next>,
+}
+
+/// The page that imports a file that was looked at.
+#[derive(Clone)]
+pub struct Next {
+    pub to: String,
+    pub file: Uuid,
+    /// Something about it is suspicious: it is only imported where the person says so.
+    pub is_doubtful: bool,
 }
 
 #[derive(Clone, Default)]

@@ -108,6 +108,11 @@ pub fn all(tx: &Tx<'_>) -> Result<Arc<Vec<Satz>>> {
     tx.cached("tax rates", &[], || tx.all(&statement, &[], Satz::read))
 }
 
+/// The rates that a company has at any time.
+pub fn rates(tx: &Tx<'_>) -> Result<Vec<Percent>> {
+    Ok(all(tx)?.iter().map(|known| known.satz).collect())
+}
+
 /// Hints at a rate that the tax table of the company has at no date (D7).
 pub fn hint_unknown(known: &[Satz], satz: Percent, hints: &mut Hints) {
     if !known.iter().any(|known| known.satz == satz) {

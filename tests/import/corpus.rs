@@ -1,6 +1,7 @@
 //! The files: what each is, and what must become of it.
 
 use super::sheets::{ods, ods_of, sheet_data, table, xlsx, xlsx_of, xlsx_with, zipped};
+use super::understood;
 
 /// What must become of a file.
 pub enum Expected {
@@ -20,24 +21,24 @@ pub struct Case {
     pub expected: Expected,
 }
 
-fn stored(records: &[&str]) -> Expected {
+pub fn stored(records: &[&str]) -> Expected {
     Expected::Stored(records.iter().map(|record| (*record).to_owned()).collect())
 }
 
-const fn refused(named: &'static [&'static str]) -> Expected {
+pub const fn refused(named: &'static [&'static str]) -> Expected {
     Expected::Refused(named)
 }
 
-fn case(name: &'static str, kind: &'static str, bytes: impl Into<Vec<u8>>, expected: Expected) -> Case {
+pub fn case(name: &'static str, kind: &'static str, bytes: impl Into<Vec<u8>>, expected: Expected) -> Case {
     Case { name, kind, file: "data.csv", bytes: bytes.into(), more: &[], expected }
 }
 
 impl Case {
-    fn with(self, more: &'static [&'static str]) -> Case {
+    pub fn with(self, more: &'static [&'static str]) -> Case {
         Case { more, ..self }
     }
 
-    fn named(self, file: &'static str) -> Case {
+    pub fn named(self, file: &'static str) -> Case {
         Case { file, ..self }
     }
 }
@@ -48,8 +49,9 @@ pub fn cases() -> Vec<Case> {
     cases.extend(encodings());
     cases.extend(decimals());
     cases.extend(separators());
-    cases.extend(headers());
-    cases.extend(moments());
+    cases.extend(understood::headers());
+    cases.extend(understood::moments());
+    cases.extend(understood::suspicious());
     cases.extend(spoilt());
     cases.extend(workbooks());
     cases.extend(documents());
@@ -211,104 +213,6 @@ fn decimals() -> Vec<Case> {
     ]
 }
 
-fn headers() -> Vec<Case> {
-    let kunden = |name, text: &str, expected| case(name, "kunden", text, expected);
-    let artikel = |name, text: &str, expected| case(name, "artikel", text, expected);
-    vec![
-        kunden(
-            "titles above the header",
-            "Kundenliste 2026\nStand: 3.2.2026\n\nKundennr;Name\n1;Hof\n",
-            stored(&["1|Hof||"]),
-        ),
-        kunden(
-            "titles of as many cells",
-            "Kundenliste;;\n;;\nNr.;Firma;Ort\n1;Hof;Ulm\n",
-            stored(&["1|Hof||Ulm"]),
-        ),
-        kunden("a line that says the separator", "sep=,\nNr,Firma\n1,Hof\n", stored(&["1|Hof||"])),
-        kunden(
-            "a title with other separators",
-            "Liste, Stand; heute\nNr,Firma\n1,Hof\n",
-            stored(&["1|Hof||"]),
-        ),
-        kunden(
-            "words of other programs",
-            "Kunden-Nr.;Firma;Postleitzahl;Wohnort\n1;Hof;01234;Ulm\n",
-            stored(&["1|Hof|01234|Ulm"]),
-        ),
-        kunden(
-            "a word beside its name",
-            "kundennr;name;PLZ;Postleitzahl\n1;Hof;01234;99999\n",
-            stored(&["1|Hof|01234|"]),
-        ),
-        kunden(
-            "two words for one column",
-            "Nr.;Firma;Unternehmen\n1;Hof;Gut\n",
-            refused(&["line 1", "\"Firma\" and \"Unternehmen\"", "nachname_firma"]),
-        ),
-        kunden(
-            "no row names a column",
-            "Liste\nrot;blau\n1;2\n",
-            refused(&["first 20 rows", "nachname_firma"]),
-        ),
-        kunden("a header alone", "kundennr;name\n", stored(&[])),
-        kunden(
-            "an old word in a mistake",
-            "Nr.;Firma;LKZ\n1;Hof;Narnia\n",
-            refused(&["line 2, column LKZ (staat)"]),
-        ),
-        artikel("the short number for the number", "Artikel-Nr.;Bezeichnung\n7;A\n", stored(&["7||0"])),
-        artikel("both numbers", "Artikelnummer;artikelnr;Bezeichnung\n7;8;A\n", stored(&["7||0"])),
-        artikel(
-            "a price by its word",
-            "Artikelnummer;Bezeichnung;VK netto\n7;A;1,50\n",
-            stored(&["7|1500000|0"]),
-        ),
-        artikel(
-            "a price of another unit",
-            "Artikelnummer;Bezeichnung;Preis €/dt\n7;A;1,50\n",
-            stored(&["7||0"]),
-        ),
-    ]
-}
-
-fn moments() -> Vec<Case> {
-    let kontrakt = |name, day: &str, expected| {
-        case(name, "kontrakte", format!("kontrakt_nr;gueltig_von\nK;{day}\n"), expected)
-    };
-    let bon = |name, at: &str, expected| {
-        let text = format!("bon_nr;kassiert_at;bezeichnung;menge;einzelpreis;mwst_satz\n1;{at};A;1;1;7\n");
-        case(name, "barverkaeufe", text, expected)
-    };
-    let books = [("false", "46349"), ("true", "44887")].map(|(is_1904, days)| {
-        let sheet = sheet_data(&[&["kontrakt_nr", "gueltig_von"], &["K", &format!("n:{days}")]]);
-        let workbook = format!(
-            r#"<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><workbookPr date1904="{is_1904}"/><sheets><sheet name="A" sheetId="1" r:id="rId1"/></sheets></workbook>"#
-        );
-        xlsx_with(&[("A", "visible", &sheet)], &[("xl/workbook.xml", &workbook)])
-    });
-    let [since_1900, since_1904] = books;
-    vec![
-        kontrakt("a German day", "23.11.2026", stored(&["K|2026-11-23"])),
-        kontrakt("a German day and time", "23.11.2026 09:12", stored(&["K|2026-11-23"])),
-        kontrakt("the number of a day", "46349", stored(&["K|2026-11-23"])),
-        kontrakt("a year is no day", "2026", refused(&["line 2, column gueltig_von", "2026", "31.07.2026"])),
-        kontrakt("a day that is none", "31.02.2026 09:12", refused(&["line 2, column gueltig_von"])),
-        case("the number of a day in a workbook", "kontrakte", since_1900, stored(&["K|2026-11-23"]))
-            .named("data.xlsx"),
-        case("the number of a day since 1904", "kontrakte", since_1904, stored(&["K|2026-11-23"]))
-            .named("data.xlsx"),
-        bon("a time in winter", "23.11.2026 09:12", stored(&["1|2026-11-23T08:12:00"])),
-        bon("a time in summer", "1.7.2026 9:12:30 Uhr", stored(&["1|2026-07-01T07:12:30"])),
-        bon(
-            "a time that comes twice",
-            "25.10.2026 02:30",
-            refused(&["line 2, column kassiert_at", "Zeitumstellung"]),
-        ),
-        bon("a time that never comes", "29.03.2026 02:30", refused(&["line 2, column kassiert_at"])),
-    ]
-}
-
 fn separators() -> Vec<Case> {
     let kunden = |name, text: &str, expected| case(name, "kunden", text, expected);
     vec![
@@ -376,7 +280,7 @@ fn spoilt() -> Vec<Case> {
 }
 
 /// A header of partners and rows below it.
-const HEAD: [&str; 4] = ["kundennr", "name", "plz", "ort"];
+pub const HEAD: [&str; 4] = ["kundennr", "name", "plz", "ort"];
 
 fn workbooks() -> Vec<Case> {
     let kunden = |name, bytes: Vec<u8>, expected| case(name, "kunden", bytes, expected).named("data.xlsx");

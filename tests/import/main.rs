@@ -10,6 +10,7 @@ mod bombs;
 mod corpus;
 mod sheets;
 mod templates;
+mod understood;
 
 use std::path::Path;
 use std::process::{Command, Output};

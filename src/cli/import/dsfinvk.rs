@@ -29,7 +29,7 @@ pub fn run(source: &Source, config: &Config, terminal: &Terminal) -> Outcome {
         let stored = WriteTx::carry_out(tx, None, |tx| Ok(store_receipt(tx, receipt, hints)));
         let stored = stored.map_err(Stop::Failed)?.map_err(|(at, failure)| match failure {
             Failure::Refused(refusal) => {
-                Stop::Refused(Mistake::of_receipt(receipt.bon_nr(), at + 1, &refusal))
+                Stop::Refused(Box::new(Mistake::of_receipt(receipt.bon_nr(), at + 1, &refusal)))
             }
             failure => Stop::Failed(failure),
         })?;

@@ -24,7 +24,7 @@ pub struct Source {
     pub tenant: String,
     /// Only say what would happen
     #[arg(long)]
-    dry_run: bool,
+    pub dry_run: bool,
     /// Store in parts: what came before an error stays
     #[arg(long)]
     in_parts: bool,

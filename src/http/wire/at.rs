@@ -37,7 +37,7 @@ impl<'h> At<'h> {
         At { is_import: true, decimal, ..At::top(hints, false) }
     }
 
-    /// At the top of a row of an import, of which only the number cells are wanted.
+    /// At the top of a row of an import, of which only the number cells and what each cell is read as are wanted.
     pub fn survey(hints: &'h mut Hints, decimal: Option<Decimal>, numbers: &'h RefCell<Numbers>) -> At<'h> {
         At { numbers: Some(numbers), ..At::row(hints, decimal) }
     }
@@ -45,6 +45,13 @@ impl<'h> At<'h> {
     pub fn see_number(&self, number: &str) {
         if let Some(numbers) = self.numbers {
             numbers.borrow_mut().see(&self.path, number);
+        }
+    }
+
+    /// Says what a cell was read as, where somebody wants to know.
+    pub fn was_read(&self, value: impl FnOnce() -> String) {
+        if let Some(numbers) = self.numbers.filter(|_| self.is_import) {
+            numbers.borrow_mut().values.insert(self.path.clone(), value());
         }
     }
 

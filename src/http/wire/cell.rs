@@ -1,6 +1,7 @@
 //! Numbers in the cells of a table: which of comma and point is the decimal sign (D22).
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// What separates the decimals in the cells of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub struct Numbers {
     /// The first that could be either.
     either: Option<Seen>,
     line: u32,
+    /// What the cells of a row were read as, in German, by their columns.
+    pub values: BTreeMap<String, String>,
 }
 
 /// A cell that tells something: where it is, and what stands there.

@@ -273,16 +273,21 @@ impl FromJson for bool {
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<bool> {
         match json {
             Json::Bool(value) => Ok(*value),
-            Json::Number("1") if at.is_tabular() => Ok(true),
-            Json::Number("0") if at.is_tabular() => Ok(false),
+            Json::Number(cell @ ("0" | "1")) if at.is_tabular() => Ok(said(at, *cell == "1")),
             Json::String(cell) if at.is_tabular() => match cell.trim().to_lowercase().as_str() {
-                "true" | "wahr" | "1" | "ja" | "j" | "x" => Ok(true),
-                "false" | "falsch" | "0" | "nein" | "n" => Ok(false),
+                "true" | "wahr" | "1" | "ja" | "j" | "x" => Ok(said(at, true)),
+                "false" | "falsch" | "0" | "nein" | "n" => Ok(said(at, false)),
                 _ => at.refuse(Code::FeldUngueltig, "Hier wird ja oder nein erwartet."),
             },
             _ => at.refuse(Code::FeldUngueltig, "Hier wird true oder false erwartet."),
         }
     }
+}
+
+/// A yes or no of a cell.
+fn said(at: &At<'_>, value: bool) -> bool {
+    at.was_read(|| if value { "ja" } else { "nein" }.to_owned());
+    value
 }
 
 fn parsed<T>(json: &Json<'_>, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
@@ -301,6 +306,7 @@ impl FromJson for Day {
         let read =
             |text: &str| Day::parse_german(text).or_else(|| Day::of_local(text)).or_else(|| Day::parse(text));
         if let Some(day) = parsed(json, read) {
+            at.was_read(|| day.german());
             return Ok(day);
         }
         let Some(day) = serial_day(json, at) else {
@@ -308,6 +314,7 @@ impl FromJson for Day {
             return at.refuse(Code::DatumUngueltig, message);
         };
         let german = day.german();
+        at.was_read(|| german.clone());
         at.hint(HintCode::WertFraglich, format!("Eine Tageszahl der Tabelle wurde als {german} gelesen."));
         Ok(day)
     }
@@ -345,7 +352,12 @@ impl FromJson for Instant {
         };
         let local = |text: &str| if at.is_tabular() { Instant::of_local(text) } else { None };
         let read = |text: &str| Instant::parse(text).or_else(|| local(text));
-        parsed(json, read).map_or_else(|| at.refuse(Code::DatumUngueltig, message), Ok)
+        let Some(instant) = parsed(json, read) else { return at.refuse(Code::DatumUngueltig, message) };
+        at.was_read(|| {
+            let minute = instant.minute_in_berlin();
+            format!("{} {:02}:{:02}", Day::in_berlin(instant).german(), minute / 60, minute % 60)
+        });
+        Ok(instant)
     }
 }
 

@@ -23,7 +23,10 @@ impl<const MIN: i64, const MAX: i64> FromJson for Int<MIN, MAX> {
 
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<i64> {
         match number(json, at).and_then(|text| fixed::parse_whole(&text)) {
-            Some(value) if (MIN..=MAX).contains(&value) => Ok(value),
+            Some(value) if (MIN..=MAX).contains(&value) => {
+                at.was_read(|| value.to_string());
+                Ok(value)
+            }
             Some(_) => {
                 at.refuse(Code::WertUngueltig, format!("Die Zahl muss zwischen {MIN} und {MAX} liegen."))
             }
@@ -57,12 +60,24 @@ fn decimal(json: &Json<'_>, at: &mut At<'_>, places: u32) -> Checked<i64> {
                 let message = format!("Der Wert wurde auf {places} Nachkommastellen gerundet.");
                 at.hint(HintCode::Gerundet, message);
             }
+            at.was_read(|| german(parsed.value, places));
             Ok(parsed.value)
         }
         Err(NumberError::TooLarge) => {
             at.refuse(Code::FeldUngueltig, "Die Zahl ist zu groß: sie muss unter 1.000.000.000.000 liegen.")
         }
         Err(NumberError::Malformed) => at.refuse(Code::FeldUngueltig, malformed(at.decimal)),
+    }
+}
+
+/// A number of so many decimals as a German writes it, without groups.
+fn german(value: i64, places: u32) -> String {
+    let (scale, sign) = (10_u64.pow(places), if value < 0 { "-" } else { "" });
+    let (whole, rest) = (value.unsigned_abs() / scale, value.unsigned_abs() % scale);
+    let rest = format!("{rest:0>width$}", width = places as usize);
+    match rest.trim_end_matches('0') {
+        "" => format!("{sign}{whole}"),
+        rest => format!("{sign}{whole},{rest}"),
     }
 }
 

@@ -88,11 +88,11 @@ fn mistakes_stand_in_their_cells_and_nothing_is_stored() {
     assert!(seen.hidden("datei").is_none(), "it must not be imported");
     let seen = looked_at(&mut browser, "kunden", "kunden.csv", b"name;plz\n\"Huber;86609\n");
     assert!(seen.text.contains("Zeile 2: das Anführungszeichen vor"), "{}", seen.text);
-    // What only the database knows is said when it is stored.
+    // What only the database knows is said, too.
     let csv = "artikelnummer;charge_nr;bestand\nGIBT-ES-NICHT;C-1;5\n";
     let seen = looked_at(&mut browser, "chargen", "chargen.csv", csv.as_bytes());
-    let refused = imported(&mut browser, &seen);
-    assert!(refused.text.contains("Es wurde nichts gespeichert."), "{}", refused.text);
+    shows(&seen.text, &["Den Artikel GIBT-ES-NICHT gibt es nicht.", "Es wurde nichts gespeichert."]);
+    assert!(seen.hidden("datei").is_none(), "it must not be imported");
     assert_eq!(mill.get("/api/v1/kunden").body["count"], 0);
     let none = browser.upload(HERE, &[("art", "kunden")], ("", "", b""));
     assert!(none.is(400).text.contains("id=\"fehler-datei\""), "{}", none.text);
@@ -147,12 +147,12 @@ fn a_file_of_5_000_rows_is_kept_whole_or_not_at_all_and_a_larger_one_in_parts() 
     let server = Server::start();
     let mill = server.company("Mühle");
     let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
-    mill.post("/api/v1/kunden", serde_json::json!({"name": "Huber"})).is(201);
-    for rows in [5_000, 5_001] {
+    for (rows, other) in [(5_000, "X-1"), (5_001, "X-2")] {
         let good: String = (1..rows).map(|row| format!("{rows}-{row};Meier;\n")).collect();
-        // This one only the database knows to be wrong: the customer has another kunden_id.
-        let csv = format!("kundennr;name;kunden_id\n{good}K-1001;Huber;77\n");
+        // This one only the database knows to be wrong, once the file was looked at: the customer has another kunden_id.
+        let csv = format!("kundennr;name;kunden_id\n{good}{other};Huber;900000\n");
         let seen = looked_at(&mut browser, "kunden", "viele.csv", csv.as_bytes());
+        mill.post("/api/v1/kunden", serde_json::json!({"name": "Huber", "kundennr": other})).is(201);
         assert_eq!(seen.text.contains("Sie werden in Teilen gespeichert"), rows > 5_000, "{rows}");
         let ended = imported(&mut browser, &seen).text;
         assert!(ended.contains("Die Datei passt nicht zu dem, was da ist."), "{ended}");
@@ -312,4 +312,79 @@ fn each_makes_room_for_their_own_files_and_works() {
     };
     assert_eq!([21, 22, 23, 24].map(|at: usize| is_there(&of_erika[at])), [false, true, true, true]);
     imported(&mut paul, &of_paul);
+}
+
+#[test]
+fn what_would_become_of_each_row_is_shown_as_it_would_be_stored() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let first = "artikelnummer;bezeichnung;preis\nA;Alt;1,00\nB;Bleibt;2,00\n";
+    let seen = looked_at(&mut browser, "artikel", "artikel.csv", first.as_bytes());
+    imported(&mut browser, &seen);
+    let csv = "Unsere Artikel\n\nArt.-Nr.;Bezeichnung;VK;chargenpflichtig\nA;Alt;1.200,50;ja\nB;Bleibt;2;\nC;Neu;3,1234567;nein\n";
+    let seen = looked_at(&mut browser, "artikel", "artikel.csv", csv.as_bytes());
+    shows(
+        &seen.text,
+        &[
+            "Zeile 3 sieht nach der Kopfzeile aus",
+            "&quot;Art.-Nr.&quot; ist artikelnummer, &quot;VK&quot; ist preis",
+            "Komma, wie in Zeile 4, Spalte VK (preis)",
+            "<dt>Neu</dt><dd>1</dd>",
+            "<dt>Geändert</dt><dd>1</dd>",
+            "<dt>Unverändert</dt><dd>1</dd>",
+            "<dt>Auffällig</dt><dd>0</dd>",
+            "<td data-head=\"Stand\">geändert</td><td class=\"\" data-head=\"artikelnummer\">A</td>",
+            "<td class=\"\" data-head=\"preis\">1200,5</td><td class=\"\" data-head=\"chargenpflichtig\">ja</td>",
+            "<td data-head=\"Stand\">unverändert</td>",
+            "<td class=\"\" data-head=\"preis\">3,123457</td><td class=\"\" data-head=\"chargenpflichtig\">nein</td>",
+            ">Importieren<",
+        ],
+    );
+    let stored = mill.get("/api/v1/artikel").body;
+    assert_eq!(
+        (&stored["count"], &stored["data"][0]["preis"].to_string()[..]),
+        (&json!(2), "\"1.0000\""),
+        "{stored}"
+    );
+    imported(&mut browser, &seen);
+    assert_eq!(mill.get("/api/v1/artikel").body["count"], 3);
+    // Nothing to import is not offered.
+    let again = looked_at(&mut browser, "artikel", "artikel.csv", csv.as_bytes());
+    shows(&again.text, &["Es gibt nichts zu importieren.", "<dt>Unverändert</dt><dd>3</dd>"]);
+    let empty = looked_at(&mut browser, "artikel", "artikel.csv", b"artikelnummer;bezeichnung\n");
+    shows(&empty.text, &["keine Zeilen"]);
+    for seen in [again, empty] {
+        assert!(seen.hidden("datei").is_none() && !seen.text.contains(">Importieren<"), "{}", seen.text);
+    }
+}
+
+#[test]
+fn what_is_suspicious_is_only_imported_where_somebody_says_so() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let csv = "artikelnummer;bezeichnung;preis;einheit;mwst_satz\nA;Weizen;-5;Schaufel;17\nB;Roggen;1;kg;7,8\nSumme;2 Artikel;;;\n";
+    let seen = looked_at(&mut browser, "artikel", "artikel.csv", csv.as_bytes());
+    shows(
+        &seen.text,
+        &[
+            "<dt>Auffällig</dt><dd>4</dd>",
+            "Der Preis liegt unter 0.",
+            "Diese Einheit ist nicht bekannt",
+            "Diesen Steuersatz gibt es in der Steuertabelle der Firma nicht.",
+            "Das sieht nach einer Zeile mit Summen aus.",
+            "<td class=\"wrong\" data-head=\"preis\">-5</td>",
+            "name=\"trotzdem\" value=\"ja\" required",
+        ],
+    );
+    let refused = imported(&mut browser, &seen);
+    shows(&refused.text, &["war nicht angekreuzt. Es wurde nichts gespeichert."]);
+    assert_eq!(mill.get("/api/v1/artikel").body["count"], 0);
+    // The file is still there for who goes back and ticks it.
+    let [token, file] = ["token", "datei"].map(|name| seen.hidden(name).unwrap());
+    let fields = [("token", token.as_str()), ("datei", file.as_str()), ("trotzdem", "ja")];
+    let work = browser.post(&format!("{HERE}/speichern"), &fields).is(303).header("location").to_owned();
+    shows(&ended(&mut browser, &work).text, &["ist importiert"]);
+    assert_eq!(mill.get("/api/v1/artikel").body["count"], 3);
 }

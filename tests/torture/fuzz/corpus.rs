@@ -19,6 +19,10 @@ mod feindlich;
 mod import_corpus;
 #[path = "../../import/sheets.rs"]
 mod sheets;
+#[path = "../../import/understood.rs"]
+mod understood;
+
+use import_corpus as corpus;
 
 fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)

@@ -1,0 +1,99 @@
+//! What is no mistake and hardly meant: sums, hidden rows, other sheets, and values that nobody has (D22). It is named before
+//! anything is stored, and only stored where somebody says so.
+
+use super::Import;
+use super::check::{Mistake, MistakePlace, Mistakes};
+use super::file::Rows;
+use crate::http::json::Json;
+use crate::http::wire::FromJson;
+use crate::rules::error::Hints;
+use crate::rules::fixed::Percent;
+use crate::rules::text::{folded_key, shown};
+use crate::rules::unit::unece_code;
+
+/// Words with which a row of sums begins, as [`folded_key`] has them.
+const SUMS: &[&str] =
+    &["summe", "summen", "zwischensumme", "gesamtsumme", "endsumme", "gesamt", "total", "uebertrag", "saldo"];
+
+/// Columns with prices that are never below 0. Lines of receipts are: a discount is one.
+const PRICES: &[&str] = &["preis", "ep_netto", "eingang_ep", "preis_je_t"];
+
+const UNITS: &[&str] = &["einheit", "gesamtmenge_einheit"];
+
+/// What is suspicious in the rows of a file; `rates` are those that the company has at any time.
+pub fn find(kind: &Import, rows: &Rows, rates: &[Percent]) -> Mistakes {
+    let mut found = Mistakes::default();
+    for sheet in &rows.aside.others {
+        let message = "Dieses Blatt wird nicht gelesen. Bitte das Blatt nennen, das gemeint ist.".to_owned();
+        let (place, value) = (MistakePlace::Sheet(shown(sheet).into_owned()), None);
+        found.add(Mistake { place, column: None, heading: None, value, message, code: None });
+    }
+    for at in 0..rows.len() {
+        let row = rows.row(at);
+        let Json::Object(cells) = &row else { continue };
+        let whole = |message: &str| Mistake::of_cell(rows, at, None, message.to_owned());
+        if rows.aside.hidden.binary_search(&rows.line(at)).is_ok() {
+            found.add(whole("Diese Zeile ist in der Tabelle ausgeblendet."));
+        }
+        if repeats_header(rows, cells) {
+            found.add(whole("Diese Zeile wiederholt die Kopfzeile."));
+        }
+        if let Some(cell) = cells.iter().enumerate().find(|(at, (_, cell))| is_sum(cell, *at == 0)) {
+            let message = "Das sieht nach einer Zeile mit Summen aus.".to_owned();
+            found.add(Mistake::of_cell(rows, at, Some(cell.1), message));
+        }
+        for cell in cells {
+            if let Some(message) = odd(kind, rows, rates, cell) {
+                found.add(Mistake::of_cell(rows, at, Some(cell), message));
+            }
+        }
+        if found.is_full() {
+            break;
+        }
+    }
+    found
+}
+
+type Cell<'j> = (std::borrow::Cow<'j, str>, Json<'j>);
+
+/// Whether a cell calls its row a sum: the first by its first word, another as a whole.
+fn is_sum(cell: &Json<'_>, is_first: bool) -> bool {
+    let Json::String(text) = cell else { return false };
+    let text = folded_key(text);
+    let text = text.trim_end_matches(|letter: char| !letter.is_alphanumeric());
+    let first = text.split(|letter: char| !letter.is_alphanumeric()).next();
+    SUMS.contains(&text) || is_first && first.is_some_and(|first| SUMS.contains(&first))
+}
+
+fn repeats_header(rows: &Rows, cells: &[Cell<'_>]) -> bool {
+    let is_name = |(field, cell): &Cell<'_>| {
+        let Json::String(text) = cell else { return false };
+        let text = folded_key(text);
+        text == folded_key(field) || rows.header.heading(field).is_some_and(|name| folded_key(name) == text)
+    };
+    cells.len() > 1 && cells.iter().all(is_name)
+}
+
+/// Why a value is one that nobody has.
+fn odd(kind: &Import, rows: &Rows, rates: &[Percent], (field, cell): &Cell<'_>) -> Option<String> {
+    let text = match cell {
+        Json::String(text) => text.trim(),
+        Json::Number(digits) => digits,
+        _ => return None,
+    };
+    if !kind.fields.contains(&field.as_ref()) {
+        return None;
+    }
+    if PRICES.contains(&field.as_ref()) && text.starts_with('-') {
+        return Some("Der Preis liegt unter 0.".to_owned());
+    }
+    if field == "mwst_satz" {
+        let rate = Percent::from_json(cell, &mut rows.at(&mut Hints::default())).ok()?;
+        return (!rates.contains(&rate))
+            .then(|| "Diesen Steuersatz gibt es in der Steuertabelle der Firma nicht.".to_owned());
+    }
+    let is_odd_unit = UNITS.contains(&field.as_ref()) && unece_code(text).is_none();
+    is_odd_unit.then(|| {
+        "Diese Einheit ist nicht bekannt; bekannt sind zum Beispiel kg, dt, t, Stk, Sack.".to_owned()
+    })
+}

@@ -1,0 +1,234 @@
+//! Files whose header, days or rows are to be understood, and those in which something is hardly meant.
+
+use super::corpus::{Case, HEAD, case, refused, stored};
+use super::sheets::{ods_of, sheet_data, table, xlsx_of, xlsx_with};
+
+pub fn headers() -> Vec<Case> {
+    let kunden = |name, text: &str, expected| case(name, "kunden", text, expected);
+    let artikel = |name, text: &str, expected| case(name, "artikel", text, expected);
+    vec![
+        kunden(
+            "titles above the header",
+            "Kundenliste 2026\nStand: 3.2.2026\n\nKundennr;Name\n1;Hof\n",
+            stored(&["1|Hof||"]),
+        ),
+        kunden(
+            "titles of as many cells",
+            "Kundenliste;;\n;;\nNr.;Firma;Ort\n1;Hof;Ulm\n",
+            stored(&["1|Hof||Ulm"]),
+        ),
+        kunden("a line that says the separator", "sep=,\nNr,Firma\n1,Hof\n", stored(&["1|Hof||"])),
+        kunden(
+            "a title with other separators",
+            "Liste, Stand; heute\nNr,Firma\n1,Hof\n",
+            stored(&["1|Hof||"]),
+        ),
+        kunden(
+            "words of other programs",
+            "Kunden-Nr.;Firma;Postleitzahl;Wohnort\n1;Hof;01234;Ulm\n",
+            stored(&["1|Hof|01234|Ulm"]),
+        ),
+        kunden(
+            "a word beside its name",
+            "kundennr;name;PLZ;Postleitzahl\n1;Hof;01234;99999\n",
+            stored(&["1|Hof|01234|"]),
+        ),
+        kunden(
+            "two words for one column",
+            "Nr.;Firma;Unternehmen\n1;Hof;Gut\n",
+            refused(&["line 1", "\"Firma\" and \"Unternehmen\"", "nachname_firma"]),
+        ),
+        kunden(
+            "no row names a column",
+            "Liste\nrot;blau\n1;2\n",
+            refused(&["first 20 rows", "nachname_firma"]),
+        ),
+        kunden("a header alone", "kundennr;name\n", stored(&[])),
+        kunden(
+            "an old word in a mistake",
+            "Nr.;Firma;LKZ\n1;Hof;Narnia\n",
+            refused(&["line 2, column LKZ (staat)"]),
+        ),
+        artikel("the short number for the number", "Artikel-Nr.;Bezeichnung\n7;A\n", stored(&["7||0"])),
+        artikel("both numbers", "Artikelnummer;artikelnr;Bezeichnung\n7;8;A\n", stored(&["7||0"])),
+        artikel(
+            "a price by its word",
+            "Artikelnummer;Bezeichnung;VK netto\n7;A;1,50\n",
+            stored(&["7|1500000|0"]),
+        ),
+        artikel(
+            "a price of another unit",
+            "Artikelnummer;Bezeichnung;Preis €/dt\n7;A;1,50\n",
+            stored(&["7||0"]),
+        ),
+    ]
+}
+
+pub fn moments() -> Vec<Case> {
+    let kontrakt = |name, day: &str, expected| {
+        case(name, "kontrakte", format!("kontrakt_nr;gueltig_von\nK;{day}\n"), expected)
+    };
+    let bon = |name, at: &str, expected| {
+        let text = format!("bon_nr;kassiert_at;bezeichnung;menge;einzelpreis;mwst_satz\n1;{at};A;1;1;7\n");
+        case(name, "barverkaeufe", text, expected)
+    };
+    let books = [("false", "46349"), ("true", "44887")].map(|(is_1904, days)| {
+        let sheet = sheet_data(&[&["kontrakt_nr", "gueltig_von"], &["K", &format!("n:{days}")]]);
+        let workbook = format!(
+            r#"<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><workbookPr date1904="{is_1904}"/><sheets><sheet name="A" sheetId="1" r:id="rId1"/></sheets></workbook>"#
+        );
+        xlsx_with(&[("A", "visible", &sheet)], &[("xl/workbook.xml", &workbook)])
+    });
+    let [since_1900, since_1904] = books;
+    vec![
+        kontrakt("a German day", "23.11.2026", stored(&["K|2026-11-23"])),
+        kontrakt("a German day and time", "23.11.2026 09:12", stored(&["K|2026-11-23"])),
+        kontrakt("the number of a day", "46349", stored(&["K|2026-11-23"])),
+        kontrakt("a year is no day", "2026", refused(&["line 2, column gueltig_von", "2026", "31.07.2026"])),
+        kontrakt("a day that is none", "31.02.2026 09:12", refused(&["line 2, column gueltig_von"])),
+        case("the number of a day in a workbook", "kontrakte", since_1900, stored(&["K|2026-11-23"]))
+            .named("data.xlsx"),
+        case("the number of a day since 1904", "kontrakte", since_1904, stored(&["K|2026-11-23"]))
+            .named("data.xlsx"),
+        bon("a time in winter", "23.11.2026 09:12", stored(&["1|2026-11-23T08:12:00"])),
+        bon("a time in summer", "1.7.2026 9:12:30 Uhr", stored(&["1|2026-07-01T07:12:30"])),
+        bon(
+            "a time that comes twice",
+            "25.10.2026 02:30",
+            refused(&["line 2, column kassiert_at", "Zeitumstellung"]),
+        ),
+        bon("a time that never comes", "29.03.2026 02:30", refused(&["line 2, column kassiert_at"])),
+    ]
+}
+
+/// Each is refused by name, and stored as it is where that is accepted.
+pub fn suspicious() -> Vec<Case> {
+    let artikel = |name, rows: &str| {
+        (
+            "artikel",
+            name,
+            format!("artikelnummer;bezeichnung;preis;einheit;mwst_satz\n{rows}").into_bytes(),
+            "data.csv",
+        )
+    };
+    let rows: [&[&str]; 2] = [&HEAD, &["1", "Hof", "01234", "Ulm"]];
+    let (data, other) = (sheet_data(&rows), sheet_data(&[&["Notiz"]]));
+    let hidden = data.replace("<row r=\"2\">", "<row r=\"2\" hidden=\"1\">");
+    let collapsed = table("A", "ta1", &[&HEAD]).replace(
+        "</table:table>",
+        "<table:table-row table:visibility=\"filter\"><table:table-cell office:value-type=\"string\"><text:p>1</text:p></table:table-cell><table:table-cell office:value-type=\"string\"><text:p>Hof</text:p></table:table-cell></table:table-row></table:table>",
+    );
+    let two = format!("{}{}", table("A", "ta1", &rows), table("Alt", "ta1", &[&["Notiz"]]));
+    let empty = format!("{}{}", table("A", "ta1", &rows), table("Leer", "ta1", &[]));
+    let one = || stored(&["1|Hof|01234|Ulm"]);
+    let doubtful: [(_, _, &'static [&'static str], _); 11] = [
+        (
+            artikel("a row of sums", "1;A;1,5;kg;7\nSumme:;2 Artikel;1,5;;\n"),
+            "line 3, column artikelnummer",
+            &["Summen", "\"Summe:\""],
+            stored(&["1|1500000|0", "Summe:|1500000|0"]),
+        ),
+        (
+            artikel("a sum in another cell", "1;A;1,5;kg;7\n2;Gesamt;1,5;;\n"),
+            "line 3, column bezeichnung",
+            &["Summen"],
+            stored(&["1|1500000|0", "2|1500000|0"]),
+        ),
+        (
+            artikel("the header again", "1;A;1,5;kg;7\nArtikelnummer;Bezeichnung;;;\n"),
+            "line 3",
+            &["Kopfzeile"],
+            stored(&["1|1500000|0", "Artikelnummer||0"]),
+        ),
+        (
+            artikel("a price below 0", "1;A;-5;kg;7\n"),
+            "line 2, column preis, value \"-5\"",
+            &["unter 0"],
+            stored(&["1|-5000000|0"]),
+        ),
+        (
+            artikel("a rate that nobody has", "1;A;5;kg;17\n"),
+            "line 2, column mwst_satz, value \"17\"",
+            &["Steuersatz"],
+            stored(&["1|5000000|0"]),
+        ),
+        (
+            artikel("a unit that nobody has", "1;A;5;Schaufel;7\n"),
+            "line 2, column einheit, value \"Schaufel\"",
+            &["Einheit"],
+            stored(&["1|5000000|0"]),
+        ),
+        (
+            ("kunden", "a hidden row", xlsx_of(&[("A", "visible", &hidden)]), "data.xlsx"),
+            "line 2",
+            &["ausgeblendet"],
+            one(),
+        ),
+        (
+            ("kunden", "a row that a filter hides", ods_of(&collapsed), "data.ods"),
+            "line 2",
+            &["ausgeblendet"],
+            stored(&["1|Hof||"]),
+        ),
+        (
+            (
+                "kunden",
+                "another sheet",
+                xlsx_of(&[("A", "visible", &data), ("Alt", "visible", &other)]),
+                "data.xlsx",
+            ),
+            "sheet Alt",
+            &["nicht gelesen"],
+            one(),
+        ),
+        (
+            (
+                "kunden",
+                "another sheet that is hidden",
+                xlsx_of(&[("A", "visible", &data), ("Alt", "hidden", &other)]),
+                "data.xlsx",
+            ),
+            "sheet Alt",
+            &[],
+            one(),
+        ),
+        (("kunden", "another table", ods_of(&two), "data.ods"), "sheet Alt", &[], one()),
+    ];
+    let mut cases = vec![
+        case(
+            "another sheet where one is named",
+            "kunden",
+            xlsx_of(&[("A", "visible", &data), ("Alt", "visible", &other)]),
+            one(),
+        )
+        .with(&["--sheet", "A"])
+        .named("data.xlsx"),
+        case(
+            "an empty sheet beside it",
+            "kunden",
+            xlsx_of(&[("A", "visible", &data), ("Leer", "visible", "<sheetData/>")]),
+            one(),
+        )
+        .named("data.xlsx"),
+        case("an empty table beside it", "kunden", ods_of(&empty), one()).named("data.ods"),
+        case(
+            "a firm that is called so",
+            "kunden",
+            "kundennr;name\n1;Total Energie\n",
+            stored(&["1|Total Energie||"]),
+        ),
+        case(
+            "units and rates that there are",
+            "artikel",
+            "artikelnummer;bezeichnung;einheit;mwst_satz\n1;A;Stück;7,8\n2;B;to;19\n",
+            stored(&["1||0", "2||0"]),
+        ),
+    ];
+    for ((kind, name, bytes, file), place, said, expected) in doubtful {
+        let named: &'static [&'static str] = [&[place, "--accept-warnings"], said].concat().leak();
+        cases.push(case(name, kind, bytes.clone(), refused(named)).named(file));
+        let accepted: &'static str = format!("{name}, accepted").leak();
+        cases.push(case(accepted, kind, bytes, expected).with(&["--accept-warnings"]).named(file));
+    }
+    cases
+}
