@@ -54,10 +54,10 @@ impl Config {
         let in_force = SETTINGS.iter().map(|setting| {
             let name = setting.name;
             let variable = format!("PARTNERD_{}", name.to_uppercase());
-            let by_flag = flags.get(name).map(|value| (value.clone(), format!("flag --{name}")));
-            let by_variable = || Some((environment(&variable)?, format!("environment {variable}")));
+            let by_flag = flags.get(name).map(|value| (value.clone(), format!("Schalter --{name}")));
+            let by_variable = || Some((environment(&variable)?, format!("Umgebung {variable}")));
             let by_file = || from_file.get(name).cloned();
-            let default = || (setting.default.to_owned(), "default".to_owned());
+            let default = || (setting.default.to_owned(), "Voreinstellung".to_owned());
             let (value, source) = by_flag.or_else(by_variable).or_else(by_file).unwrap_or_else(default);
             InForce { name, value, source }
         });
@@ -70,7 +70,7 @@ impl Config {
             listen: values.parsed(
                 "listen",
                 |text| text.parse().ok(),
-                &format!("an address and a port: write {}", meant(values.text("listen"))),
+                &format!("Adresse und Port: {}", meant(values.text("listen"))),
             )?,
             tls: tls(&values)?,
             policy: policy(&values)?,
@@ -92,16 +92,16 @@ impl Config {
 fn tls(values: &Values) -> Result<Option<(PathBuf, PathBuf)>, String> {
     match (values.text("tls_certificate"), values.text("tls_key")) {
         ("", "") => Ok(None),
-        ("", _) => Err(values.complain("tls_certificate", "a file, because there is a tls_key")),
-        (_, "") => Err(values.complain("tls_key", "a file, because there is a tls_certificate")),
+        ("", _) => Err(values.complain("tls_certificate", "eine Datei, denn tls_key ist gesetzt")),
+        (_, "") => Err(values.complain("tls_key", "eine Datei, denn tls_certificate ist gesetzt")),
         (certificate, key) => Ok(Some((PathBuf::from(certificate), PathBuf::from(key)))),
     }
 }
 
 fn policy(values: &Values) -> Result<Policy, String> {
     Ok(Policy {
-        proxies: values.list("trusted_proxies", network, "addresses or networks such as 10.0.0.0/8")?,
-        critical_routes: values.list("critical_routes", route, "routes as GET /api/v1 lists them")?,
+        proxies: values.list("trusted_proxies", network, "Adressen oder Netze wie 10.0.0.0/8")?,
+        critical_routes: values.list("critical_routes", route, "Routen, wie GET /api/v1 sie nennt")?,
         public_metrics: values.is_second("metrics", ["local", "public"])?,
         nightly: nightly(values)?,
         leitstand: leitstand(values)?,
@@ -109,7 +109,7 @@ fn policy(values: &Values) -> Result<Policy, String> {
         origins: Origins(values.list(
             "cors_origins",
             origin,
-            "origins such as https://shop.example or http://10.0.0.5:3000: scheme, host and port, no path, no *",
+            "Webseiten wie https://shop.example oder http://10.0.0.5:3000: mit http und Port, ohne Pfad, ohne *",
         )?),
     })
 }
@@ -118,11 +118,12 @@ fn leitstand(values: &Values) -> Result<Zugang, String> {
     let modus = values.parsed("leitstand", Modus::parse, &Modus::texts())?;
     let certificate = Some(values.text("tls_certificate")).filter(|path| !path.is_empty()).map(PathBuf::from);
     if modus == Modus::Netz && certificate.is_none() && values.text("trusted_proxies").is_empty() {
-        return Err("leitstand = \"netz\" without TLS would send passwords readably through the network: set tls_certificate \
-                    and tls_key (`partnerd tls self-signed` makes them), or trusted_proxies where a proxy speaks TLS"
+        return Err("leitstand = \"netz\" ohne TLS schickte Passwörter lesbar durch das Netz: tls_certificate und tls_key setzen \
+                    (`partnerd tls self-signed` macht beide), oder trusted_proxies, wo ein Proxy TLS spricht"
             .to_owned());
     }
-    let expected = "names of this machine such as muehle.local, separated by commas, without scheme, port, path and blanks";
+    let expected =
+        "Namen dieses Rechners wie muehle.local, mit Komma getrennt, ohne http, Port, Pfad und Leerzeichen";
     let hosts = values.list("hosts", host, expected)?;
     let max_daily_limit = u32::try_from(values.number("max_daily_limit", u32::MAX.into())?).ok();
     Ok(Zugang { modus, hosts, certificate, max_daily_limit })
@@ -141,7 +142,7 @@ fn host(text: &str) -> Option<String> {
 
 fn nightly(values: &Values) -> Result<Option<Nightly>, String> {
     // Also where no backups are made yet: the day on which they are switched on is too late.
-    let minute = values.parsed("backup_time", minute, "a time such as 02:30")?;
+    let minute = values.parsed("backup_time", minute, "eine Uhrzeit wie 02:30")?;
     let keep = values.number("backup_keep", 10_000)? as usize;
     let folder = values.text("backup_folder");
     Ok((!folder.is_empty()).then(|| Nightly { folder: PathBuf::from(folder), minute, keep }))
@@ -161,7 +162,7 @@ impl Values {
 
     fn complain(&self, name: &str, expected: &str) -> String {
         let (value, source) = self.find(name).map_or(("", ""), |s| (s.value.as_str(), s.source.as_str()));
-        format!("{name} = {value:?} ({source}): expected {expected}")
+        format!("{name} = {value:?} ({source}): erwartet wird {expected}")
     }
 
     fn parsed<T>(&self, name: &str, read: fn(&str) -> Option<T>, expected: &str) -> Result<T, String> {
@@ -176,14 +177,14 @@ impl Values {
 
     fn is_second(&self, name: &str, words: [&str; 2]) -> Result<bool, String> {
         let found = words.iter().position(|word| *word == self.text(name));
-        found.map(|at| at == 1).ok_or_else(|| self.complain(name, &words.join(" or ")))
+        found.map(|at| at == 1).ok_or_else(|| self.complain(name, &words.join(" oder ")))
     }
 
     /// From 1 to max.
     fn number(&self, name: &str, max: u64) -> Result<u64, String> {
         match self.text(name).parse::<u64>() {
             Ok(number) if (1..=max).contains(&number) => Ok(number),
-            _ => Err(self.complain(name, &format!("a number from 1 to {max}"))),
+            _ => Err(self.complain(name, &format!("eine Zahl von 1 bis {max}"))),
         }
     }
 
@@ -204,12 +205,12 @@ fn meant(text: &str) -> String {
         _ if text == "localhost" => "127.0.0.1:8080".to_owned(),
         Some(("localhost", number)) if port(number) => format!("127.0.0.1:{number}"),
         Some(("" | "*", number)) if port(number) => {
-            format!("0.0.0.0:{number} for the whole network, or 127.0.0.1:{number} for this machine alone")
+            format!("0.0.0.0:{number} für das ganze Netz, oder 127.0.0.1:{number} nur für diesen Rechner")
         }
         _ => match text.parse::<IpAddr>() {
             Ok(address) => SocketAddr::new(address, 8080).to_string(),
             Err(_) => {
-                "127.0.0.1:8080 for this machine alone, or 0.0.0.0:8080 for the whole network".to_owned()
+                "127.0.0.1:8080 nur für diesen Rechner, oder 0.0.0.0:8080 für das ganze Netz".to_owned()
             }
         },
     }

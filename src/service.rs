@@ -24,8 +24,7 @@ use crate::db::seal::Secret;
 use crate::db::writer::Writer;
 use crate::db::{Clock, log};
 use crate::failure::{Failure, Result};
-use crate::gate::administration;
-use crate::gate::audit::{self, CLOCK_TOLERANCE_MILLIS, Journal, TakeIn, number_routes};
+use crate::gate::audit::{Journal, TakeIn, newest_of_both, number_routes, of_clock};
 use crate::gate::key::{Keys, mac_secret};
 use crate::gate::metrics::Metrics;
 use crate::gate::quota::Quota;
@@ -125,19 +124,12 @@ impl Service {
 
 /// When the newest row of both logs was written.
 fn newest_row(connection: &Connection, clock: &Clock) -> Result<Option<Instant>> {
-    let newest = audit::newest(connection)?;
-    hint_clock(newest, clock);
-    Ok(newest.max(administration::newest(connection)?))
-}
-
-/// Says that the clock stands before the newest request of the log: what is written now has the wrong day.
-fn hint_clock(newest: Option<Instant>, clock: &Clock) {
-    let now = clock();
-    if let Some(newest) = newest.filter(|newest| newest.millis() > now.millis() + CLOCK_TOLERANCE_MILLIS) {
-        log(&format!(
-            "the clock says {now}, but the log has a request of {newest}: set the clock of this machine"
-        ));
+    let newest = newest_of_both(connection)?;
+    // What is written with the wrong time has the wrong day.
+    if let Some((_, sentence)) = newest.and_then(|newest| of_clock(newest, clock())) {
+        log(&sentence);
     }
+    Ok(newest)
 }
 
 fn start_midnight(gate: &Arc<Gate>, database: &Path, newest: Option<Instant>) -> Result<Midnight> {
@@ -192,7 +184,7 @@ fn start_checkpoints(database: &Path, policy: &Policy, door: &Arc<Door>) -> Resu
 }
 
 fn no_thread(error: std::io::Error) -> Failure {
-    Failure::Broken(format!("a thread cannot be started: {error}"))
+    Failure::Broken(format!("ein Thread lässt sich nicht starten: {error}"))
 }
 
 /// Threads for what takes many milliseconds: Base64, digests, parsing and compressing of much.

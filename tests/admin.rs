@@ -122,13 +122,13 @@ fn a_restored_database_serves_and_what_was_there_before_is_kept() {
 #[test]
 fn what_cannot_be_backed_up_or_restored_is_refused_and_changes_nothing() {
     let folder = Folder::new();
-    refused(&folder.run(&["backup", "b.db"]), &["no database", "--db"]);
+    refused(&folder.run(&["backup", "b.db"]), &["gibt es nicht", "--db"]);
     folder.company("Mühle");
     folder.result(&["backup", "gut.db"]);
-    refused(&folder.run(&["backup", "gut.db"]), &["gut.db", "there already"]);
+    refused(&folder.run(&["backup", "gut.db"]), &["gut.db", "gibt es schon"]);
     refused(&folder.run(&["backup", "gibt/es/nicht.db"]), &["gibt/es/nicht.db"]);
-    refused(&folder.run(&["restore", "nichts.db"]), &["no backup", "nichts.db"]);
-    refused(&folder.run(&["restore", "partnerd.db"]), &["is the database itself"]);
+    refused(&folder.run(&["restore", "nichts.db"]), &["gibt es nicht", "nichts.db"]);
+    refused(&folder.run(&["restore", "partnerd.db"]), &["ist die Datenbank selbst"]);
     let before = std::fs::read(folder.file("partnerd.db")).unwrap();
     std::fs::write(folder.file("text.db"), "kein Backup").unwrap();
     Connection::open(folder.file("fremd.db")).unwrap().execute_batch("create table x (y)").unwrap();
@@ -146,10 +146,10 @@ fn what_cannot_be_backed_up_or_restored_is_refused_and_changes_nothing() {
     torn.truncate(torn.len() / 2);
     std::fs::write(folder.file("halb.db"), torn).unwrap();
     let cases = [
-        ("text.db", "no backup of partnerd"),
-        ("fremd.db", "no backup of partnerd"),
-        ("krumm.db", "numbers of documents have no gap"),
-        ("neu.db", "newer partnerd"),
+        ("text.db", "keine Sicherung von partnerd"),
+        ("fremd.db", "keine Sicherung von partnerd"),
+        ("krumm.db", "Nummern der Belege ohne Lücke"),
+        ("neu.db", "das neuere Programm"),
         ("halb.db", "partnerd: "),
     ];
     for (file, why) in cases {
@@ -162,7 +162,10 @@ fn what_cannot_be_backed_up_or_restored_is_refused_and_changes_nothing() {
     // The control: the file that was tampered with is the only difference.
     folder.result(&["--db", "anders.db", "restore", "gut.db"]);
     let _server = folder.serve(&[]);
-    refused(&folder.run(&["restore", "gut.db"]), &["another partnerd serves", "stop it first"]);
+    refused(
+        &folder.run(&["restore", "gut.db"]),
+        &["wird schon von einem anderen partnerd benutzt", "zuerst anhalten"],
+    );
 }
 
 /// What a server that was killed left beside a database belongs to it: to the source of a restore, to
@@ -251,13 +254,13 @@ fn a_file_that_somebody_has_open_is_not_exchanged() {
     folder.company("Mühle");
     folder.result(&["backup", "gut.db"]);
     let held = partnerd::db::lock::for_use(&folder.file("partnerd.db")).unwrap();
-    refused(&folder.run(&["restore", "gut.db"]), &["another partnerd command works on"]);
+    refused(&folder.run(&["restore", "gut.db"]), &["ein anderer Befehl von partnerd arbeitet mit"]);
     drop(held);
     // A program that knows nothing of our locks.
     let connection = folder.database();
     connection.execute_batch("begin; select count(*) from tenant").unwrap();
     let _: i64 = connection.query_row("select count(*) from tenant", [], |row| row.get(0)).unwrap();
-    refused(&folder.run(&["restore", "gut.db"]), &["another program has", "open"]);
+    refused(&folder.run(&["restore", "gut.db"]), &["ein anderes Programm hat", "offen"]);
     drop(connection);
     folder.result(&["restore", "gut.db"]);
     folder.result(&["check"]);
@@ -269,7 +272,7 @@ fn a_backup_in_which_something_is_broken_is_kept_under_another_name() {
     folder.company("Mühle");
     let wrong = "insert into nummernkreis (tenant_id, reihe, jahr, letzte) values (1, 'RE', 2026, 7)";
     folder.database().execute_batch(wrong).unwrap();
-    refused(&folder.run(&["backup", "b.db"]), &["numbers of documents have no gap", "b.db-not-proved"]);
+    refused(&folder.run(&["backup", "b.db"]), &["Nummern der Belege ohne Lücke", "b.db-not-proved"]);
     assert!(!folder.file("b.db").exists());
     assert_eq!(count(&folder.file("b.db-not-proved"), "tenant"), 1);
 }
@@ -306,17 +309,17 @@ fn a_schema_that_another_program_changed_is_not_served() {
         folder.database().query_row(index, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
     let trigger = "create trigger fremd after insert on kunde begin delete from bon; end";
     let cases = [
-        (trigger, "drop trigger fremd", "a trigger fremd"),
-        ("create view fremd as select 1", "drop view fremd", "a view fremd"),
-        (&format!("drop index {index}"), &made, &format!("no index {index}")),
-        ("alter table kunde add column fremd integer", "", "another table kunde"),
+        (trigger, "drop trigger fremd", "„trigger fremd“"),
+        ("create view fremd as select 1", "drop view fremd", "„view fremd“"),
+        (&format!("drop index {index}"), &made, &format!("kein „index {index}“")),
+        ("alter table kunde add column fremd integer", "", "ein anderes „table kunde“"),
     ];
     for (change, undo, named) in cases {
         drop(folder.serve(&[]));
         folder.database().execute_batch(change).unwrap();
         refused(
             &serve_in_vain(&folder, "partnerd.db"),
-            &["partnerd.db", named, "undo that", "partnerd restore"],
+            &["partnerd.db", named, "das zurücknehmen", "partnerd restore"],
         );
         folder.database().execute_batch(undo).unwrap();
     }
@@ -386,15 +389,18 @@ fn doctor_names_what_is_wrong_and_what_to_do() {
     assert_eq!(server.client(&key).get("/api/v1/laender").status, 200);
     let config = listen(&server.address, "");
     let (state, finding) = looked(&doctor(&["--config", &config]), "port");
-    assert!(state == "ok" && finding.contains("a server runs"), "{finding}");
+    assert!(state == "ok" && finding.contains("ein Server läuft"), "{finding}");
     drop(server);
     folder.result(&["audit", "verify"]);
     let ahead = "update audit set am = 4102444800000";
     folder.database().execute_batch(ahead).unwrap();
     let (state, finding) = looked(&doctor(&[]), "clock");
-    assert!(state == "wrong" && finding.contains("set the clock") && finding.contains("2100"), "{finding}");
+    assert!(
+        state == "wrong" && finding.contains("die Uhr dieses Rechners stellen") && finding.contains("2100"),
+        "{finding}"
+    );
     let said = folder.log_of_start(&[]);
-    assert!(said.contains("set the clock") && said.contains("2100"), "{said}");
+    assert!(said.contains("die Uhr dieses Rechners stellen") && said.contains("2100"), "{said}");
     std::fs::write(folder.file("partnerd.db"), vec![7; 8_192]).unwrap();
     let output = doctor(&[]);
     refused_table(&output);
@@ -413,7 +419,7 @@ fn doctor_changes_nothing() {
     rusqlite::Connection::open(folder.file("fremd.db"))
         .and_then(|other| other.execute_batch("create table notiz (text); insert into notiz values ('x')"))
         .unwrap();
-    for (file, word) in [("leer.db", "is empty"), ("fremd.db", "of another program")] {
+    for (file, word) in [("leer.db", "ist leer"), ("fremd.db", "eines anderen Programms")] {
         let (before, beside) = (std::fs::read(folder.file(file)).unwrap(), names());
         let output = folder.run(&["--json", "--db", file, "doctor"]);
         let (state, finding) = looked(&output, "database");
@@ -460,7 +466,7 @@ fn the_shell_and_man_are_told_every_command() {
     let first = page("partnerd.1").replace('\\', "");
     let named: Vec<_> = first.lines().filter_map(|line| line.strip_suffix("(1)")).collect();
     assert!(named.contains(&"partnerd-backup") && named.len() > 14, "{named:?}");
-    named.iter().for_each(|name| assert!(page(&format!("{name}.1")).contains("Examples:"), "{name}"));
+    named.iter().for_each(|name| assert!(page(&format!("{name}.1")).contains("Beispiele:"), "{name}"));
     assert!(page("partnerd-key-create.1").contains("daily"));
     refused(&folder.run(&["man", "--folder", "fehlt"]), &["fehlt"]);
 }
@@ -469,21 +475,21 @@ fn the_shell_and_man_are_told_every_command() {
 fn the_help_of_every_command_has_an_example() {
     let folder = Folder::new();
     let help = folder.result(&["help"]);
-    let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let commands = help.split("Befehle:\n").nth(1).unwrap().split("\n\n").next().unwrap();
     let names = commands.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
     let names: Vec<&str> =
         names.filter(|name| name.chars().all(char::is_lowercase) && *name != "help").collect();
     assert!(names.len() > 14, "{names:?}");
     for name in names {
         let help = folder.result(&["help", name]);
-        let below = help.split("Commands:\n").nth(1).map(|rest| rest.split("\n\n").next().unwrap());
+        let below = help.split("Befehle:\n").nth(1).map(|rest| rest.split("\n\n").next().unwrap());
         let below = below.into_iter().flat_map(str::lines).filter_map(|line| line.split_whitespace().next());
         for path in [vec![name]].into_iter().chain(below.map(|below| vec![name, below])) {
             if path.last() == Some(&"help") {
                 continue;
             }
             let help = folder.result(&[&["help"], &path[..]].concat());
-            let example = help.split("Examples:\n").nth(1).unwrap_or_else(|| panic!("{path:?}: no example"));
+            let example = help.split("Beispiele:\n").nth(1).unwrap_or_else(|| panic!("{path:?}: no example"));
             let is_one = example.trim_start().starts_with("partnerd ");
             assert!(is_one && example.contains(&path.join(" ")), "{example}");
         }

@@ -209,15 +209,15 @@ fn a_flag_beats_the_environment_that_beats_the_file_that_beats_the_default() {
     let environment = [("PARTNERD_DB", "umwelt.db"), ("PARTNERD_HEADER_TIMEOUT", "9")];
     let by_name = [("PARTNERD_CONFIG", file.as_str())];
     let cases = [
-        (config(&flag, &environment), "db", "flagge.db", "flag"),
+        (config(&flag, &environment), "db", "flagge.db", "Schalter"),
         (config(&flag[2..], &environment), "db", "umwelt.db", "PARTNERD_DB"),
         (config(&flag[2..], &environment), "header_timeout", "9", "PARTNERD_HEADER_TIMEOUT"),
         (config(&flag[2..], &[]), "db", "datei.db", "p.toml"),
         (config(&flag[2..], &[]), "header_timeout", "7", "p.toml"),
-        (config(&flag[2..], &[]), "body_timeout", "60", "default"),
+        (config(&flag[2..], &[]), "body_timeout", "60", "Voreinstellung"),
         (config(&["config"], &by_name), "listen", "127.0.0.1:7001", "p.toml"),
-        (config(&["config"], &[]), "listen", "127.0.0.1:8080", "default"),
-        (config(&["config"], &[]), "db", "partnerd.db", "default"),
+        (config(&["config"], &[]), "listen", "127.0.0.1:8080", "Voreinstellung"),
+        (config(&["config"], &[]), "db", "partnerd.db", "Voreinstellung"),
     ];
     for (output, name, value, source) in cases {
         assert!(output.status.success());
@@ -238,7 +238,7 @@ fn a_setting_that_nobody_knows_is_refused_with_the_nearest_name() {
         ("body_timeout = \"viel\"", &["body_timeout", "viel"]),
         ("listen = \"überall\"", &["listen", "überall"]),
         ("listen = true", &["listen"]),
-        ("cors_origins = \"https://shop.example/app\"", &["cors_origins", "/app", "no path"]),
+        ("cors_origins = \"https://shop.example/app\"", &["cors_origins", "/app", "ohne Pfad"]),
     ];
     for (text, words) in cases {
         let file = folder.write("p.toml", text);
@@ -328,7 +328,10 @@ fn a_start_waits_for_a_command_that_holds_the_lock() {
     let server = folder.serve(&[]);
     assert_eq!(server.client("").get("/healthz").status, 200);
     release.join().unwrap();
-    refused(&folder.run(&["serve", "--listen", "127.0.0.1:0"]), &["another partnerd serves", "--db"]);
+    refused(
+        &folder.run(&["serve", "--listen", "127.0.0.1:0"]),
+        &["wird schon von einem anderen partnerd benutzt", "--db"],
+    );
 }
 
 /// A process that is started while the lock is given back has a copy of the open file.

@@ -47,7 +47,7 @@ fn verify(folder: &Folder, database: &str) -> Value {
 fn said(folder: &Folder, database: &str) -> (String, String) {
     let check: Value = serde_json::from_str(&folder.result(&["--json", "--db", database, "check"])).unwrap();
     let rule =
-        check.as_array().unwrap().iter().find(|line| line["rule"].as_str().unwrap().contains("sealed"));
+        check.as_array().unwrap().iter().find(|line| line["rule"].as_str().unwrap().contains("versiegelt"));
     let doctor = folder.run(&["--json", "--db", database, "doctor"]);
     let doctor: Value = serde_json::from_slice(&doctor.stdout).unwrap();
     let look = doctor.as_array().unwrap().iter().find(|finding| finding["look"] == "seals").unwrap();
@@ -113,7 +113,7 @@ fn the_secret_is_made_once_for_its_owner_and_is_in_no_database_and_no_backup() {
         .unwrap();
     let (check, doctor) = said(&folder, "partnerd.db");
     for said in [&check, &doctor, verify(&folder, "partnerd.db")["seals"].as_str().unwrap()] {
-        assert!(said.contains(&id) && said.contains("since the database was made"), "{said}");
+        assert!(said.contains(&id) && said.contains("seit die Datenbank angelegt wurde"), "{said}");
     }
     assert!(doctor.starts_with("ok"), "{doctor}");
     std::fs::set_permissions(folder.file("partnerd.db-secret"), Permissions::from_mode(0o644)).unwrap();
@@ -131,14 +131,15 @@ fn a_backup_with_its_secret_goes_on_sealed_and_one_without_begins_anew() {
     assert_eq!(secret_of(&folder, "a.db"), secret_of(&folder, "partnerd.db"));
     let sealed = verify(&folder, "a.db");
     assert!(
-        sealed["sealed"] == true && sealed["seals"].as_str().unwrap().contains("since the database was made")
+        sealed["sealed"] == true
+            && sealed["seals"].as_str().unwrap().contains("seit die Datenbank angelegt wurde")
     );
     // Another machine: nothing but the backup is there.
     let other = Folder::new();
     std::fs::copy(folder.file("ohne.db"), other.file("ohne.db")).unwrap();
     let unsealed = verify(&other, "ohne.db");
     assert!(
-        unsealed["sealed"] == false && unsealed["seals"].as_str().unwrap().contains("no secret"),
+        unsealed["sealed"] == false && unsealed["seals"].as_str().unwrap().contains("kein Geheimnis"),
         "{unsealed}"
     );
     other.result(&["restore", "ohne.db"]);
@@ -146,7 +147,7 @@ fn a_backup_with_its_secret_goes_on_sealed_and_one_without_begins_anew() {
     let (check, doctor) = said(&other, "partnerd.db");
     for said in [check, doctor] {
         assert!(
-            said.contains("since another secret came beside it; what is older is proved by checksums alone"),
+            said.contains("seit ein anderes Geheimnis daneben liegt; Älteres beweisen nur Prüfsummen"),
             "{said}"
         );
     }
@@ -187,13 +188,14 @@ fn a_database_without_its_secret_is_served_and_begins_anew() {
     folder.database().execute("vacuum into ?1", [copy.to_str().unwrap()]).unwrap();
     let (check, doctor) = said(&other, "partnerd.db");
     assert!(
-        check.contains("no secret") && doctor.contains("warning: there is no secret"),
+        check.contains("kein Geheimnis")
+            && doctor.contains("warning: neben der Datenbank liegt kein Geheimnis"),
         "{check} {doctor}"
     );
     let log = Logged::start(&other, "partnerd.db");
     log.says("a new chain of seals begins");
-    log.says("sealed with another secret");
-    log.says("what is older is proved by checksums alone");
+    log.says("versiegelt wurde mit einem anderen Geheimnis");
+    log.says("Älteres beweisen nur Prüfsummen");
     drop(log);
     assert_eq!(verify(&other, "partnerd.db")["sealed"], true);
     other.result(&["check"]);
@@ -202,7 +204,7 @@ fn a_database_without_its_secret_is_served_and_begins_anew() {
     for ending in ["wal", "shm"] {
         let _ = std::fs::remove_file(other.file(&format!("partnerd.db-{ending}")));
     }
-    Logged::start(&other, "partnerd.db").says("another database was put here by hand");
+    Logged::start(&other, "partnerd.db").says("hier wurde von Hand eine andere Datenbank hingelegt");
     let output = other.run(&["audit", "verify"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && said.contains("partnerd restore"), "{said}");
@@ -248,15 +250,15 @@ fn a_secret_that_cannot_be_read_keeps_no_server_from_starting() {
     folder.write("partnerd.db-secret", "secret 12\n");
     let log = Logged::start(&folder, "partnerd.db");
     log.says("nothing is sealed");
-    log.says("partnerd.db-secret is damaged");
+    log.says("partnerd.db-secret ist beschädigt");
     drop(log);
     let doctor = folder.run(&["--json", "doctor"]);
-    assert!(String::from_utf8_lossy(&doctor.stdout).contains("partnerd.db-secret is damaged"));
+    assert!(String::from_utf8_lossy(&doctor.stdout).contains("partnerd.db-secret ist beschädigt"));
     work(&folder, &key);
     // Nobody can tell what came in meanwhile from what was forged.
     folder.write("partnerd.db-secret", &whole);
     let output = folder.run(&["audit", "verify"]);
-    assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("was altered"));
+    assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("wurde geändert"));
 }
 
 /// What a command wrote without the seals of the others would be taken for forged.
@@ -267,7 +269,7 @@ fn a_command_that_cannot_read_the_secret_writes_nothing() {
     folder.write("partnerd.db-secret", "secret 12\n");
     let output = folder.run(&["tenant", "create", "Zwei"]);
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code() == Some(1) && said.contains("partnerd.db-secret is damaged"), "{said}");
+    assert!(output.status.code() == Some(1) && said.contains("partnerd.db-secret ist beschädigt"), "{said}");
     folder.write("partnerd.db-secret", &whole);
     folder.result(&["check"]);
     folder.result(&["tenant", "create", "Zwei"]);
@@ -286,5 +288,5 @@ fn the_head_of_the_last_day_goes_to_the_log() {
         .query_row("select lower(hex(pruefsumme)) from audit where pfad = '/x'", [], |row| row.get(0))
         .unwrap();
     let log = Logged::start(&folder, "partnerd.db");
-    log.says(&format!("the audit log of {} row 1 checksum {checksum}", day(am)));
+    log.says(&format!("{} Zeile 1 Prüfsumme {checksum}", day(am)));
 }

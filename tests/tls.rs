@@ -67,7 +67,7 @@ fn a_certificate_of_our_own_is_trusted_by_who_knows_it() {
         assert_eq!(mode, 0o600, "{file}");
     }
     let again = folder.run(&["tls", "self-signed", "--name", "waage.local"]);
-    assert!(!again.status.success() && String::from_utf8_lossy(&again.stderr).contains("there already"));
+    assert!(!again.status.success() && String::from_utf8_lossy(&again.stderr).contains("gibt es schon"));
     let key = folder.company("Mühle");
     let server = serve(&folder, 30);
     let header = format!("X-API-Key: {key}");
@@ -160,12 +160,18 @@ fn files_that_are_no_certificate_are_named() {
     std::fs::create_dir(folder.file("other")).unwrap();
     folder.result(&["tls", "self-signed", "--name", "b", "--folder", "other"]);
     let cases = [
-        ("tls_certificate = \"fehlt.pem\"\ntls_key = \"partnerd-key.pem\"", "fehlt.pem cannot be read"),
-        ("tls_certificate = \"text.pem\"\ntls_key = \"partnerd-key.pem\"", "text.pem has no certificate"),
-        ("tls_certificate = \"partnerd-cert.pem\"\ntls_key = \"text.pem\"", "text.pem has no private key"),
+        ("tls_certificate = \"fehlt.pem\"\ntls_key = \"partnerd-key.pem\"", "fehlt.pem ist nicht zu lesen"),
+        (
+            "tls_certificate = \"text.pem\"\ntls_key = \"partnerd-key.pem\"",
+            "text.pem enthält kein Zertifikat",
+        ),
+        (
+            "tls_certificate = \"partnerd-cert.pem\"\ntls_key = \"text.pem\"",
+            "text.pem enthält keinen privaten Schlüssel",
+        ),
         (
             "tls_certificate = \"partnerd-cert.pem\"\ntls_key = \"other/partnerd-key.pem\"",
-            "do not fit together",
+            "passen nicht zusammen",
         ),
         ("tls_certificate = \"partnerd-cert.pem\"", "tls_key"),
         ("tls_key = \"partnerd-key.pem\"", "tls_certificate"),
@@ -219,24 +225,24 @@ fn doctor_looks_at_the_certificate_and_its_key() {
         assert_eq!(found, state, "{finding}");
         assert!(words.iter().all(|word| finding.contains(word)), "{words:?}: {finding}");
     };
-    looks("https", "wrong", &["partnerd-cert.pem cannot be read", "tls self-signed"]);
+    looks("https", "wrong", &["partnerd-cert.pem ist nicht zu lesen", "tls self-signed"]);
     certificate(&folder, -1, 40);
-    looks("https", "ok", &["valid until"]);
+    looks("https", "ok", &["gilt bis"]);
     looks("tls_key", "ok", &[]);
     mode(&folder, "partnerd-key.pem", 0o644);
     looks("tls_key", "warning", &["chmod 640 partnerd-key.pem"]);
     certificate(&folder, -1, 20);
-    looks("https", "warning", &["expires on", "make a new one"]);
+    looks("https", "warning", &["läuft am", "ein neues machen"]);
     certificate(&folder, -9, -2);
-    looks("https", "wrong", &["has expired on", "make a new one"]);
+    looks("https", "wrong", &["abgelaufen", "ein neues machen"]);
     certificate(&folder, 3, 400);
-    looks("https", "wrong", &["valid from", "clock"]);
+    looks("https", "wrong", &["gilt erst ab", "Uhr"]);
     folder.write("partnerd-key.pem", &KeyPair::generate().unwrap().serialize_pem());
-    looks("https", "wrong", &["do not fit together"]);
+    looks("https", "wrong", &["passen nicht zusammen"]);
     folder.write("partnerd-key.pem", "");
-    looks("https", "wrong", &["partnerd-key.pem has no private key"]);
+    looks("https", "wrong", &["partnerd-key.pem enthält keinen privaten Schlüssel"]);
     let open = folder.run(&["--json", "doctor"]);
-    assert!(String::from_utf8_lossy(&open.stdout).contains("only this machine can reach"));
+    assert!(String::from_utf8_lossy(&open.stdout).contains("nur dieser Rechner erreicht"));
 }
 
 #[test]
@@ -250,7 +256,7 @@ fn a_server_says_in_its_log_that_its_certificate_ends_soon() {
         );
         folder.log_of_start(&["--config", "partnerd.toml"])
     };
-    assert!(log(-1, 29).contains("partnerd-cert.pem expires on"));
-    assert!(log(-9, -2).contains("partnerd-cert.pem has expired on"), "it serves all the same");
+    assert!(log(-1, 29).contains("partnerd-cert.pem läuft am"));
+    assert!(log(-9, -2).contains("partnerd-cert.pem ist am"), "it serves all the same");
     assert!(!log(-1, 400).contains("partnerd-cert.pem"));
 }

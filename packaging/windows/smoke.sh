@@ -109,7 +109,7 @@ field() { grep -o "\"$1\":\"[^\"]*\"" answer | head -n 1 | cut -d '"' -f 4; }
 
 version=$(partnerd --version) || fail "--version"
 ok "$version"
-partnerd migrate | grep -q yes && [ -e partnerd.db ] || fail "migrate in an empty folder"
+partnerd migrate | grep -q ja && [ -e partnerd.db ] || fail "migrate in an empty folder"
 ok "migrate in an empty folder"
 [ "$(partnerd tenant create 'Mühle Beispiel')" = 1 ] || fail "tenant create with an umlaut"
 [ "$(partnerd --json tenant list | grep -c 'Mühle Beispiel')" = 1 ] || fail "tenant list gives the umlaut back"
@@ -138,7 +138,7 @@ partnerd check >checked || fail "check beside the server"
 partnerd backup copy.db >/dev/null || fail "backup beside the server"
 ok "check and backup beside the server"
 if partnerd serve --listen 127.0.0.1:0 >/dev/null 2>second; then fail "a second server on the file is refused"; fi
-grep -q 'already' second || fail "a second server is told why"
+grep -q 'anderen partnerd' second || fail "a second server is told why"
 ok "a second server on the file is refused"
 
 # To Wine, SIGINT is Ctrl-C.
@@ -188,9 +188,10 @@ if partnerd service status >/dev/null 2>err; then fail "status of a service that
 grep -q 'service install' err || fail "status says what to do"
 service install 2>err || fail "service install"
 reached "$base/healthz" || fail "the service answers"
-service status >answer && grep -q '^ *running .*service run$' answer || fail "status: running"
+partnerd --json --config 'data folder\partnerd.toml' --db 'data folder\partnerd.db' service status >answer &&
+  grep -q '"running"' answer && grep -q 'service run' answer || fail "status: running"
 if service install 2>err; then fail "a second install is refused"; fi
-grep -q 'already installed' err || fail "a second install says why"
+grep -q 'schon eingerichtet' err || fail "a second install says why"
 service uninstall 2>err || fail "service uninstall"
 if reached "$base/healthz"; then fail "the service is gone"; fi
 [ ! -e "data folder/partnerd.db-wal" ] || fail "the service ended in order"
@@ -198,7 +199,7 @@ grep -q '/healthz' "data folder/partnerd.db.log" || fail "the service keeps a lo
 ok "service: install starts it, status, uninstall ends it in order; it keeps a log"
 printf 'listen = "192.0.2.1:80"\r\n' >"data folder/partnerd.toml"
 if service install 2>err; then fail "a service without its address cannot start"; fi
-grep -q '192.0.2.1:80 cannot be used' err || fail "install says why the service does not start"
+grep -q '192.0.2.1:80 geht nicht' err || fail "install says why the service does not start"
 # Somebody changes the settings, and starts the service by the means of Windows.
 printf 'listen = "nowhere"\r\n' >"data folder/partnerd.toml"
 wine sc start partnerd >/dev/null 2>&1 || true

@@ -4,12 +4,12 @@ use crate::db::check::Check;
 
 pub const CHECKS: &[Check] = &[
     Check {
-        rule: "the state of a goods-receipt note follows from what its delivery has met",
+        rule: "der Stand eines Annahmescheins folgt aus dem, was seine Lieferung getroffen hat",
         violations: "select count(*) from annahmeschein_stand s where s.status <> s.stand",
     },
     Check {
         // Imported notes of our form move the series on, so that there may be gaps.
-        rule: "numbers of goods-receipt notes come from their series",
+        rule: "Nummern der Annahmescheine stammen aus ihrem Nummernkreis",
         violations: "select count(*) from annahmeschein s where s.anfrage_sha256 is not null and not exists (
            select 1 from nummernkreis n where n.tenant_id = s.tenant_id and n.reihe = 'AS'
              and s.belegnummer like 'AS-' || printf('%04d', n.jahr) || '-%'

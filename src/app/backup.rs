@@ -12,6 +12,7 @@ use super::check::check;
 use super::sealing::{self, secret_of};
 use crate::db::connection::open_writer;
 use crate::db::copy::{copy, fill_at_once, part_of};
+use crate::db::error::is_damage;
 use crate::db::files::{
     beside, broken, create_private, folder_of, if_there, make_private, refuse_existing, remove, remove_file,
     replace, sync, sync_folder,
@@ -49,6 +50,9 @@ pub struct Restored {
     pub set_aside: Option<PathBuf>,
 }
 
+/// What a backup and a restore say that they begin with.
+pub const COPYING: &str = "die Datenbank wird kopiert";
+
 /// Copies a database, beside whatever runs; `began` gets each step, and a failure of it ends the backup and leaves
 /// nothing behind. A server cannot empty its write-ahead log while the pages are copied: it makes its own backups
 /// itself ([`backup_by`]).
@@ -74,7 +78,7 @@ pub fn backup_by(
     check_can_copy(database, target)?;
     let is_given_up = Cell::new(false);
     let began = |step: &str| began(step).inspect_err(|_| is_given_up.set(true));
-    began("copying")?;
+    began(COPYING)?;
     let part = part_of(target);
     discard(&part)?;
     let mut proof = None;
@@ -100,7 +104,7 @@ pub fn backup_by(
     match proof {
         Some(Ok(content)) => finished(target, content),
         Some(Err(failure)) => Err(set_aside_not_proved(target, &failure)?),
-        None => Err(Failure::Broken("the copy was not proved".to_owned())),
+        None => Err(Failure::Broken("die Kopie wurde nicht geprüft".to_owned())),
     }
 }
 
@@ -117,13 +121,13 @@ fn check_can_copy(database: &Path, target: &Path) -> Result<()> {
     refuse_existing(target)?;
     if !check_current(database)? {
         return Err(Failure::Broken(format!(
-            "{} has an older schema: `partnerd migrate` keeps a copy of it and brings it to this version",
+            "{} ist auf einem älteren Stand: `partnerd migrate` hebt eine Kopie auf und bringt sie auf den dieser Version",
             database.display()
         )));
     }
     if !folder_of(target).is_dir() {
         return Err(Failure::Broken(format!(
-            "{} cannot be created: there is no folder {}",
+            "{} kann nicht angelegt werden: den Ordner {} gibt es nicht",
             target.display(),
             folder_of(target).display()
         )));
@@ -133,8 +137,12 @@ fn check_can_copy(database: &Path, target: &Path) -> Result<()> {
 
 fn set_aside_not_proved(target: &Path, failure: &Failure) -> Result<Failure> {
     let kept = not_proved(target);
-    fs::rename(target, &kept).map_err(|error| broken(target, "cannot be renamed", &error))?;
-    Ok(Failure::Broken(format!("{failure}. The copy was kept as {}", kept.display())))
+    fs::rename(target, &kept).map_err(|error| broken(target, "kann nicht umbenannt werden", &error))?;
+    Ok(Failure::Broken(format!(
+        "{failure}. Die Datenbank lassen, wie sie ist, und die letzte gute Sicherung zurückholen. Die Kopie ist als {} \
+         aufgehoben",
+        kept.display()
+    )))
 }
 
 pub fn not_proved(target: &Path) -> PathBuf {
@@ -152,20 +160,23 @@ pub fn restore(
     let _no_server = lock::without_server(database)?;
     let _no_command = lock::for_exchange(database)?;
     if !backup.is_file() {
-        return Err(Failure::Broken(format!("there is no backup {}", backup.display())));
+        return Err(Failure::Broken(format!("die Sicherung {} gibt es nicht", backup.display())));
     }
     if fs::canonicalize(backup).ok() == fs::canonicalize(database).ok() {
-        return Err(Failure::Broken(format!("{} is the database itself", backup.display())));
+        return Err(Failure::Broken(format!("{} ist die Datenbank selbst", backup.display())));
     }
     // The backup may be the file of a server, which must not write to it meanwhile.
     let _unused = beside(backup, "lock").exists().then(|| lock::without_server(backup)).transpose()?;
-    began("copying")?;
+    began(COPYING)?;
     let part = beside(database, "restore-part");
     discard(&part)?;
-    let restored = prepare(backup, &part, database, clock, &began).and_then(|(content, mut sealing)| {
+    let prepared =
+        prepare(backup, &part, database, clock, &began).map_err(|failure| damaged(backup, failure));
+    let restored = prepared.and_then(|(content, mut sealing)| {
         // Root restores for the service.
         let of = if database.exists() { database } else { folder_of(database) };
-        let foreign = |error| broken(database, "belongs to another user: restore as that user", &error);
+        let foreign =
+            |error| broken(database, "gehört einem anderen Benutzer: als dieser zurückholen", &error);
         give_to_owner_of(of, &part).map_err(foreign)?;
         sync(&part)?;
         let set_aside = set_aside(database, clock)?;
@@ -177,6 +188,21 @@ pub fn restore(
     });
     discard(&part)?;
     restored
+}
+
+/// Which backup it is that is damaged.
+fn damaged(backup: &Path, failure: Failure) -> Failure {
+    match failure {
+        Failure::Sql(error) if is_damage(&error) => {
+            no_backup(format!("die Sicherung {} ist beschädigt ({error})", backup.display()))
+        }
+        other => other,
+    }
+}
+
+/// What to do instead of restoring what is no backup, or a damaged one.
+fn no_backup(why: String) -> Failure {
+    Failure::Broken(format!("{why}: eine ältere Sicherung zurückholen; die Datenbank bleibt, wie sie ist"))
 }
 
 /// Deletes a copy that is not finished with all that stands beside it; nothing, where it was finished.
@@ -205,10 +231,11 @@ fn prepare(
         let (log, copy) = (beside(backup, "wal"), beside(part, "wal"));
         if log.exists() { fs::copy(log, copy).map(drop) } else { Ok(()) }
     });
-    copied.map_err(|error| broken(part, "cannot be written", &error))?;
+    copied.map_err(|error| broken(part, "kann nicht geschrieben werden", &error))?;
     make_private(part)?;
     copy_journal(backup, part)?;
-    let not_ours = |_| Failure::Broken(format!("{} is no backup of partnerd", backup.display()));
+    let not_ours =
+        |_| no_backup(format!("{} ist keine Sicherung von partnerd, oder beschädigt", backup.display()));
     let is_ours = Connection::open(part)?.query_row("select count(*) from installation", [], |_| Ok(()));
     is_ours.map_err(not_ours)?;
     if !check_current(part)? {
@@ -218,7 +245,10 @@ fn prepare(
     let mut connection = open_writer(part)?;
     let secret = secret_of(&connection, &[backup, database])?;
     audit::catch_up(&mut connection, part, secret.as_ref(), clock.clone())?;
-    prove(&mut connection, secret.as_ref(), backup, clock, began)?;
+    prove(&mut connection, secret.as_ref(), backup, clock, began).map_err(|failure| match failure {
+        Failure::Broken(why) => no_backup(why),
+        other => other,
+    })?;
     let sealing = sealing::take_over(&mut connection, part, backup, database, clock)?;
     let content = count(&connection, backup)?;
     audit::forget_copied(&connection)?;
@@ -233,7 +263,7 @@ fn set_aside(database: &Path, clock: &Clock) -> Result<Option<PathBuf>> {
     let instant: String = clock().to_string().chars().filter(char::is_ascii_alphanumeric).collect();
     let aside = beside(database, &format!("before-restore-{instant}"));
     refuse_existing(&aside)?;
-    let kept = |error: std::io::Error| broken(&aside, "cannot be created", &error);
+    let kept = |error: std::io::Error| broken(&aside, "kann nicht angelegt werden", &error);
     let is_there = database.exists();
     if is_there {
         match open_writer(database).and_then(|connection| close_whole(connection, database, clock)) {
@@ -271,7 +301,7 @@ fn close_whole(mut connection: Connection, database: &Path, clock: &Clock) -> Re
 }
 
 fn in_use(database: &Path) -> Failure {
-    Failure::Busy(format!("another program has {} open: end it first", database.display()))
+    Failure::Busy(format!("ein anderes Programm hat {} offen: es zuerst beenden", database.display()))
 }
 
 fn prove(
@@ -285,7 +315,7 @@ fn prove(
     match lines.iter().find(|line| line.violations > 0) {
         None => Ok(()),
         Some(line) => Err(Failure::Broken(format!(
-            "{} is not whole: {} is broken {} times{}",
+            "{} ist nicht heil: „{}“ ist {}-mal verletzt{}",
             named.display(),
             line.rule,
             line.violations,
@@ -323,7 +353,7 @@ pub fn holdings(connection: &Connection, tenant: TenantId) -> Result<[i64; 3]> {
 }
 
 fn size(path: &Path) -> Result<u64> {
-    Ok(fs::metadata(path).map_err(|error| broken(path, "cannot be read", &error))?.len())
+    Ok(fs::metadata(path).map_err(|error| broken(path, "kann nicht gelesen werden", &error))?.len())
 }
 
 /// Copies the segments of the audit journal beside another database. One that vanishes meanwhile
@@ -332,7 +362,7 @@ fn copy_journal(database: &Path, other: &Path) -> Result<()> {
     for ending in journal(database)? {
         let copy = beside(other, &ending);
         if_there(fs::copy(beside(database, &ending), &copy))
-            .map_err(|error| broken(&copy, "cannot be written", &error))?;
+            .map_err(|error| broken(&copy, "kann nicht geschrieben werden", &error))?;
     }
     Ok(())
 }

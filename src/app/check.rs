@@ -62,7 +62,7 @@ pub fn check(
     began: impl Fn(&str) -> Result<()>,
 ) -> Result<Vec<CheckLine>> {
     let snapshot = connection.transaction()?;
-    began("pages and indexes")?;
+    began("Seiten und Indizes")?;
     let mut lines = structure(&snapshot)?;
     for check in checks() {
         began(check.rule)?;
@@ -74,10 +74,10 @@ pub fn check(
         Sealed::Not(why) => (false, CheckLine { finding: Some(why), ..CheckLine::counted(SEALS, 0) }),
         Sealed::Broken(what) => (false, CheckLine::found(SEALS, Some(what))),
     };
-    let evidence = "final documents, histories, PDFs and attachments are as they were written";
+    let evidence = "abgeschlossene Belege, Verläufe, PDF und Anhänge sind, wie sie geschrieben wurden";
     began(evidence)?;
     lines.push(CheckLine::found(evidence, broken_evidence(&snapshot, is_sealed, clock)?));
-    let log = "audit rows were not altered, removed or inserted";
+    let log = "im Protokoll wurde keine Zeile geändert, entfernt oder eingefügt";
     began(log)?;
     lines.push(match audit::verify(&snapshot, secret, clock())? {
         Finding::Whole(_) => CheckLine::counted(log, 0),
@@ -94,9 +94,9 @@ fn structure(connection: &Connection) -> Result<Vec<CheckLine>> {
     let differs = live.iter().filter(|part| !fresh.contains(part)).count()
         + fresh.iter().filter(|part| !live.contains(part)).count();
     Ok(vec![
-        CheckLine::counted("pages and indexes are whole", count(connection, integrity)?),
-        CheckLine::counted("references lead somewhere", count(connection, foreign_keys)?),
-        CheckLine::counted("the schema is that of this version", differs as i64),
+        CheckLine::counted("Seiten und Indizes sind heil", count(connection, integrity)?),
+        CheckLine::counted("Verweise führen irgendwohin", count(connection, foreign_keys)?),
+        CheckLine::counted("der Aufbau ist der dieser Version", differs as i64),
     ])
 }
 
@@ -104,7 +104,7 @@ fn count(connection: &Connection, sql: &str) -> Result<i64> {
     Ok(connection.query_row(sql, [], |row| row.get(0))?)
 }
 
-const SEALS: &str = "log and documents are sealed with the secret of this machine";
+const SEALS: &str = "Protokoll und Belege sind mit dem Geheimnis dieses Rechners versiegelt";
 
 /// Whether what was stored whole is what its sha256 says.
 fn contents(
@@ -112,21 +112,21 @@ fn contents(
     clock: &Clock,
     began: impl Fn(&str) -> Result<()>,
 ) -> Result<Vec<CheckLine>> {
-    let files = "archived PDFs, attachments and the history of partners are what their sha256 names";
+    let files = "PDF, Anhänge und der Verlauf von Partnern sind, was ihr sha256 nennt";
     began(files)?;
     let altered = first(connection, clock, |tx| {
         for altered in [belege::altered_pdf, anhaenge::altered_content, kunden::altered_content] {
             if let Some(subject) = altered(tx)? {
-                return Ok(Some(format!("the content of {subject} was altered")));
+                return Ok(Some(format!("der Inhalt von {subject} wurde geändert")));
             }
         }
         Ok(None)
     });
     let files = CheckLine::found(files, altered?);
-    let erechnungen = "e-invoices are the bytes that their sha256 names";
+    let erechnungen = "E-Rechnungen sind, was ihr sha256 nennt";
     began(erechnungen)?;
     let altered = first(connection, clock, belege::altered_erechnung)?;
-    let altered = altered.map(|nummer| format!("the e-invoice of {nummer} was altered"));
+    let altered = altered.map(|nummer| format!("die E-Rechnung von {nummer} wurde geändert"));
     Ok(vec![files, CheckLine::found(erechnungen, altered)])
 }
 

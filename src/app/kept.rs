@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-use super::backup::{Content, backup_by, not_proved};
+use super::backup::{COPYING, Content, backup_by, not_proved};
 use super::check::{CheckLine, check};
 use super::nightly::{identity, stem};
 use crate::db::connection::open_to_look;
@@ -44,7 +44,8 @@ pub fn folder<'p>(database: &'p Path, nightly: Option<&'p Nightly>) -> &'p Path 
 
 /// The backups of a database in a folder, the newest first.
 pub fn kept(database: &Path, folder: &Path) -> Result<Vec<Kept>> {
-    let entries = fs::read_dir(folder).map_err(|error| broken(folder, "cannot be read", &error))?;
+    let entries =
+        fs::read_dir(folder).map_err(|error| broken(folder, "kann nicht gelesen werden", &error))?;
     let mut kept: Vec<_> =
         entries.filter_map(|entry| found(database, &entry.ok()?)).take(BACKUPS_SHOWN_MAX).collect();
     kept.sort_by(|one, other| (other.made, &other.id).cmp(&(one.made, &one.id)));
@@ -84,12 +85,12 @@ pub fn find(database: &Path, folder: &Path, id: &str) -> Result<Option<(Kept, Pa
 }
 
 pub fn open(file: &Path) -> Result<File> {
-    File::open(file).map_err(|error| broken(file, "cannot be read", &error))
+    File::open(file).map_err(|error| broken(file, "kann nicht gelesen werden", &error))
 }
 
 pub fn delete(kept: &Kept, file: &Path) -> Result<()> {
     if !kept.is_by_hand {
-        return Err(Failure::Broken(format!("{} was made by itself and goes by itself", file.display())));
+        return Err(Failure::Broken(format!("{} entstand von selbst und geht von selbst", file.display())));
     }
     files::remove(file)
 }
@@ -139,10 +140,14 @@ pub fn with_copy<T>(
     began: &impl Fn(&str) -> Result<()>,
     look: impl FnOnce(&Path) -> Result<T>,
 ) -> Result<T> {
-    let bytes = fs::metadata(database).map_err(|error| broken(database, "cannot be read", &error))?.len();
+    let bytes =
+        fs::metadata(database).map_err(|error| broken(database, "kann nicht gelesen werden", &error))?.len();
     let free = fs4::available_space(folder_of(database));
-    check_room(bytes, free.map_err(|error| broken(folder_of(database), "cannot be read", &error))?)?;
-    began("copying")?;
+    check_room(
+        bytes,
+        free.map_err(|error| broken(folder_of(database), "kann nicht gelesen werden", &error))?,
+    )?;
+    began(COPYING)?;
     let copy = part_of(&beside(database, &format!("pruefung-{}", Uuid::now_v7())));
     create_private(&copy)?;
     let looked = writer.copy(&copy).and_then(|()| look(&copy));

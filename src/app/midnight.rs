@@ -156,7 +156,7 @@ fn log_head(gate: &Gate, logged: Option<i64>) -> Option<i64> {
         return logged;
     }
     match gate.readers.read(Lane::Slow, |connection| newest_head(connection, today)) {
-        Ok(Some(head)) => tracing::info!("the audit log of {head}"),
+        Ok(Some(head)) => tracing::info!("the audit log ends with: {head}"),
         Ok(None) => {}
         Err(failure) => log(&format!("the head of the last day is not known: {failure}")),
     }

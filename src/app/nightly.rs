@@ -90,14 +90,14 @@ fn make(
 ) -> Result<bool> {
     // The folder is never created: a subfolder of a disk that is not mounted is not there. That it is
     // not another database's comes before all else.
-    made(database, nightly)?;
+    made(database, nightly, unreadable)?;
     if target.exists() || not_proved(target).exists() {
         return Ok(false);
     }
     remove_leftovers(&nightly.folder, |name| is_named_as_ours(database, name))?;
     backup_by(|part| writer.copy(part), database, target, clock, |_| Ok(()))?;
     // Only what is proved lets an older one go.
-    let made = made(database, nightly)?;
+    let made = made(database, nightly, unreadable)?;
     let (mut made, ahead) = made.into_iter().partition::<Vec<_>, _>(|file| file.as_path() <= target);
     for file in ahead {
         log(&format!("the backup {} is dated ahead: it is neither counted nor deleted", file.display()));
@@ -111,11 +111,20 @@ fn make(
     Ok(true)
 }
 
+fn unreadable(file: &Path, failure: &Failure) {
+    log(&format!("the backup {} cannot be read: {failure}", file.display()));
+}
+
 /// The backups that were made, the oldest first. Refuses a folder that has those of another database of
-/// the same name: nobody could tell them apart.
-pub fn made(database: &Path, nightly: &Nightly) -> Result<Vec<PathBuf>> {
-    let entries =
-        fs::read_dir(&nightly.folder).map_err(|error| broken(&nightly.folder, "cannot be read", &error))?;
+/// the same name: nobody could tell them apart. What cannot be read is nobody's, neither counted nor deleted: `unreadable`
+/// is told.
+pub fn made(
+    database: &Path,
+    nightly: &Nightly,
+    mut unreadable: impl FnMut(&Path, &Failure),
+) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(&nightly.folder)
+        .map_err(|error| broken(&nightly.folder, "kann nicht gelesen werden", &error))?;
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let names = names.filter(|name| is_named_as_ours(database, name)).collect::<Vec<_>>();
     if names.is_empty() {
@@ -129,12 +138,11 @@ pub fn made(database: &Path, nightly: &Nightly) -> Result<Vec<PathBuf>> {
             Ok(identity) if identity == own => made.push(file),
             Ok(_) => {
                 return Err(Failure::Broken(format!(
-                    "{} is a backup of another database: give each database a backup_folder of its own",
+                    "{} ist die Sicherung einer anderen Datenbank: jede Datenbank braucht ihren eigenen backup_folder",
                     file.display()
                 )));
             }
-            // What cannot be read is nobody's: it is neither counted nor deleted.
-            Err(failure) => log(&format!("the backup {} cannot be read: {failure}", file.display())),
+            Err(failure) => unreadable(&file, &failure),
         }
     }
     made.sort();
@@ -156,7 +164,7 @@ pub(super) fn identity(database: &Path) -> Result<Vec<u8>> {
     let is_table = "select 1 from sqlite_schema where type = 'table' and name = 'installation'";
     match connection.prepare(is_table)?.exists([])? {
         true => mac_secret(&connection),
-        false => Err(Failure::Broken("it has no installation".to_owned())),
+        false => Err(Failure::Broken("keine Datenbank von partnerd".to_owned())),
     }
 }
 

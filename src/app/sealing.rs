@@ -155,7 +155,7 @@ pub fn broken_evidence(connection: &Connection, is_sealed: bool, clock: &Clock) 
             .chain(kunden::without_evidence(&tx)?)
             .next();
         if let Some(subject) = inserted {
-            return Ok(Some(format!("{subject} was inserted")));
+            return Ok(Some(format!("{subject} wurde eingefügt")));
         }
     }
     Ok(None)

@@ -4,27 +4,27 @@ use crate::db::check::Check;
 
 pub const CHECKS: &[Check] = &[
     Check {
-        rule: "sums of each document follow from its positions",
+        rule: "die Summen jedes Belegs folgen aus seinen Positionen",
         violations: "select count(*) from beleg b where b.steuergruppen is null and b.summe_netto <> (
            select coalesce(sum(p.gesamtpreis), 0)
            from beleg_position p where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
     },
     Check {
-        rule: "sums of each document whose tax groups are printed follow from these",
+        rule: "die Summen jedes Belegs mit gedruckten Steuergruppen folgen aus diesen",
         violations: "select count(*) from (
            select 1 from beleg b, json_each(b.steuergruppen) g group by b.tenant_id, b.id
            having b.summe_netto <> sum(cast(replace(g.value ->> 'basis', '.', '') as integer))
              or b.summe_mwst <> sum(cast(replace(g.value ->> 'steuer', '.', '') as integer)))",
     },
     Check {
-        rule: "each document has its positions, numbered from 1",
+        rule: "jeder Beleg hat seine Positionen, gezählt ab 1",
         violations: "select count(*) from beleg b
          where (select count(*) from beleg_position p where p.tenant_id = b.tenant_id and p.beleg_id = b.id)
             is not (select max(p.position) from beleg_position p
                     where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
     },
     Check {
-        rule: "numbers of documents have no gap",
+        rule: "Nummern der Belege ohne Lücke",
         violations: "select count(*) from nummernkreis n
          where n.reihe in (select typ from belegtyp) and n.letzte <>
            (select count(distinct b.beleg_nummer) from beleg b where b.tenant_id = n.tenant_id
@@ -33,26 +33,26 @@ pub const CHECKS: &[Check] = &[
               and b.beleg_nummer like n.reihe || '-' || printf('%04d', n.jahr) || '-%')",
     },
     Check {
-        rule: "numbers of documents come from their series",
+        rule: "Nummern der Belege stammen aus ihrem Nummernkreis",
         violations: "select count(*) from beleg b where not exists (select 1 from nummernkreis n
            where n.tenant_id = b.tenant_id and n.reihe = b.beleg_typ
              and b.beleg_nummer like n.reihe || '-' || printf('%04d', n.jahr) || '-%'
              and cast(substr(b.beleg_nummer, 9) as integer) <= n.letzte)",
     },
     Check {
-        rule: "each change of a document is in its history",
+        rule: "jede Änderung eines Belegs steht in seinem Verlauf",
         violations: "select count(*) from beleg b where b.version <> 1 +
            (select count(*) from beleg_verlauf v where v.tenant_id = b.tenant_id and v.beleg_id = b.id)",
     },
     Check {
-        rule: "the state of each final document follows from its history",
+        rule: "der Stand jedes abgeschlossenen Belegs folgt aus seinem Verlauf",
         violations: "select count(*) from beleg b where b.ereignis_am is not null and b.status <> coalesce(
            (select case v.aktion when 'storno' then 'storniert' when 'erledigen' then 'erledigt' end
             from beleg_verlauf v where v.tenant_id = b.tenant_id and v.beleg_id = b.id and v.aktion <> 'folgen'
             order by v.version desc limit 1), 'abgeschlossen')",
     },
     Check {
-        rule: "each position's quantity is what it has open, paired and taken back",
+        rule: "die Menge jeder Position ist offen, gepaart oder zurückgenommen",
         violations: "select count(*) from (
            select tenant_id, beleg_id, position from (
              select p.tenant_id, p.beleg_id, p.position, abs(p.lager_menge) as menge from beleg_position p
@@ -68,7 +68,7 @@ pub const CHECKS: &[Check] = &[
            where beleg_id is not null group by 1, 2, 3 having sum(menge) <> 0)",
     },
     Check {
-        rule: "documents have moved what their positions moved themselves",
+        rule: "Belege haben bewegt, was ihre Positionen bewegt haben",
         violations: "select count(*) from (
            select tenant_id, beleg_id from (
              select m.tenant_id, m.beleg_id, m.artikel_id, m.charge_id,
@@ -83,7 +83,7 @@ pub const CHECKS: &[Check] = &[
            group by tenant_id, beleg_id, artikel_id, charge_id having sum(menge) <> 0)",
     },
     Check {
-        rule: "what is open or paired belongs to documents of its partner, article and type",
+        rule: "was offen oder gepaart ist, gehört zu Belegen seines Partners, Artikels und Typs",
         violations: "select count(*) from (
            select o.tenant_id, o.kunde_id, o.artikel_id, t.seite, t.lagerrolle, o.beleg_id, o.position
              from lager_offen o join belegtyp t on t.typ = o.beleg_typ
@@ -102,7 +102,7 @@ pub const CHECKS: &[Check] = &[
            or p.artikel_id is not o.artikel_id",
     },
     Check {
-        rule: "cancelled documents have moved nothing",
+        rule: "stornierte Belege haben nichts bewegt",
         violations: "select count(*) from (select b.tenant_id, b.id, m.artikel_id, m.charge_id from beleg b
            join lagerbewegung m on m.tenant_id = b.tenant_id and m.beleg_id = b.id
          where b.status = 'storniert' group by 1, 2, 3, 4 having sum(m.menge) <> 0)",

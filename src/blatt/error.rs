@@ -18,9 +18,9 @@ pub enum DrawError {
 impl fmt::Display for DrawError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DrawError::TooLong => write!(f, "the sheet has more than {PAGES_MAX} pages"),
-            DrawError::Logo(error) => write!(f, "the logo cannot be drawn: {error}"),
-            DrawError::Broken(what) => write!(f, "the sheet cannot be drawn: {what}"),
+            DrawError::TooLong => write!(f, "das Blatt hat mehr als {PAGES_MAX} Seiten"),
+            DrawError::Logo(error) => write!(f, "das Logo ist nicht zu zeichnen: {error}"),
+            DrawError::Broken(what) => write!(f, "das Blatt ist nicht zu zeichnen: {what}"),
         }
     }
 }
@@ -42,9 +42,9 @@ pub enum LogoError {
 impl fmt::Display for LogoError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LogoError::TooManyBytes => write!(f, "it has more than {} KiB", LOGO_BYTES_MAX >> 10),
-            LogoError::TooManyPixels => write!(f, "it has more than {LOGO_PIXELS_MAX} pixels"),
-            LogoError::Unreadable => write!(f, "it is no readable PNG or JPEG in RGB or grey"),
+            LogoError::TooManyBytes => write!(f, "es hat mehr als {} KiB", LOGO_BYTES_MAX >> 10),
+            LogoError::TooManyPixels => write!(f, "es hat mehr als {LOGO_PIXELS_MAX} Bildpunkte"),
+            LogoError::Unreadable => write!(f, "es ist kein lesbares PNG oder JPEG in RGB oder Grau"),
         }
     }
 }

@@ -9,122 +9,124 @@ use clap_complete::Shell;
 use super::service;
 use super::{audit, backup, beleg, import, key, kunde, migrate, serve, tenant, tls, user};
 
-/// The partner interface of your company's data: JSON over HTTP from one file.
+/// Die Partnerschnittstelle zu den Daten der Firma: JSON über HTTP, aus einer Datei.
 #[derive(Parser)]
-#[command(name = "partnerd", version, max_term_width = 100)]
+#[command(name = "partnerd", version, max_term_width = 100, subcommand_value_name = "BEFEHL", after_help = HANDBOOK)]
 pub struct Arguments {
-    /// The database file [default: partnerd.db]
-    #[arg(long, global = true, value_name = "FILE")]
+    /// Die Datei der Datenbank [sonst: partnerd.db]
+    #[arg(long, global = true, value_name = "DATEI")]
     pub db: Option<PathBuf>,
-    /// The configuration file
-    #[arg(long, global = true, value_name = "FILE", env = "PARTNERD_CONFIG")]
+    /// Die Einstellungsdatei, auch PARTNERD_CONFIG
+    #[arg(long, global = true, value_name = "DATEI", env = "PARTNERD_CONFIG", hide_env = true)]
     pub config: Option<PathBuf>,
-    /// Print JSON instead of a table or text
+    /// JSON ausgeben statt Tabelle oder Text
     #[arg(long, global = true)]
     pub json: bool,
     #[command(subcommand)]
     pub command: Command,
 }
 
+const HANDBOOK: &str = "Das Handbuch: /usr/share/doc/partnerd/handbuch (Debian), sonst docs/handbuch";
+
 #[derive(Subcommand)]
 pub enum Command {
-    /// Open or create the database and serve until Ctrl-C
+    /// Die Datenbank öffnen oder anlegen und bedienen, bis Strg-C
     #[command(
-        after_help = "Examples:\n  partnerd serve --listen 0.0.0.0:8080\n  partnerd --db /daten/partnerd.db \\\n      --config /etc/partnerd.toml serve"
+        after_help = "Beispiele:\n  partnerd serve --listen 0.0.0.0:8080\n  partnerd --db /daten/partnerd.db \\\n      --config /etc/partnerd.toml serve"
     )]
     Serve(serve::Arguments),
-    /// Serve a fresh partnerd-demo.db with a mill's data
-    #[command(after_help = "Examples:\n  partnerd demo")]
+    /// Eine neue partnerd-demo.db mit den Daten einer Mühle bedienen
+    #[command(after_help = "Beispiele:\n  partnerd demo")]
     Demo(serve::Arguments),
-    /// Bring the database to this version
-    #[command(after_help = "Examples:\n  partnerd migrate --status")]
+    /// Die Datenbank auf den Stand dieser Version bringen
+    #[command(after_help = "Beispiele:\n  partnerd migrate --status")]
     Migrate(migrate::Arguments),
-    /// Companies and their settings
+    /// Firmen und ihre Einstellungen
     #[command(
         subcommand,
-        after_help = "Examples:\n  partnerd tenant create \"Mühle Beispiel\"\n  partnerd tenant set \"Mühle Beispiel\" \\\n      negativbestand=ablehnen"
+        after_help = "Beispiele:\n  partnerd tenant create \"Mühle Beispiel\"\n  partnerd tenant set \"Mühle Beispiel\" \\\n      negativbestand=ablehnen"
     )]
     Tenant(tenant::Command),
-    /// API keys
+    /// Schlüssel der Programme
     #[command(
         subcommand,
-        after_help = "Examples:\n  partnerd key create --tenant \"Mühle Beispiel\" \\\n      --label shop --for shop --out shop.key\n  partnerd key list\n  partnerd key deactivate 3f2a9c01b4d7"
+        after_help = "Beispiele:\n  partnerd key create --tenant \"Mühle Beispiel\" \\\n      --label shop --for shop --out shop.key\n  partnerd key list\n  partnerd key deactivate 3f2a9c01b4d7"
     )]
     Key(key::Command),
-    /// People who use the pages at /leitstand
+    /// Personen, die den Leitstand benutzen
     #[command(
         subcommand,
-        after_help = "Examples:\n  partnerd user create Erika --role verwalten\n  partnerd user list\n  partnerd user link Erika"
+        after_help = "Beispiele:\n  partnerd user create Erika --role verwalten\n  partnerd user list\n  partnerd user link Erika"
     )]
     User(user::Command),
-    /// Make documents final, or mark them as settled
+    /// Belege abschließen oder als erledigt vermerken
     #[command(
         subcommand,
-        after_help = "Examples:\n  partnerd beleg abschliessen RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\""
+        after_help = "Beispiele:\n  partnerd beleg abschliessen RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\""
     )]
     Beleg(beleg::Command),
-    /// Forget a person (GDPR)
+    /// Eine Person vergessen (DSGVO)
     #[command(
         subcommand,
-        after_help = "Examples:\n  partnerd kunde vergessen K-1001 \\\n      --tenant \"Mühle Beispiel\""
+        after_help = "Beispiele:\n  partnerd kunde vergessen K-1001 \\\n      --tenant \"Mühle Beispiel\""
     )]
     Kunde(kunde::Command),
-    /// The log of all requests
+    /// Das Protokoll aller Anfragen
     #[command(
         subcommand,
-        after_help = "Examples:\n  partnerd audit list --status 401 --since 2026-07-01\n  partnerd audit verify\n  partnerd audit rollover --days 90 --export alt.jsonl"
+        after_help = "Beispiele:\n  partnerd audit list --status 401 --since 2026-07-01\n  partnerd audit verify\n  partnerd audit rollover --days 90 --export alt.jsonl"
     )]
     Audit(audit::Command),
-    /// Import master data from JSON, CSV or a spreadsheet
+    /// Stammdaten aus JSON, CSV oder einer Tabelle übernehmen
     #[command(
-        after_help = "Examples:\n  partnerd import kunden kunden.csv \\\n      --tenant \"Mühle Beispiel\" --dry-run\n  partnerd import dsfinvk export.zip \\\n      --tenant \"Mühle Beispiel\""
+        after_help = "Beispiele:\n  partnerd import kunden kunden.csv \\\n      --tenant \"Mühle Beispiel\" --dry-run\n  partnerd import dsfinvk export.zip \\\n      --tenant \"Mühle Beispiel\""
     )]
     Import(import::Arguments),
-    /// Copy the database, also beside a running server, and prove the copy
-    #[command(after_help = "Examples:\n  partnerd backup /mnt/usb/partnerd-heute.db")]
+    /// Die Datenbank sichern, auch neben einem Server, und die Kopie prüfen
+    #[command(after_help = "Beispiele:\n  partnerd backup /mnt/usb/partnerd-heute.db")]
     Backup(backup::BackupArguments),
-    /// Put a backup in the place of the database
+    /// Eine Sicherung an die Stelle der Datenbank setzen
     #[command(
-        after_help = "Examples:\n  partnerd --db neu/partnerd.db \\\n      restore /mnt/usb/partnerd-heute.db"
+        after_help = "Beispiele:\n  partnerd --db neu/partnerd.db \\\n      restore /mnt/usb/partnerd-heute.db"
     )]
     Restore(backup::RestoreArguments),
-    /// Prove the database: integrity, schema, references, stock, numbers
-    #[command(after_help = "Examples:\n  partnerd check")]
+    /// Die Datenbank beweisen: Seiten, Aufbau, Verweise, Bestand, Nummern
+    #[command(after_help = "Beispiele:\n  partnerd check")]
     Check,
-    /// Certificates
+    /// Zertifikate
     #[command(
         subcommand,
-        after_help = "Examples:\n  partnerd tls self-signed \\\n      --name waage.local --name 192.168.1.20"
+        after_help = "Beispiele:\n  partnerd tls self-signed \\\n      --name waage.local --name 192.168.1.20"
     )]
     Tls(tls::Command),
-    /// Install, remove or look at the service of Windows
+    /// Den Dienst von Windows einrichten, entfernen oder ansehen
     #[cfg(windows)]
     #[command(subcommand)]
     Service(service::Command),
-    /// Name what is wrong with this machine, and what to do
-    #[command(after_help = "Examples:\n  partnerd --config /etc/partnerd.toml doctor")]
+    /// Sagen, was an diesem Rechner nicht stimmt, und was zu tun ist
+    #[command(after_help = "Beispiele:\n  partnerd --config /etc/partnerd.toml doctor")]
     Doctor,
-    /// Print the settings in force and where each came from
-    #[command(after_help = "Examples:\n  partnerd --config /etc/partnerd.toml config")]
+    /// Ausgeben, welche Einstellungen gelten und woher
+    #[command(after_help = "Beispiele:\n  partnerd --config /etc/partnerd.toml config")]
     Config,
-    /// Print the description of the interface (OpenAPI 3.1)
-    #[command(after_help = "Examples:\n  partnerd openapi > openapi.json")]
+    /// Die Beschreibung der Schnittstelle ausgeben (OpenAPI 3.1)
+    #[command(after_help = "Beispiele:\n  partnerd openapi > openapi.json")]
     Openapi,
-    /// Print the completions for a shell
+    /// Die Ergänzungen für eine Shell ausgeben
     #[command(
-        after_help = "Examples:\n  partnerd completions bash \\\n      > /etc/bash_completion.d/partnerd"
+        after_help = "Beispiele:\n  partnerd completions bash \\\n      > /etc/bash_completion.d/partnerd"
     )]
     Completions {
-        /// bash, zsh, fish, elvish or powershell
+        /// bash, zsh, fish, elvish oder powershell
         shell: Shell,
     },
-    /// Print the page for man, or write one for each command
+    /// Die Seite für man ausgeben, oder für jeden Befehl eine schreiben
     #[command(
-        after_help = "Examples:\n  partnerd man | man -l -\n  partnerd man --folder /usr/local/share/man/man1"
+        after_help = "Beispiele:\n  partnerd man | man -l -\n  partnerd man --folder /usr/local/share/man/man1"
     )]
     Man {
-        /// Write partnerd.1, partnerd-backup.1 and so on into this folder
-        #[arg(long, value_name = "FOLDER")]
+        /// partnerd.1, partnerd-backup.1 und so weiter in diesen Ordner schreiben
+        #[arg(long, value_name = "ORDNER")]
         folder: Option<PathBuf>,
     },
 }

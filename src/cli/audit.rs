@@ -35,39 +35,39 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Show the newest rows
+    /// Die neuesten Zeilen zeigen
     #[command(
-        after_help = "Examples:\n  partnerd audit list --status 401 --since 2026-07-01\n  partnerd audit list --tenant \"Mühle Beispiel\" \\\n      --csv > log.csv"
+        after_help = "Beispiele:\n  partnerd audit list --status 401 --since 2026-07-01\n  partnerd audit list --tenant \"Mühle Beispiel\" \\\n      --csv > log.csv"
     )]
     List {
         #[command(flatten)]
         rows: Rows,
-        /// Only answers with this status
+        /// Nur Antworten mit diesem Status
         #[arg(long)]
         status: Option<u16>,
     },
-    /// Show what people and the command line changed, the newest first
+    /// Zeigen, was Personen und die Befehlszeile geändert haben, das Neueste zuerst
     #[command(
-        after_help = "Examples:\n  partnerd audit changes --since 2026-07-01\n  partnerd audit changes --tenant \"Mühle Beispiel\" \\\n      --csv > changes.csv"
+        after_help = "Beispiele:\n  partnerd audit changes --since 2026-07-01\n  partnerd audit changes --tenant \"Mühle Beispiel\" \\\n      --csv > changes.csv"
     )]
     Changes(Rows),
-    /// Drop old requests; the server does so by itself every day
-    #[command(after_help = "Examples:\n  partnerd audit rollover --days 90 --export alt.jsonl")]
+    /// Alte Anfragen löschen; der Server tut das jeden Tag von selbst
+    #[command(after_help = "Beispiele:\n  partnerd audit rollover --days 90 --export alt.jsonl")]
     Rollover {
-        /// Days that are kept
+        /// Tage, die bleiben
         #[arg(long, value_name = "N", default_value_t = audit::DAYS, value_parser = clap::value_parser!(i64).range(1..))]
         days: i64,
-        /// Write the rows to this file before they are dropped, one JSON object a line
-        #[arg(long, value_name = "FILE")]
+        /// Die Zeilen vorher in diese Datei schreiben, je Zeile ein JSON-Objekt
+        #[arg(long, value_name = "DATEI")]
         export: Option<PathBuf>,
     },
-    /// Prove that no row of either log was altered, removed or inserted
+    /// Beweisen, dass in beiden Protokollen keine Zeile geändert, entfernt oder eingefügt wurde
     #[command(
-        after_help = "Examples:\n  partnerd audit verify\n  partnerd audit verify --against gestern.db"
+        after_help = "Beispiele:\n  partnerd audit verify\n  partnerd audit verify --against gestern.db"
     )]
     Verify {
-        /// Find also what this backup has and the database no longer has
-        #[arg(long, value_name = "BACKUP")]
+        /// Auch finden, was diese Sicherung hat und die Datenbank nicht mehr
+        #[arg(long, value_name = "SICHERUNG")]
         against: Option<PathBuf>,
     },
 }
@@ -75,19 +75,19 @@ pub enum Command {
 /// Which rows of a log are shown.
 #[derive(clap::Args)]
 pub struct Rows {
-    /// Only those of this key: the public part
+    /// Nur die dieses Schlüssels: sein öffentlicher Teil
     #[arg(long, value_name = "ID")]
     key: Option<String>,
-    /// Only those of this company
-    #[arg(long, value_name = "T")]
+    /// Nur die dieser Firma
+    #[arg(long, value_name = "FIRMA")]
     tenant: Option<String>,
-    /// Only from this day (UTC) on
-    #[arg(long, value_name = "DATE")]
+    /// Nur ab diesem Tag (UTC)
+    #[arg(long, value_name = "TAG")]
     since: Option<String>,
-    /// How many rows
+    /// Wie viele Zeilen
     #[arg(long, value_name = "N", default_value_t = ROWS_SHOWN, value_parser = clap::value_parser!(i64).range(1..))]
     limit: i64,
-    /// Print CSV instead of a table
+    /// CSV ausgeben statt einer Tabelle
     #[arg(long, conflicts_with = "json")]
     csv: bool,
 }
@@ -139,7 +139,7 @@ fn wait_for_journal(database: &Path, terminal: &Terminal) -> Outcome {
     while audit::segments(database)?.iter().any(|segment| before.contains(segment)) {
         if begun.elapsed() > JOURNAL_WAIT_MAX {
             terminal
-                .say("The server has not taken its newest rows in: look at its log. They are missing here.");
+                .say("Der Server hat seine neuesten Zeilen nicht übernommen; sie fehlen hier. Warum, sagt sein Protokoll.");
             break;
         }
         std::thread::sleep(BETWEEN_LOOKS);
@@ -157,7 +157,7 @@ fn list(connection: &Connection, selection: &Selection, csv: bool, terminal: &Te
     if csv {
         return print_csv(&CSV, entries.iter().map(cells));
     }
-    terminal.rows(&["at (UTC)", "answer", "what", "who", "tenant", "from", "ms"], &entries, |entry| {
+    terminal.rows(&["Zeit (UTC)", "Antwort", "was", "wer", "Firma", "von", "ms"], &entries, |entry| {
         vec![
             to_second(&entry.at.to_string()),
             format!("{} {}", entry.status, entry.code.as_deref().unwrap_or_default()).trim_end().to_owned(),
@@ -175,7 +175,7 @@ fn what(entry: &Entry) -> String {
     let asked = format!("{} {}", entry.method, entry.path);
     match entry.count {
         1 => asked.trim().to_owned(),
-        count => format!("{} ({count} times)", asked.trim()),
+        count => format!("{} ({count}-mal)", asked.trim()),
     }
 }
 
@@ -183,7 +183,7 @@ fn what(entry: &Entry) -> String {
 fn who(entry: &Entry) -> String {
     let key =
         || [&entry.key_id, &entry.key_label].into_iter().flatten().cloned().collect::<Vec<_>>().join(" ");
-    entry.person.map_or_else(key, |id| format!("person {id}"))
+    entry.person.map_or_else(key, |id| format!("Person {id}"))
 }
 
 fn milliseconds(entry: &Entry) -> String {
@@ -231,7 +231,7 @@ fn changes(
     let row = |entry: &administration::Entry| {
         let Deed { tat, gegenstand, .. } = &entry.deed;
         let who = match &entry.akteur {
-            Akteur::Person(id) => format!("person {id}"),
+            Akteur::Person(id) => format!("Person {id}"),
             Akteur::Befehl { name, konto } => format!("{name} ({konto})"),
         };
         let what = [Some(art_in_words(gegenstand.art)), gegenstand.id.as_deref(), gegenstand.name.as_deref()];
@@ -241,11 +241,11 @@ fn changes(
         let changed: Vec<_> = entry.deed.changed().map(|changed| changed.to_string()).collect();
         [entry.am.to_string(), what, changed.join(", "), who, tenant]
     };
-    let head = ["at (UTC)", "what", "change", "who", "tenant"];
     if csv {
+        let head = ["at (UTC)", "what", "change", "who", "tenant"];
         return print_csv(&head, entries.iter().map(row));
     }
-    terminal.rows(&head, &entries, |entry| {
+    terminal.rows(&["Zeit (UTC)", "was", "Änderung", "wer", "Firma"], &entries, |entry| {
         let [at, rest @ ..] = row(entry);
         [to_second(&at)].into_iter().chain(rest).collect()
     })
@@ -253,32 +253,32 @@ fn changes(
 
 fn art_in_words(art: Art) -> &'static str {
     match art {
-        Art::Firma => "company",
-        Art::Schluessel => "key",
-        Art::Zugang => "user",
-        Art::Import => "import",
-        Art::Beleg => "document",
-        Art::Partner => "partner",
-        Art::Sicherung => "backup",
-        Art::Zertifikat => "certificate",
+        Art::Firma => "Firma",
+        Art::Schluessel => "Schlüssel",
+        Art::Zugang => "Zugang",
+        Art::Import => "Import",
+        Art::Beleg => "Beleg",
+        Art::Partner => "Partner",
+        Art::Sicherung => "Sicherung",
+        Art::Zertifikat => "Zertifikat",
     }
 }
 
 fn tat_in_words(tat: Tat) -> &'static str {
     match tat {
-        Tat::Angelegt => "created",
-        Tat::Geaendert => "changed",
-        Tat::Geleert => "emptied",
-        Tat::Geloescht => "deleted",
-        Tat::Zurueckgespielt => "restored",
-        Tat::Gesperrt => "deactivated",
-        Tat::Freigegeben => "activated",
-        Tat::LinkErzeugt => "link made",
-        Tat::PasswortGesetzt => "password set",
-        Tat::Importiert => "stored",
-        Tat::Abgeschlossen => "made final",
-        Tat::Erledigt => "settled",
-        Tat::Vergessen => "forgotten",
+        Tat::Angelegt => "angelegt",
+        Tat::Geaendert => "geändert",
+        Tat::Geleert => "geleert",
+        Tat::Geloescht => "gelöscht",
+        Tat::Zurueckgespielt => "zurückgespielt",
+        Tat::Gesperrt => "gesperrt",
+        Tat::Freigegeben => "freigegeben",
+        Tat::LinkErzeugt => "Link erzeugt",
+        Tat::PasswortGesetzt => "Passwort gesetzt",
+        Tat::Importiert => "gespeichert",
+        Tat::Abgeschlossen => "abgeschlossen",
+        Tat::Erledigt => "erledigt",
+        Tat::Vergessen => "vergessen",
     }
 }
 
@@ -300,8 +300,8 @@ fn rollover(connection: &mut Connection, days: i64, file: Option<&Path>, termina
         std::thread::sleep(PAUSE_BETWEEN_STEPS);
     }
     let kept = Day::of_number(first_kept);
-    terminal.say(&format!("Rows from before {kept} were dropped; what is left can still be verified."));
-    let said = format!("dropped {dropped}, exported {}", exported.unwrap_or(0));
+    terminal.say(&format!("Zeilen vor dem {kept} sind gelöscht; was bleibt, lässt sich weiter beweisen."));
+    let said = format!("gelöscht {dropped}, ausgegeben {}", exported.unwrap_or(0));
     terminal.result(&said, &json!({"dropped": dropped, "exported": exported}));
     Ok(())
 }
@@ -340,10 +340,10 @@ fn verify(
         }
     }
     let (sealed, how) = match audit::sealed(&snapshot, secret)? {
-        Sealed::Since(_, how) => (true, format!("sealed {how}")),
+        Sealed::Since(_, how) => (true, format!("versiegelt {how}")),
         Sealed::Not(why) | Sealed::Broken(why) => (false, why),
     };
-    let said = format!("{rows} rows, none altered, removed or inserted");
+    let said = format!("{rows} Zeilen, keine geändert, entfernt oder eingefügt");
     terminal.result(&said, &json!({"rows": rows, "whole": true, "sealed": sealed, "seals": how}));
     if !terminal.json {
         terminal.say(&how);
@@ -352,6 +352,6 @@ fn verify(
 }
 
 fn tampered(what: &str) -> Outcome {
-    let advice = "Keep this file as it is, and compare it with the last good backup";
-    Err(format!("the audit log was tampered with. {what}. {advice}").into())
+    let advice = "Diese Datei lassen, wie sie ist, und mit der letzten guten Sicherung vergleichen";
+    Err(format!("das Protokoll wurde verändert. {what}. {advice}").into())
 }

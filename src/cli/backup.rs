@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::changes::note_made;
+use super::database::{is_there, missing, use_file};
 use super::terminal::{Outcome, Terminal};
 use crate::app::backup::{Content, backup, restore};
 use crate::config::Config;
@@ -13,25 +14,27 @@ use crate::rules::deed::{Art, Deed, Tat};
 
 #[derive(clap::Args)]
 pub struct BackupArguments {
-    /// The file to write; it must not be there yet
+    /// Die Datei, die entsteht; es darf sie noch nicht geben
+    #[arg(value_name = "DATEI")]
     file: PathBuf,
-    /// Also write the secret that the log and the documents are sealed with, to FILE-secret. Keep it apart: whoever
-    /// has both can forge them
+    /// Auch das Geheimnis schreiben, mit dem Protokoll und Belege versiegelt sind, nach DATEI-secret. Getrennt aufheben:
+    /// wer beides hat, kann beides fälschen
     #[arg(long)]
     with_secret: bool,
 }
 
 #[derive(clap::Args)]
 pub struct RestoreArguments {
-    /// The backup
+    /// Die Sicherung
+    #[arg(value_name = "DATEI")]
     file: PathBuf,
 }
 
 pub fn run_backup(arguments: &BackupArguments, config: &Config, terminal: &Terminal) -> Outcome {
-    if !config.db.exists() {
-        return Err(format!("there is no database {}: name it with --db", config.db.display()).into());
+    if !is_there(&config.db)? {
+        return Err(missing(&config.db).into());
     }
-    super::database::use_file(&config.db)?;
+    use_file(&config.db)?;
     let content =
         terminal.step_by_step(|began| backup(&config.db, &arguments.file, &system_clock(), began))?;
     // A database of an earlier version is copied as it is.
@@ -43,9 +46,10 @@ pub fn run_backup(arguments: &BackupArguments, config: &Config, terminal: &Termi
     if arguments.with_secret {
         let secret = Secret::read(&config.db)?;
         let secret = secret
-            .ok_or_else(|| format!("{} has no secret: the backup is without one", config.db.display()))?;
+            .ok_or_else(|| format!("{} hat kein Geheimnis: die Sicherung ist ohne", config.db.display()))?;
         let file = secret.write(&arguments.file)?;
-        terminal.say(&format!("The secret is in {}: keep it apart from the backup.", file.display()));
+        terminal
+            .say(&format!("Das Geheimnis ist in {}: getrennt von der Sicherung aufheben.", file.display()));
     }
     show(&content, terminal)
 }
@@ -54,16 +58,17 @@ pub fn run_restore(arguments: &RestoreArguments, config: &Config, terminal: &Ter
     let restored =
         terminal.step_by_step(|began| restore(&config.db, &arguments.file, &system_clock(), began))?;
     if let Some(aside) = &restored.set_aside {
-        terminal.say(&format!("What was there before is kept in {}.", aside.display()));
+        terminal.say(&format!("Was vorher da war, ist in {} aufgehoben.", aside.display()));
         terminal.say(
-            "Keys that were deactivated since the backup are active again: look at `partnerd key list`.",
+            "Schlüssel, die nach der Sicherung gesperrt wurden, gelten wieder: `partnerd key list` ansehen.",
         );
     }
     show(&restored.content, terminal)
 }
 
 fn show(content: &Content, terminal: &Terminal) -> Outcome {
-    const HEADER: &str = "file,bytes,companies,Kunden,Belege,Wiegungen,Bons,audit rows,log,changes,evidence";
+    const HEADER: &str =
+        "Datei,Bytes,Firmen,Kunden,Belege,Wiegungen,Bons,Protokollzeilen,Protokoll,Änderungen,Nachweis";
     let header: Vec<_> = HEADER.split(',').collect();
     terminal.rows(&header, std::slice::from_ref(content), |content| {
         let Content { companies, customers, documents, weighings, receipts, audit_rows, .. } = content;

@@ -11,7 +11,7 @@ use super::database::{change, find_tenant, now, open};
 use super::terminal::{Outcome, Terminal, sentence};
 use crate::belege;
 use crate::config::Config;
-use crate::db::files::private_options;
+use crate::db::files::{in_german, private_options};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::rules::deed::{Art, Deed, Tat};
@@ -19,68 +19,69 @@ use crate::rules::error::Hints;
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Make open documents final
+    /// Offene Belege abschließen
     #[command(
-        override_usage = "partnerd beleg abschliessen [OPTIONS]\n       --tenant <T> <NUMBER>...",
-        after_help = "Examples:\n  partnerd beleg abschliessen RE-2026-00017 RE-2026-00018 \\\n      --tenant \"Mühle Beispiel\""
+        override_usage = "partnerd beleg abschliessen [OPTIONEN]\n       --tenant <FIRMA> <NUMMER>...",
+        after_help = "Beispiele:\n  partnerd beleg abschliessen RE-2026-00017 RE-2026-00018 \\\n      --tenant \"Mühle Beispiel\""
     )]
     Abschliessen(Numbers),
-    /// Mark final documents as settled
+    /// Abgeschlossene Belege als erledigt vermerken
     #[command(
-        override_usage = "partnerd beleg erledigen [OPTIONS]\n       --tenant <T> <NUMBER>...",
-        after_help = "Examples:\n  partnerd beleg erledigen RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\"\n  partnerd beleg erledigen LS-2026-00004 --ohne-gegenbeleg \\\n      --tenant \"Mühle Beispiel\""
+        override_usage = "partnerd beleg erledigen [OPTIONEN]\n       --tenant <FIRMA> <NUMMER>...",
+        after_help = "Beispiele:\n  partnerd beleg erledigen RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\"\n  partnerd beleg erledigen LS-2026-00004 --ohne-gegenbeleg \\\n      --tenant \"Mühle Beispiel\""
     )]
     Erledigen {
         #[command(flatten)]
         numbers: Numbers,
-        /// No counterpart will come: what is open of them is closed
+        /// Es kommt kein Gegenbeleg: was an ihnen offen ist, wird geschlossen
         #[arg(long)]
         ohne_gegenbeleg: bool,
     },
-    /// Write the PDF of a document
+    /// Das PDF eines Belegs schreiben
     ///
-    /// It is the newest upload, else the sheet; of an open document a draft.
+    /// Das zuletzt hochgeladene, sonst das Blatt; von einem offenen Beleg ein Entwurf.
     #[command(
-        after_help = "Examples:\n  partnerd beleg pdf RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\" --out rechnung.pdf"
+        override_usage = "partnerd beleg pdf [OPTIONEN]\n       --tenant <FIRMA> <NUMMER>",
+        after_help = "Beispiele:\n  partnerd beleg pdf RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\" --out rechnung.pdf"
     )]
     Pdf(File),
-    /// Write the e-invoice of a document (XML)
+    /// Die E-Rechnung eines Belegs schreiben (XML)
     #[command(
-        override_usage = "partnerd beleg erechnung [OPTIONS]\n       --tenant <T> <NUMBER>",
-        after_help = "Examples:\n  partnerd beleg erechnung RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\" --out rechnung.xml"
+        override_usage = "partnerd beleg erechnung [OPTIONEN]\n       --tenant <FIRMA> <NUMMER>",
+        after_help = "Beispiele:\n  partnerd beleg erechnung RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\" --out rechnung.xml"
     )]
     Erechnung(File),
-    /// Say what an e-invoice would lack
+    /// Sagen, was einer E-Rechnung fehlte
     ///
-    /// Exit 1 where it lacks something.
+    /// Endet mit 1, wo etwas fehlt.
     #[command(
         visible_alias = "prüfen",
-        override_usage = "partnerd beleg pruefen [OPTIONS]\n       --tenant <T> <NUMBER>...",
-        after_help = "Examples:\n  partnerd beleg pruefen RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\""
+        override_usage = "partnerd beleg pruefen [OPTIONEN]\n       --tenant <FIRMA> <NUMMER>...",
+        after_help = "Beispiele:\n  partnerd beleg pruefen RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\""
     )]
     Pruefen(Numbers),
 }
 
 #[derive(clap::Args)]
 pub struct Numbers {
-    /// Numbers of documents, for example RE-2026-00001
-    #[arg(required = true, value_name = "NUMBER")]
+    /// Nummern von Belegen, etwa RE-2026-00001
+    #[arg(required = true, value_name = "NUMMER")]
     numbers: Vec<String>,
-    /// Name or id of the company
-    #[arg(long, value_name = "T")]
+    /// Name oder Nummer der Firma
+    #[arg(long, value_name = "FIRMA")]
     tenant: String,
 }
 
 #[derive(clap::Args)]
 pub struct File {
-    /// Number of a document, for example RE-2026-00001
-    #[arg(value_name = "NUMBER")]
+    /// Nummer eines Belegs, etwa RE-2026-00001
+    #[arg(value_name = "NUMMER")]
     number: String,
-    /// Name or id of the company
-    #[arg(long, value_name = "T")]
+    /// Name oder Nummer der Firma
+    #[arg(long, value_name = "FIRMA")]
     tenant: String,
-    /// Where to write it; without this to standard output
-    #[arg(long, value_name = "FILE")]
+    /// Wohin; ohne das auf die Standardausgabe
+    #[arg(long, value_name = "DATEI")]
     out: Option<PathBuf>,
 }
 
@@ -136,13 +137,15 @@ fn write(
     terminal: &Terminal,
 ) -> Outcome {
     if file.out.is_none() && std::io::stdout().is_terminal() {
-        return Err("this is a file and not for a terminal: name one with --out FILE".into());
+        return Err("das ist eine Datei und nichts für ein Fenster: mit --out DATEI eine nennen".into());
     }
     let mut notes = Hints::default();
     let content =
         read(config, &file.tenant, |tx| content(tx, &file.number, &mut notes))?.map_err(of(&file.number))?;
     notes.iter().for_each(|note| terminal.say(&note.message));
-    let failed = |name: &str, error: std::io::Error| format!("{name} cannot be written: {error}");
+    let failed = |name: &str, error: std::io::Error| {
+        format!("{name} kann nicht geschrieben werden: {}", in_german(&error))
+    };
     match &file.out {
         Some(path) => {
             let name = path.display().to_string();
@@ -152,7 +155,7 @@ fn write(
             Ok(())
         }
         None => {
-            Ok(std::io::stdout().write_all(&content).map_err(|error| failed("standard output", error))?)
+            Ok(std::io::stdout().write_all(&content).map_err(|error| failed("die Standardausgabe", error))?)
         }
     }
 }
@@ -179,10 +182,8 @@ fn examine(arguments: &Numbers, config: &Config, terminal: &Terminal) -> Outcome
     }
     match lacking {
         0 => Ok(()),
-        _ => {
-            Err(format!("{lacking} of {} documents lack what an e-invoice needs", arguments.numbers.len())
-                .into())
-        }
+        _ => Err(format!("{lacking} von {} Belegen fehlt etwas für die E-Rechnung", arguments.numbers.len())
+            .into()),
     }
 }
 

@@ -8,6 +8,8 @@ use rusqlite::Connection;
 use super::database::{in_transaction, now};
 use super::terminal::{Outcome, Terminal, sentence};
 use crate::db::connection::open_sealed;
+#[cfg(target_os = "linux")]
+use crate::db::owner::name_of;
 use crate::db::{TenantId, log};
 use crate::failure::Result;
 use crate::gate::administration::{self, Akteur};
@@ -26,7 +28,7 @@ fn of_command(name: &str, konto: String) -> Akteur {
 pub fn note_made(database: &Path, terminal: &Terminal, command: &str, deed: &Deed) {
     if let Err(error) = write_down(database, &of_command(command, account()), deed) {
         let (database, why) = (database.display(), sentence(error));
-        terminal.say(&format!("This could not be written into the log of {database}: {why}"));
+        terminal.say(&format!("Das kam nicht ins Protokoll von {database}: {why}"));
     }
 }
 
@@ -48,39 +50,11 @@ fn write_down(database: &Path, akteur: &Akteur, deed: &Deed) -> Outcome {
 fn account() -> String {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     #[cfg(target_os = "linux")]
-    let own = {
-        let id = rustix::process::getuid().as_raw();
-        name_of(id).unwrap_or_else(|| format!("uid {id}"))
-    };
+    let own = { name_of(rustix::process::getuid().as_raw()) };
     #[cfg(not(target_os = "linux"))]
-    let own = variable("USERNAME").or_else(|| variable("USER")).unwrap_or_else(|| "unknown".to_owned());
+    let own = variable("USERNAME").or_else(|| variable("USER")).unwrap_or_else(|| "unbekannt".to_owned());
     match variable("SUDO_USER") {
-        Some(begun) if begun != own => format!("{own}, begun by {begun}"),
+        Some(begun) if begun != own => format!("{own}, begonnen von {begun}"),
         _ => own,
-    }
-}
-
-pub fn name_of(id: u32) -> Option<String> {
-    name_in(&std::fs::read_to_string("/etc/passwd").unwrap_or_default(), id)
-}
-
-fn name_in(accounts: &str, id: u32) -> Option<String> {
-    accounts.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        let name = fields.next()?;
-        (fields.nth(1)?.parse() == Ok(id)).then(|| name.to_owned())
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::name_in;
-
-    #[test]
-    fn an_account_is_named_as_the_system_names_it() {
-        let accounts = "root:x:0:0:root:/root:/bin/bash\nbroken\nanna:x:1001:1001::/home/anna:/bin/sh\n";
-        for (id, name) in [(0, Some("root")), (1001, Some("anna")), (100, None)] {
-            assert_eq!(name_in(accounts, id).as_deref(), name, "{id}");
-        }
     }
 }

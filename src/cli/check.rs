@@ -11,16 +11,16 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let secret = secret(config, terminal);
     let lines =
         terminal.step_by_step(|began| check(&mut connection, secret.as_ref(), &system_clock(), began))?;
-    terminal.rows(&["rule", "violations", "finding"], &lines, |line| {
+    terminal.rows(&["Regel", "Verstöße", "Befund"], &lines, |line| {
         vec![line.rule.clone(), line.violations.to_string(), line.finding.clone().unwrap_or_default()]
     })?;
     let broken: i64 = lines.iter().map(|line| line.violations).sum();
     if broken == 0 {
-        terminal.say(&format!("{} is whole: all {} rules hold.", config.db.display(), lines.len()));
+        terminal.say(&format!("{} ist heil: alle {} Regeln halten.", config.db.display(), lines.len()));
         return Ok(());
     }
     Err(format!(
-        "{broken} violations in {}: keep this file as it is, and put back the last good backup",
+        "{broken} Verstöße in {}: diese Datei lassen, wie sie ist, und die letzte gute Sicherung zurückholen",
         config.db.display()
     )
     .into())

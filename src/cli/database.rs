@@ -9,6 +9,7 @@ use super::terminal::{Outcome, Terminal, sentence};
 use crate::app::sealing;
 use crate::config::Config;
 use crate::db::connection::{open_sealed, open_writer};
+use crate::db::files::broken;
 use crate::db::seal::Secret;
 use crate::db::{lock, migrate as schema, system_clock};
 use crate::rules::day::Instant;
@@ -16,20 +17,28 @@ use crate::tenants::{self, Tenant};
 
 /// Opens an existing database to write to it, also beside a running server.
 pub fn open(config: &Config) -> Outcome<Connection> {
-    if !config.db.exists() {
-        return Err(format!(
-            "there is no database {}: create it with `partnerd migrate` or `partnerd serve`, or name another with --db",
-            config.db.display()
-        )
-        .into());
+    if !is_there(&config.db)? {
+        return Err(missing(&config.db).into());
     }
     open_or_create(&config.db)
+}
+
+/// Whether there is a file; refuses where this user may not even see that.
+pub fn is_there(path: &Path) -> Outcome<bool> {
+    Ok(path.try_exists().map_err(|error| broken(path, "ist nicht zu sehen", &error))?)
+}
+
+pub fn missing(database: &Path) -> String {
+    format!(
+        "die Datenbank {} gibt es nicht: mit `partnerd migrate` oder `partnerd serve` anlegen, oder mit --db eine andere nennen",
+        database.display()
+    )
 }
 
 /// Opens a database and brings it to this version; that is refused beneath a running server.
 pub fn open_or_create(path: &Path) -> Outcome<Connection> {
     use_file(path)?;
-    let is_current = path.exists() && schema::check_current(path)?;
+    let is_current = is_there(path)? && schema::check_current(path)?;
     if !is_current {
         let _no_server = lock::without_server(path)?;
         schema::migrate(path, now())?;
@@ -72,7 +81,7 @@ pub fn in_transaction<T>(
 
 pub fn find_tenant(connection: &Connection, name_or_id: &str) -> Outcome<Tenant> {
     tenants::find(connection, name_or_id)?.ok_or_else(|| {
-        format!("there is no company {name_or_id}: `partnerd tenant list` names all, `partnerd tenant create` adds one").into()
+        format!("die Firma {name_or_id} gibt es nicht: `partnerd tenant list` nennt alle, `partnerd tenant create` legt eine an").into()
     })
 }
 

@@ -1,28 +1,28 @@
 //! `doctor`: what is wrong with the machine, and what to do about it.
 
+mod backups;
 mod files;
 mod leitstand;
+mod proxies;
 
 use std::net::TcpListener;
 use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::database::now;
+use super::database::{is_there, now};
 use super::finding::{Finding, Severity, ok, warning, wrong};
 use super::serve::{unusable, validity_of};
 use super::terminal::{Outcome, Terminal};
-use crate::app::nightly::made;
 use crate::config::Config;
 use crate::db::connection::open_to_look;
-use crate::db::files::{beside, folder_of};
+use crate::db::files::{beside, folder_of, in_german, log_was_removed};
 use crate::db::seal::{self, Secret, file_of};
 use crate::db::tx::Tx;
 use crate::db::{lock, migrate};
 use crate::failure::Failure;
-use crate::gate::audit::{self, CLOCK_TOLERANCE_MILLIS, Sealed};
+use crate::gate::audit::{self, Sealed, newest_of_both, of_clock};
 use crate::http::tls::acceptor;
-use crate::rules::day::{Day, Instant};
 use crate::tenants::{self, Tenant, firma};
 
 /// Free space below which something should be done, in MiB.
@@ -35,32 +35,36 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let folder = folder_of(&config.db);
     // Where no server ever ran there is no file to lock, and none is made.
     let server = beside(&config.db, "lock").exists() && lock::without_server(&config.db).is_err();
-    let sqlite = ok("SQLite", format!("version {}, part of this program", rusqlite::version()));
+    let sqlite = ok("SQLite", format!("Version {}, Teil dieses Programms", rusqlite::version()));
     let mut findings = vec![sqlite, rights(folder), space(folder), drive(folder)];
-    if config.db.exists() {
-        findings.extend(database(config));
-        findings.extend(files::names(&config.db));
-        findings.extend(files::left_over(&config.db));
-    } else {
-        let next = "it is created by `partnerd serve`, or name another with --db";
-        findings.push(warning("database", format!("there is no {}: {next}", config.db.display())));
+    match is_there(&config.db) {
+        Ok(true) => {
+            findings.extend(database(config, server));
+            findings.extend(files::names(&config.db));
+            findings.extend(files::left_over(&config.db));
+        }
+        Ok(false) => {
+            let next = "`partnerd serve` legt sie an, oder eine andere mit --db nennen";
+            let finding = format!("{} gibt es nicht: {next}", config.db.display());
+            findings.push(warning("database", finding));
+        }
+        Err(error) => findings.push(wrong("database", error.to_string())),
     }
     findings.push(port(config, server));
     findings.extend(encryption(config));
     findings.push(leitstand::reach(config));
-    findings.push(backups(config));
-    terminal.rows(&["look", "state", "finding"], &findings, |finding| {
-        let state = match finding.state {
-            Severity::Ok => "ok",
-            Severity::Warning => "warning",
-            Severity::Wrong => "WRONG",
-        };
-        vec![finding.look.to_owned(), state.to_owned(), finding.finding.clone()]
+    findings.extend(server.then(|| proxies::unnamed(config)).flatten());
+    if !log_was_removed(&config.db) {
+        findings.extend(backups::look(config));
+    }
+    terminal.rows(&["Punkt", "Stand", "Befund"], &findings, |finding| {
+        let state = finding.state.in_words();
+        vec![finding.look_in_words().to_owned(), state.to_owned(), finding.finding.clone()]
     })?;
     match findings.iter().filter(|finding| finding.state == Severity::Wrong).count() {
         0 => Ok(()),
-        1 => Err("1 thing is wrong: see above what to do".into()),
-        count => Err(format!("{count} things are wrong: see above what to do").into()),
+        1 => Err("1 Fehler: oben steht, was zu tun ist".into()),
+        count => Err(format!("{count} Fehler: oben steht, was zu tun ist").into()),
     }
 }
 
@@ -69,37 +73,43 @@ fn rights(folder: &Path) -> Finding {
     let probe = folder.join(format!(".partnerd-doctor-{}", std::process::id()));
     let written = std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe));
     if let Err(error) = written {
-        let folder = folder.display();
-        let finding =
-            format!("{folder} cannot be written ({error}): give this user the right to write there");
+        let (folder, error) = (folder.display(), in_german(&error));
+        let finding = format!(
+            "In {folder} kann nicht geschrieben werden ({error}): diesem Benutzer dort Schreibrechte geben"
+        );
         return wrong("rights", finding);
     }
-    ok("rights", format!("{} can be written", folder.display()))
+    ok("rights", format!("in {} kann geschrieben werden", folder.display()))
 }
 
 fn space(folder: &Path) -> Finding {
     let free = match fs4::available_space(folder) {
         Ok(bytes) => bytes >> 20,
-        Err(error) => return warning("disk", format!("its free space is not known: {error}")),
+        Err(error) => {
+            return warning(
+                "disk",
+                format!("wie viel frei ist, ist nicht zu erfahren: {}", in_german(&error)),
+            );
+        }
     };
     match free {
         free if free < NO_SPACE_MIB => {
-            wrong("disk", format!("only {free} MiB are free: make room, or writing stops soon"))
+            wrong("disk", format!("nur {free} MiB sind frei: Platz schaffen, bald geht kein Schreiben mehr"))
         }
-        free if free < LOW_SPACE_MIB => warning("disk", format!("only {free} MiB are free: make room")),
-        free => ok("disk", format!("{free} MiB are free")),
+        free if free < LOW_SPACE_MIB => warning("disk", format!("nur {free} MiB sind frei: Platz schaffen")),
+        free => ok("disk", format!("{free} MiB sind frei")),
     }
 }
 
 /// The write-ahead log of SQLite does not work on network drives.
 fn drive(folder: &Path) -> Finding {
     let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-    let advice = "move the database to a disk of this machine (backup, then restore there)";
+    let advice = "die Datenbank auf eine Platte dieses Rechners bringen (backup, dort restore)";
     let name = folder.to_string_lossy();
     let is_unc =
         name.starts_with("\\\\?\\UNC\\") || (name.starts_with("\\\\") && !name.starts_with("\\\\?\\"));
     if is_unc {
-        return wrong("drive", format!("{} is a network drive: {advice}", folder.display()));
+        return wrong("drive", format!("{} ist ein Netzlaufwerk: {advice}", folder.display()));
     }
     let mounts = std::fs::read_to_string("/proc/mounts").unwrap_or_default();
     let mount = mounts.lines().filter_map(|line| {
@@ -107,34 +117,44 @@ fn drive(folder: &Path) -> Finding {
         let (place, kind) = (parts.next()?.replace("\\040", " "), parts.next()?);
         folder.starts_with(&place).then(|| (place.len(), kind.to_owned()))
     });
-    let Some((_, kind)) = mount.max() else { return ok("drive", "of this machine, as far as can be seen") };
+    let Some((_, kind)) = mount.max() else { return ok("drive", "von diesem Rechner, soweit zu sehen") };
     let of_network = ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "ceph", "fuse.sshfs", "fuse.glusterfs"];
     match of_network.contains(&kind.as_str()) {
-        true => wrong("drive", format!("{} is a network drive ({kind}): {advice}", folder.display())),
-        false => ok("drive", format!("of this machine ({kind})")),
+        true => wrong("drive", format!("{} ist ein Netzlaufwerk ({kind}): {advice}", folder.display())),
+        false => ok("drive", format!("von diesem Rechner ({kind})")),
     }
 }
 
-fn database(config: &Config) -> Vec<Finding> {
+fn database(config: &Config, server: bool) -> Vec<Finding> {
     let path = config.db.as_path();
     if std::fs::metadata(path).is_ok_and(|metadata| metadata.len() == 0) {
-        let advice = "delete it, and `partnerd serve` makes a new one, or put back the last backup";
-        return vec![wrong("database", format!("{} is empty: {advice}", path.display()))];
+        let advice = "löschen, dann macht `partnerd serve` eine neue, oder die letzte Sicherung zurückholen";
+        return vec![wrong("database", format!("{} ist leer: {advice}", path.display()))];
     }
     if let Some(finding) = files::unreadable(path) {
         return vec![finding];
     }
+    // To open it now would make another log, and read what is not whole.
+    if server && (log_was_removed(path) || files::log_is_deleted(path)) {
+        return vec![wrong("database", lock::without_log(path))];
+    }
+    if log_was_removed(path) {
+        return vec![wrong("database", lock::lost_log(path))];
+    }
     let connection = match open_to_look(path) {
         Ok(connection) => connection,
         Err(failure) => {
-            let advice = "put back the last backup with `partnerd restore FILE`, or name another database";
-            let finding = format!("{} cannot be opened ({failure}): {advice}", path.display());
+            let advice = "die letzte Sicherung mit `partnerd restore DATEI` zurückholen, oder eine andere Datenbank nennen";
+            let finding = format!("{} lässt sich nicht öffnen ({failure}): {advice}", path.display());
             return vec![wrong("database", finding)];
         }
     };
     let state = match migrate::is_of_this_version(&connection) {
-        Ok(true) => ok("database", format!("{} has the schema of this version", path.display())),
-        Ok(false) => warning("database", "it has an older schema: the next start brings it to this version"),
+        Ok(true) => ok("database", format!("{} ist auf dem Stand dieser Version", path.display())),
+        Ok(false) => warning(
+            "database",
+            "auf einem älteren Stand: der nächste Start bringt sie auf den dieser Version",
+        ),
         Err(failure) => wrong("database", failure.to_string()),
     };
     let owner = files::owners(path).unwrap_or_else(|| owner(path));
@@ -158,11 +178,14 @@ fn companies(connection: &Connection) -> Vec<Finding> {
         tenants.into_iter().map(look).collect::<Result<Vec<_>, Failure>>()
     });
     let finding = |(missing, name): (Vec<&str>, String)| match missing.as_slice() {
-        [] => ok(LOOK, format!("the master data of {name} are complete")),
+        [] => ok(LOOK, format!("die Angaben von {name} sind vollständig")),
         missing => {
-            let missing = missing.join(", ").replace(" oder ", " or ");
-            let advice = format!("enter them with `partnerd tenant set {name:?} NAME=VALUE`");
-            warning(LOOK, format!("{name} lacks {missing}: no sheets and no e-invoices are made; {advice}"))
+            let missing = missing.join(", ");
+            let advice = format!("eintragen mit `partnerd tenant set {name:?} NAME=WERT`");
+            warning(
+                LOOK,
+                format!("{name} fehlt: {missing}. Belege bekommen weder Blatt noch E-Rechnung; {advice}"),
+            )
         }
     };
     match found {
@@ -182,9 +205,9 @@ fn secret(path: &Path, connection: &Connection) -> Finding {
         audit::sealed(connection, secret.as_ref())
     });
     match found {
-        Ok(Sealed::Since(_, how)) => ok(LOOK, format!("log and documents are sealed {how}")),
+        Ok(Sealed::Since(_, how)) => ok(LOOK, format!("Protokoll und Belege sind versiegelt {how}")),
         Ok(Sealed::Not(why)) => {
-            warning(LOOK, format!("{why}. The next start of the server begins anew where it can"))
+            warning(LOOK, format!("{why}. Der nächste Start des Servers beginnt neu, wo er kann"))
         }
         Ok(Sealed::Broken(what)) => wrong(LOOK, what),
         Err(failure) => wrong(LOOK, failure.to_string()),
@@ -197,9 +220,9 @@ fn owner(path: &Path) -> Finding {
         return warning("owner", complaint);
     }
     #[cfg(windows)]
-    return ok("owner", format!("the rights of the folder of {} hold", path.display()));
+    return ok("owner", format!("es gelten die Rechte des Ordners von {}", path.display()));
     #[cfg(not(windows))]
-    ok("owner", "nobody else may use the file")
+    ok("owner", "niemand sonst darf die Datei benutzen")
 }
 
 #[cfg_attr(not(unix), allow(unused_variables))]
@@ -208,8 +231,9 @@ fn open_to(others: u32, path: &Path) -> Option<String> {
     {
         let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(path).ok()?.permissions());
         let (file, mode) = (path.display(), mode & 0o777);
-        (mode & others != 0)
-            .then(|| format!("others may use the file (mode {mode:o}): chmod {:o} {file}", mode & !others))
+        (mode & others != 0).then(|| {
+            format!("andere dürfen die Datei benutzen (Rechte {mode:o}): chmod {:o} {file}", mode & !others)
+        })
     }
     #[cfg(not(unix))]
     None
@@ -218,13 +242,14 @@ fn open_to(others: u32, path: &Path) -> Option<String> {
 /// The certificate and its key: whether they can be used, for how long, and by whom.
 fn encryption(config: &Config) -> Vec<Finding> {
     let Some((certificate, key)) = &config.tls else {
-        let exposed = "not used, so keys and data can be read on the network: `partnerd tls self-signed` makes a certificate, tls_certificate and tls_key name it";
+        let exposed = "nicht eingerichtet, Schlüssel und Daten sind also im Netz mitzulesen: `partnerd tls self-signed` macht ein Zertifikat, tls_certificate und tls_key nennen es";
         return vec![match config.listen.ip().is_loopback() {
-            true => ok("https", "not used, and only this machine can reach the server"),
+            true => ok("https", "nicht eingerichtet, und nur dieser Rechner erreicht den Server"),
             false => warning("https", exposed),
         }];
     };
-    let advice = "mend tls_certificate and tls_key, or make both anew with `partnerd tls self-signed`";
+    let advice =
+        "tls_certificate und tls_key berichtigen, oder beide mit `partnerd tls self-signed` neu machen";
     let unreadable = |complaint| wrong("https", format!("{complaint}: {advice}"));
     if let Err(complaint) = acceptor(certificate, key) {
         return vec![unreadable(complaint)];
@@ -233,67 +258,41 @@ fn encryption(config: &Config) -> Vec<Finding> {
     // A group may well have it: that is how one key serves several programs.
     let secret = match open_to(0o007, key) {
         Some(complaint) => warning("tls_key", complaint),
-        None => ok("tls_key", "belongs to the certificate, and not everybody may use the file"),
+        None => ok("tls_key", "gehört zum Zertifikat, und nicht jeder darf die Datei benutzen"),
     };
     vec![until, secret]
 }
 
 fn pages(connection: &Connection) -> Finding {
     let first = connection.query_row("pragma quick_check(1)", [], |row| row.get::<_, String>(0));
-    let advice = "keep this file as it is, and put back the last good backup";
+    let advice = "diese Datei lassen, wie sie ist, und die letzte gute Sicherung zurückholen";
     match first {
-        Ok(text) if text == "ok" => ok("pages", "whole; `partnerd check` proves the rest"),
-        Ok(text) => wrong("pages", format!("damaged ({text}): {advice}")),
-        Err(error) => wrong("pages", format!("cannot be read ({error}): {advice}")),
+        Ok(text) if text == "ok" => ok("pages", "heil; das Übrige beweist `partnerd check`"),
+        Ok(text) => wrong("pages", format!("beschädigt ({text}): {advice}")),
+        Err(error) => wrong("pages", format!("nicht zu lesen ({error}): {advice}")),
     }
 }
 
-/// Nothing in the log can be newer than now.
+/// Nothing in the log can be newer than now, and hardly anything much older.
 fn clock(connection: &Connection) -> Finding {
-    let newest = audit::newest(connection).ok().flatten();
-    let (now, newest) = (now(), newest.unwrap_or(Instant::from_millis(0)));
-    if newest.millis() > now.millis() + CLOCK_TOLERANCE_MILLIS {
-        let advice = "set the clock of this machine";
-        return wrong("clock", format!("it says {now}, but the log has a request of {newest}: {advice}"));
+    let now = now();
+    let newest = newest_of_both(connection).ok().flatten();
+    match newest.and_then(|newest| of_clock(newest, now)) {
+        Some((true, sentence)) => wrong("clock", sentence),
+        Some((false, sentence)) => warning("clock", sentence),
+        None => ok("clock", format!("sie sagt {now}")),
     }
-    ok("clock", format!("it says {now}"))
 }
 
 fn port(config: &Config, server: bool) -> Finding {
     let listen = config.listen;
     match TcpListener::bind(listen) {
-        Ok(_) if server => {
-            warning("port", format!("{listen} is free, but a server uses the database: it listens elsewhere"))
-        }
-        Ok(_) => ok("port", format!("{listen} is free")),
-        Err(_) if server => ok("port", format!("{listen} is in use: a server runs on this database")),
+        Ok(_) if server => warning(
+            "port",
+            format!("{listen} ist frei, aber ein Server benutzt die Datenbank: er lauscht anderswo"),
+        ),
+        Ok(_) => ok("port", format!("{listen} ist frei")),
+        Err(_) if server => ok("port", format!("{listen} ist belegt: ein Server läuft mit dieser Datenbank")),
         Err(error) => wrong("port", unusable(listen, &error)),
-    }
-}
-
-fn backups(config: &Config) -> Finding {
-    let Some(nightly) = &config.policy.nightly else {
-        let advice = "set backup_folder, best to a folder on another disk";
-        return warning("backups", format!("none are made by themselves: {advice}"));
-    };
-    let made = match made(&config.db, nightly) {
-        Ok(made) => made,
-        Err(failure) if nightly.folder.is_dir() => return wrong("backups", failure.to_string()),
-        Err(failure) => {
-            let advice = "create the folder of backup_folder, or mount its disk";
-            return wrong("backups", format!("{failure}: {advice}"));
-        }
-    };
-    let Some(newest) = made.last() else {
-        return warning("backups", format!("there is none yet in {}", nightly.folder.display()));
-    };
-    let yesterday = Day::of_number(Day::in_berlin(now()).number() - 1).to_string();
-    let name = newest.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let day: String = name.chars().skip(name.chars().count().saturating_sub(10)).collect();
-    let finding = format!("{} are kept, the newest is of {day}", made.len());
-    if day < yesterday {
-        warning("backups", format!("{finding}: look into the log why"))
-    } else {
-        ok("backups", finding)
     }
 }

@@ -10,13 +10,50 @@ pub enum Severity {
     Wrong,
 }
 
+impl Severity {
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Severity::Ok => "ok",
+            Severity::Warning => "Warnung",
+            Severity::Wrong => "FEHLER",
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
+    /// What was looked at, as programs compare it.
     pub look: &'static str,
     pub state: Severity,
     /// What was found, and what to do where that is not good.
     pub finding: String,
 }
+
+impl Finding {
+    /// What was looked at, for a person.
+    pub fn look_in_words(&self) -> &'static str {
+        let known = LOOKS.iter().find(|(look, _)| *look == self.look);
+        known.map_or(self.look, |(_, words)| words)
+    }
+}
+
+const LOOKS: [(&str, &str); 15] = [
+    ("rights", "Rechte"),
+    ("disk", "Platte"),
+    ("drive", "Laufwerk"),
+    ("database", "Datenbank"),
+    ("owner", "Besitzer"),
+    ("pages", "Seiten"),
+    ("clock", "Uhr"),
+    ("seals", "Siegel"),
+    ("company", "Firma"),
+    ("people", "Zugänge"),
+    ("names", "Namen"),
+    ("files", "Dateien"),
+    ("port", "Port"),
+    ("leitstand", "Leitstand"),
+    ("backups", "Sicherungen"),
+];
 
 pub fn ok(look: &'static str, finding: impl Into<String>) -> Finding {
     Finding { look, state: Severity::Ok, finding: finding.into() }

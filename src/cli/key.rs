@@ -22,60 +22,60 @@ use crate::rules::scope::{Purpose, Scope, ScopeSet};
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Create a key; it is shown this once
+    /// Einen Schlüssel anlegen; er wird nur dies eine Mal gezeigt
     #[command(
         group = one_of(&["purposes", "scope", "all_scopes"]),
-        override_usage = "partnerd key create --tenant <T> --label <TEXT>\n       <--for <PURPOSE>|--scope <SCOPE>|--all-scopes>\n       [OPTIONS]",
-        after_help = "Examples:\n  partnerd key create --tenant \"Mühle Beispiel\" \\\n      --label shop --for shop --out shop.key\n  partnerd key create --tenant \"Mühle Beispiel\" \\\n      --label feld --scope waage:read --expires 2027-12-31"
+        override_usage = "partnerd key create --tenant <FIRMA> --label <TEXT>\n       <--for <ZWECK>|--scope <SCOPE>|--all-scopes>\n       [OPTIONEN]",
+        after_help = "Beispiele:\n  partnerd key create --tenant \"Mühle Beispiel\" \\\n      --label shop --for shop --out shop.key\n  partnerd key create --tenant \"Mühle Beispiel\" \\\n      --label feld --scope waage:read --expires 2027-12-31"
     )]
     Create {
-        /// Name or id of the company
-        #[arg(long, value_name = "T")]
+        /// Name oder Nummer der Firma
+        #[arg(long, value_name = "FIRMA")]
         tenant: String,
-        /// What the key is for
+        /// Wofür er ist
         #[arg(long, value_name = "TEXT")]
         label: String,
         #[command(flatten)]
         scopes: Scopes,
-        /// Last day (UTC) on which the key is accepted, for example 2027-12-31
-        #[arg(long, value_name = "DATE")]
+        /// Letzter Tag (UTC), an dem er gilt, etwa 2027-12-31
+        #[arg(long, value_name = "TAG")]
         expires: Option<String>,
-        /// Requests that the key may make on one UTC day [default: 10000]
+        /// Anfragen, die er an einem UTC-Tag stellen darf [sonst: 10000]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         daily_limit: Option<u32>,
-        /// Write the key to this file, which only its owner may read, and print the id
-        #[arg(long, value_name = "FILE")]
+        /// Ihn in diese Datei schreiben, die nur ihr Besitzer lesen darf, und die id ausgeben
+        #[arg(long, value_name = "DATEI")]
         out: Option<PathBuf>,
     },
-    /// List keys: state, use, scopes
-    #[command(after_help = "Examples:\n  partnerd key list --tenant \"Mühle Beispiel\"")]
+    /// Schlüssel zeigen: Stand, Nutzung, Berechtigungen
+    #[command(after_help = "Beispiele:\n  partnerd key list --tenant \"Mühle Beispiel\"")]
     List {
-        /// Only those of this company
-        #[arg(long, value_name = "T")]
+        /// Nur die dieser Firma
+        #[arg(long, value_name = "FIRMA")]
         tenant: Option<String>,
     },
-    /// Change a key; it holds from the next request on
+    /// Einen Schlüssel ändern; es gilt ab der nächsten Anfrage
     #[command(
-        override_usage = "partnerd key change <ID> [--label <TEXT>]\n       [--for <PURPOSE>] [--scope <SCOPE>] [--all-scopes]\n       [--expires <DATE>] [--daily-limit <N>]",
+        override_usage = "partnerd key change <ID> [--label <TEXT>]\n       [--for <ZWECK>] [--scope <SCOPE>] [--all-scopes]\n       [--expires <TAG>] [--daily-limit <N>]",
         group = one_of(&["label", "purposes", "scope", "all_scopes", "expires", "daily_limit"]),
-        after_help = "Examples:\n  partnerd key change 3f2a9c01b4d7 --expires 2028-12-31\n  partnerd key change 3f2a9c01b4d7 \\\n      --for shop --daily-limit 50000"
+        after_help = "Beispiele:\n  partnerd key change 3f2a9c01b4d7 --expires 2028-12-31\n  partnerd key change 3f2a9c01b4d7 \\\n      --for shop --daily-limit 50000"
     )]
     Change {
-        /// The public part of the key: ak_<ID>_…
+        /// Der öffentliche Teil des Schlüssels: ak_<ID>_…
         id: String,
         #[command(flatten)]
         changes: Changes,
     },
-    /// Refuse a key from the next request on
-    #[command(after_help = "Examples:\n  partnerd key deactivate 3f2a9c01b4d7")]
+    /// Einen Schlüssel sperren, ab der nächsten Anfrage
+    #[command(after_help = "Beispiele:\n  partnerd key deactivate 3f2a9c01b4d7")]
     Deactivate {
-        /// The public part of the key: ak_<ID>_…
+        /// Der öffentliche Teil des Schlüssels: ak_<ID>_…
         id: String,
     },
-    /// Accept a key again
-    #[command(after_help = "Examples:\n  partnerd key activate 3f2a9c01b4d7")]
+    /// Einen Schlüssel wieder freigeben
+    #[command(after_help = "Beispiele:\n  partnerd key activate 3f2a9c01b4d7")]
     Activate {
-        /// The public part of the key: ak_<ID>_…
+        /// Der öffentliche Teil des Schlüssels: ak_<ID>_…
         id: String,
     },
 }
@@ -83,13 +83,13 @@ pub enum Command {
 #[derive(clap::Args)]
 #[group(skip)]
 pub struct Scopes {
-    /// What the key is for: gives it the scopes that this needs; may be repeated
-    #[arg(long = "for", value_name = "PURPOSE", value_parser = purposes())]
+    /// Wofür er ist: gibt ihm die Berechtigungen, die das braucht; mehrmals möglich
+    #[arg(long = "for", value_name = "ZWECK", value_parser = purposes())]
     purposes: Vec<Purpose>,
-    /// What the key may do, for example kunden:read; may be repeated
+    /// Was er darf, etwa kunden:read; mehrmals möglich
     #[arg(long, value_name = "SCOPE")]
     scope: Vec<String>,
-    /// The key may do everything
+    /// Er darf alles
     #[arg(long, conflicts_with_all = ["scope", "purposes"])]
     all_scopes: bool,
 }
@@ -121,15 +121,15 @@ impl Scopes {
 #[derive(clap::Args)]
 #[group(skip)]
 pub struct Changes {
-    /// What the key is for
+    /// Wofür er ist
     #[arg(long, value_name = "TEXT")]
     label: Option<String>,
     #[command(flatten)]
     scopes: Scopes,
-    /// Last day (UTC) on which the key is accepted, for example 2027-12-31; never: none
-    #[arg(long, value_name = "DATE")]
+    /// Letzter Tag (UTC), an dem er gilt, etwa 2027-12-31; never: ohne Ende
+    #[arg(long, value_name = "TAG")]
     expires: Option<String>,
-    /// Requests that the key may make on one UTC day
+    /// Anfragen, die er an einem UTC-Tag stellen darf
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     daily_limit: Option<u32>,
 }
@@ -177,12 +177,15 @@ fn create(tenant: &str, grant: &Grant, out: Option<&Path>, config: &Config, term
         Some(file) => {
             let file = file.display().to_string();
             terminal.result(&key.id, &json!({"id": key.id, "file": file}));
-            terminal.say(&format!("The key {} of {name} is in {file}, for its owner alone.", key.id));
+            terminal
+                .say(&format!("Der Schlüssel {} von {name} ist in {file}, nur für deren Besitzer.", key.id));
         }
         None => {
             terminal.result(&key.text, &json!({"id": key.id, "key": key.text}));
-            terminal
-                .say(&format!("This is the key {} of {name}. It is shown this once: keep it safe.", key.id));
+            terminal.say(&format!(
+                "Das ist der Schlüssel {} von {name}. Er wird nur jetzt gezeigt: gut aufheben.",
+                key.id
+            ));
             warn_of_readers(terminal);
         }
     }
@@ -206,9 +209,10 @@ struct KeyLine {
 impl KeyLine {
     fn state_in_words(&self) -> String {
         match (self.state, &self.expires) {
-            (KeyState::Active, Some(last)) => format!("active until {last}"),
-            (KeyState::Expired, Some(last)) => format!("expired on {last}"),
-            (state, _) => state.as_str().to_owned(),
+            (KeyState::Active, Some(last)) => format!("aktiv bis {last}"),
+            (KeyState::Expired, Some(last)) => format!("abgelaufen am {last}"),
+            (KeyState::Deactivated, _) => "gesperrt".to_owned(),
+            (KeyState::Active | KeyState::Expired, None) => "aktiv".to_owned(),
         }
     }
 
@@ -216,8 +220,8 @@ impl KeyLine {
         let last = self
             .last_used
             .as_deref()
-            .map_or("never used".to_owned(), |last| format!("last used {}", to_second(last)));
-        format!("{} of {} today, {last}", self.requests_today, self.daily_limit)
+            .map_or("nie benutzt".to_owned(), |last| format!("zuletzt {}", to_second(last)));
+        format!("{} von {} heute, {last}", self.requests_today, self.daily_limit)
     }
 }
 
@@ -241,7 +245,7 @@ fn list(tenant: Option<&str>, config: &Config, terminal: &Terminal) -> Outcome {
         scopes: key.scopes.to_stored(),
     };
     let lines: Vec<_> = keys.into_iter().map(line).collect();
-    let columns = ["id", "tenant", "label", "state", "use", "scopes"];
+    let columns = ["id", "Firma", "Bezeichnung", "Stand", "Nutzung", "Berechtigungen"];
     terminal.rows(&columns, &lines, |line| {
         vec![
             line.id.clone(),
@@ -263,10 +267,10 @@ pub fn to_second(instant: &str) -> String {
 fn in_short(stored: &str) -> String {
     let scopes = ScopeSet::from_stored(stored);
     if scopes == ScopeSet::all() {
-        return "all".to_owned();
+        return "alle".to_owned();
     }
     let purpose = Purpose::ALL.iter().find(|purpose| purpose.scopes() == scopes);
-    purpose.map_or_else(|| stored.to_owned(), |purpose| format!("for {}", purpose.as_str()))
+    purpose.map_or_else(|| stored.to_owned(), |purpose| format!("für {}", purpose.as_str()))
 }
 
 fn change(id: &str, changes: &Changes, config: &Config, terminal: &Terminal) -> Outcome {
@@ -302,15 +306,16 @@ fn set_active(id: &str, active: bool, config: &Config, terminal: &Terminal) -> O
     })?;
     terminal.result(id, &json!({"id": id, "active": active}));
     if let (KeyState::Expired, Some(last)) = (key.state, key.valid_until) {
-        terminal
-            .say(&format!("It has expired on {last}: `partnerd key change {id} --expires DATE` moves that."));
+        terminal.say(&format!(
+            "Er ist am {last} abgelaufen: `partnerd key change {id} --expires TAG` verlängert ihn."
+        ));
     }
     Ok(())
 }
 
 fn find(connection: &Connection, id: &str) -> Outcome<StoredKey> {
     key::find(connection, id, now())?
-        .ok_or_else(|| format!("there is no key {id}: `partnerd key list` names all").into())
+        .ok_or_else(|| format!("den Schlüssel {id} gibt es nicht: `partnerd key list` nennt alle").into())
 }
 
 /// The public part of a key. People paste what they have: the id, or the whole key.
@@ -320,7 +325,8 @@ pub fn public_part(text: &str) -> &str {
 }
 
 pub fn day(text: &str) -> Result<Day, String> {
-    Day::parse_plain(text).ok_or_else(|| format!("{text} is no day: expected a date such as 2027-12-31"))
+    Day::parse_plain(text)
+        .ok_or_else(|| format!("{text} ist kein Tag: erwartet wird ein Datum wie 2027-12-31"))
 }
 
 fn last_day(text: &str) -> Result<Day, String> {
@@ -328,22 +334,25 @@ fn last_day(text: &str) -> Result<Day, String> {
     if !key_changes::may_end(last, now()) {
         let today = Day::in_utc(now());
         return Err(format!(
-            "{last} is over: a key may end today, {today}, or later; `partnerd key deactivate` ends one at once"
+            "{last} ist vorbei: ein Schlüssel endet heute, {today}, oder später; `partnerd key deactivate` sperrt ihn sofort"
         ));
     }
     Ok(last)
 }
 
 fn checked_label(text: &str) -> Result<String, String> {
-    key_changes::label(text)
-        .ok_or_else(|| format!("the label of a key has 1 to {LABEL_CHARS_MAX} characters on one line"))
+    key_changes::label(text).ok_or_else(|| {
+        format!(
+            "die Bezeichnung eines Schlüssels (--label) hat 1 bis {LABEL_CHARS_MAX} Zeichen in einer Zeile"
+        )
+    })
 }
 
 fn scopes(texts: &[String]) -> Result<ScopeSet, String> {
     let names = texts.iter().flat_map(|text| text.split(','));
     let read = |text: &str| {
         Scope::parse(text.trim())
-            .ok_or_else(|| format!("there is no scope {text}; known are: {}", Scope::texts()))
+            .ok_or_else(|| format!("die Berechtigung {text} gibt es nicht; es gibt: {}", Scope::texts()))
     };
     names.map(read).collect()
 }

@@ -17,23 +17,22 @@ use crate::rules::deed::{Art, Deed, Tat};
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Erase what is said of a person (GDPR art. 17)
+    /// Löschen, was über eine Person gespeichert ist (DSGVO Art. 17)
     ///
-    /// Master data, their history and attachments. Records that name the person stay as they are; name and address of
-    /// the master data stay for as long as the law wants one of these records (AO § 147). Without --yes it only says
-    /// what it would do.
+    /// Stammdaten, ihr Verlauf und Anhänge. Unterlagen, die die Person nennen, bleiben, wie sie sind; Name und Anschrift
+    /// der Stammdaten bleiben, solange das Gesetz eine davon verlangt (§ 147 AO). Ohne --yes sagt es nur, was es täte.
     #[command(
-        override_usage = "partnerd kunde vergessen [OPTIONS]\n       --tenant <T> <NUMBER>",
-        after_help = "Examples:\n  partnerd kunde vergessen K-1001 \\\n      --tenant \"Mühle Beispiel\"\n  partnerd kunde vergessen K-1001 \\\n      --tenant \"Mühle Beispiel\" --yes"
+        override_usage = "partnerd kunde vergessen [OPTIONEN]\n       --tenant <FIRMA> <NUMMER>",
+        after_help = "Beispiele:\n  partnerd kunde vergessen K-1001 \\\n      --tenant \"Mühle Beispiel\"\n  partnerd kunde vergessen K-1001 \\\n      --tenant \"Mühle Beispiel\" --yes"
     )]
     Vergessen {
-        /// Number of the customer or supplier, for example K-1001
-        #[arg(value_name = "NUMBER")]
+        /// Nummer des Kunden oder Lieferanten, etwa K-1001
+        #[arg(value_name = "NUMMER")]
         number: String,
-        /// Name or id of the company
-        #[arg(long, value_name = "T")]
+        /// Name oder Nummer der Firma
+        #[arg(long, value_name = "FIRMA")]
         tenant: String,
-        /// Do it; nothing brings it back
+        /// Es tun; nichts bringt es zurück
         #[arg(long)]
         yes: bool,
     },
@@ -61,7 +60,7 @@ fn forget(connection: &Connection, tenant: TenantId, number: &str) -> Outcome<(U
         let forgotten = vergessen::forget(tx, &kunde)?;
         Ok(Some((kunde, forgotten)))
     });
-    let missing = || format!("there is no customer or supplier {number}: their numbers look like K-1001");
+    let missing = || format!("den Partner {number} gibt es nicht: ihre Nummern sehen aus wie K-1001");
     match forgotten?.ok_or_else(missing)? {
         (kunde, Forgotten::Done(erased, kept)) => Ok((kunde.id, erased, kept)),
         (kunde, Forgotten::Open(open)) => {
@@ -69,7 +68,8 @@ fn forget(connection: &Connection, tenant: TenantId, number: &str) -> Outcome<(U
                 open.iter().map(|records| format!("{} {}", records.open, records.kind)).collect();
             let open = open.join(", ");
             let kundennr = kunde.kundennr;
-            Err(format!("{kundennr} is still needed. Open: {open}. Finish or cancel them first").into())
+            Err(format!("{kundennr} wird noch gebraucht. Offen: {open}. Erst abschließen oder stornieren")
+                .into())
         }
     }
 }
@@ -80,18 +80,18 @@ fn say(erased: &Erased, kept: &[Records], done: bool, terminal: &Terminal) -> Ou
         return Ok(());
     }
     if !kept.is_empty() {
-        terminal.rows(&["kept", "count", "wanted until"], kept, |records| {
+        terminal.rows(&["bleibt", "Anzahl", "verlangt bis"], kept, |records| {
             vec![records.kind.to_owned(), records.count.to_string(), records.until.to_string()]
         })?;
     }
     terminal.say(&match (erased == &Erased::default(), done) {
-        (true, _) => "There is nothing to erase.".to_owned(),
+        (true, _) => "Es gibt nichts zu löschen.".to_owned(),
         (false, true) => format!(
-            "Erased: {}. Backups and copies (-before-…) made before today still hold it.",
+            "Gelöscht: {}. Sicherungen und Kopien (-before-…) von früher enthalten es noch.",
             in_words(erased)
         ),
         (false, false) => {
-            format!("This would erase {}. Nothing was erased: --yes does it.", in_words(erased))
+            format!("Das löschte: {}. Gelöscht ist nichts: --yes tut es.", in_words(erased))
         }
     });
     Ok(())
@@ -99,8 +99,8 @@ fn say(erased: &Erased, kept: &[Records], done: bool, terminal: &Terminal) -> Ou
 
 fn in_words(erased: &Erased) -> String {
     let fields = match erased.fields.as_slice() {
-        [] => "no fields".to_owned(),
-        fields => format!("the fields {}", fields.join(", ")),
+        [] => "keine Felder".to_owned(),
+        fields => format!("die Felder {}", fields.join(", ")),
     };
-    format!("{fields}; what {} changes said; {} attachments", erased.changes, erased.attachments)
+    format!("{fields}; der Inhalt von {} Änderungen; {} Anhänge", erased.changes, erased.attachments)
 }

@@ -1,28 +1,28 @@
 //! `migrate`: bring the database to this version.
 
-use super::database::{now, open_or_create};
+use super::database::{is_there, missing, now, open_or_create};
 use super::terminal::{Outcome, Terminal};
 use crate::config::Config;
 use crate::db::migrate as schema;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Only say which versions there are
+    /// Nur sagen, welche Stände es gibt
     #[arg(long)]
     status: bool,
 }
 
 pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
     let steps = if arguments.status {
-        if !config.db.exists() {
-            return Err(format!("there is no database {}", config.db.display()).into());
+        if !is_there(&config.db)? {
+            return Err(missing(&config.db).into());
         }
         schema::status(&config.db)?
     } else {
         open_or_create(&config.db)?;
         schema::migrate(&config.db, now())?
     };
-    terminal.rows(&["version", "name", "applied"], &steps, |step| {
-        vec![step.version.to_string(), step.name.clone(), if step.applied { "yes" } else { "no" }.to_owned()]
+    terminal.rows(&["Stand", "Name", "vorhanden"], &steps, |step| {
+        vec![step.version.to_string(), step.name.clone(), if step.applied { "ja" } else { "nein" }.to_owned()]
     })
 }

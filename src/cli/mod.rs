@@ -11,6 +11,7 @@ mod database;
 mod demo;
 mod doctor;
 mod finding;
+mod german;
 mod import;
 mod key;
 mod kunde;
@@ -36,7 +37,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use arguments::{Arguments, Command};
-use clap::Parser;
 use terminal::{Outcome, Terminal, is_of_disk, sentence};
 
 use crate::app::openapi_text;
@@ -45,7 +45,7 @@ use crate::db::files::folder_of;
 use crate::db::{lock, logging};
 
 pub fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = german::parse();
     let terminal = Terminal { json: arguments.json };
     match run(arguments, &terminal) {
         Ok(()) => ExitCode::SUCCESS,
@@ -58,8 +58,8 @@ pub fn main() -> ExitCode {
 
 fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
     if matches!(arguments.command, Command::Demo(_)) && arguments.db.is_some() {
-        return Err("demo replaces partnerd-demo.db in this folder and uses no other database: leave --db out, or serve \
-                    your own with `partnerd serve`"
+        return Err("demo ersetzt partnerd-demo.db in diesem Ordner und benutzt keine andere Datenbank: --db weglassen, oder die \
+                    eigene mit `partnerd serve` bedienen"
             .into());
     }
     let mut flags = BTreeMap::new();
@@ -99,7 +99,7 @@ fn with_space(error: Box<dyn Error>, database: &Path) -> Box<dyn Error> {
     let free = fs4::available_space(folder_of(database)).map(|bytes| bytes >> 20);
     match free {
         Ok(free) if free < SPACE_NEEDED_MIB && is_of_disk(&*error) => format!(
-            "{}: the disk of {} is full ({free} MiB are free): make room for {SPACE_NEEDED_MIB} MiB and try again",
+            "{}: die Platte von {} ist voll ({free} MiB sind frei): Platz für {SPACE_NEEDED_MIB} MiB schaffen und wiederholen",
             sentence(error),
             database.display()
         )
@@ -127,7 +127,7 @@ fn carry_out(arguments: Arguments, config: &Config, terminal: &Terminal) -> Outc
         #[cfg(windows)]
         Command::Service(command) => service::run(command, config, arguments.config.as_deref(), terminal),
         Command::Doctor => doctor::run(config, terminal),
-        Command::Config => terminal.rows(&["setting", "value", "source"], &config.in_force, |setting| {
+        Command::Config => terminal.rows(&["Einstellung", "Wert", "Herkunft"], &config.in_force, |setting| {
             vec![setting.name.to_owned(), setting.value.clone(), setting.source.clone()]
         }),
         Command::Completions { shell } => manual::completions(shell, terminal),

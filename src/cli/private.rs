@@ -5,7 +5,7 @@ use std::io::{Error, ErrorKind, Write};
 use std::path::Path;
 
 use super::terminal::Terminal;
-use crate::db::files::private_options;
+use crate::db::files::{as_whom, folder_of, in_german, private_options};
 
 /// Creates a file for its owner alone; one that is there already stays.
 pub fn create_private(path: &Path) -> Result<File, String> {
@@ -14,9 +14,10 @@ pub fn create_private(path: &Path) -> Result<File, String> {
 }
 
 pub fn unwritable(path: &Path, error: &Error) -> String {
+    let (file, why) = (path.display(), in_german(error) + &as_whom(folder_of(path), error));
     match error.kind() {
-        ErrorKind::AlreadyExists => format!("{} is there already: name another file", path.display()),
-        _ => format!("{} cannot be written: {error}", path.display()),
+        ErrorKind::AlreadyExists => format!("{file} gibt es schon: eine andere Datei nennen"),
+        _ => format!("{file} kann nicht geschrieben werden: {why}"),
     }
 }
 
@@ -38,8 +39,8 @@ pub fn warn_of_readers(terminal: &Terminal) {
         let mode = metadata.permissions().mode() & 0o777;
         if metadata.is_file() && mode & 0o077 != 0 {
             terminal.say(&format!(
-                "Others on this machine may read the file that it was written to (mode {mode:o}): chmod 600 that file. \
-                 With --out FILE instead of > FILE nobody else ever can."
+                "Die Datei, in die er geschrieben wurde, dürfen andere auf diesem Rechner lesen (Rechte {mode:o}): chmod 600. \
+                 Mit --out DATEI statt > DATEI kann das nie jemand."
             ));
         }
     }

@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio_rustls::TlsAcceptor;
 
-use super::database::now;
+use super::database::{is_there, now};
 use super::finding::{Finding, Severity, ok, warning, wrong};
 #[cfg(target_os = "linux")]
 use super::systemd;
@@ -20,6 +20,7 @@ use super::{changes, user};
 use crate::app::backup::restore;
 use crate::config::Config;
 use crate::db::copy::is_any_in_work;
+use crate::db::files::in_german;
 use crate::db::{log, system_clock};
 use crate::failure::{Failure, locked};
 use crate::gate::waiters::WAITERS_MAX;
@@ -31,13 +32,13 @@ use crate::service::{self, Service};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Address and port to serve on; port 0 picks a free one [default: 127.0.0.1:8080]
-    #[arg(long, value_name = "ADDR:PORT")]
+    /// Adresse und Port, an denen er lauscht; Port 0 nimmt einen freien [sonst: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADRESSE:PORT")]
     pub listen: Option<String>,
 }
 
 pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
-    let is_new = !config.db.exists();
+    let is_new = !is_there(&config.db)?;
     let mut running = runtime()?;
     let mut listener = listen(&running, config)?;
     let tls = encryption(config)?;
@@ -99,7 +100,9 @@ fn wait_for_copies() -> Result<(), Failure> {
     let begun = Instant::now();
     while is_any_in_work() {
         if begun.elapsed() > COPIES_WAIT_MAX {
-            return Err(Failure::Busy("a backup is still being made: try again once it is done".into()));
+            return Err(Failure::Busy(
+                "eine Sicherung wird noch gemacht: wiederholen, wenn sie fertig ist".into(),
+            ));
         }
         sleep(Duration::from_millis(50));
     }
@@ -125,7 +128,8 @@ pub fn serve(
         stopping();
     };
     let within = runtime.enter();
-    let stop = stop_signal(stopping).map_err(|error| format!("Ctrl-C cannot be waited for: {error}"))?;
+    let stop = stop_signal(stopping)
+        .map_err(|error| format!("auf Strg-C kann nicht gewartet werden: {}", in_german(&error)))?;
     let listener = TcpListener::from_std(listener)?;
     drop(within);
     let address = listener.local_addr()?;
@@ -209,22 +213,22 @@ pub fn validity_of(certificate: &Path) -> Result<Finding, String> {
     const LOOK: &str = "https";
     let (from, until) = validity(certificate)?;
     let (file, today, last) = (certificate.display(), Day::in_berlin(now()), Day::in_berlin(until));
-    let renew = "make a new one (`partnerd tls self-signed`, or your authority) and start the server again";
+    let renew = "ein neues machen (`partnerd tls self-signed`, oder die eigene Zertifizierungsstelle) und den Server neu starten";
     Ok(if now() > until {
-        wrong(LOOK, format!("{file} has expired on {last}: {renew}"))
+        wrong(LOOK, format!("{file} ist am {last} abgelaufen: {renew}"))
     } else if now() < from {
         let first = Day::in_berlin(from);
-        let advice = format!("look at the clock of this machine, or {renew}");
-        wrong(LOOK, format!("{file} is valid from {first} on only: {advice}"))
+        let advice = format!("die Uhr dieses Rechners ansehen, oder {renew}");
+        wrong(LOOK, format!("{file} gilt erst ab {first}: {advice}"))
     } else if last.number() - today.number() < EXPIRY_NEAR_DAYS {
-        warning(LOOK, format!("{file} expires on {last}: {renew}"))
+        warning(LOOK, format!("{file} läuft am {last} ab: {renew}"))
     } else {
-        ok(LOOK, format!("{file} is valid until {last}"))
+        ok(LOOK, format!("{file} gilt bis {last}"))
     })
 }
 
 pub fn runtime() -> Result<Runtime, String> {
-    service::runtime().map_err(|error| format!("the server cannot start: {error}"))
+    service::runtime().map_err(|error| format!("der Server kann nicht starten: {}", in_german(&error)))
 }
 
 /// Takes the address, before anything else happens.
@@ -237,24 +241,26 @@ pub fn unusable(listen: SocketAddr, error: &Error) -> String {
     let other = SocketAddr::new(address, if port < 1_024 { 8080 } else { port.wrapping_add(1).max(1_024) });
     let advice = match error.kind() {
         ErrorKind::AddrInUse => {
-            format!("another program listens there: end it, or choose another port with --listen {other}")
+            format!(
+                "dort lauscht ein anderes Programm: es beenden, oder mit --listen {other} einen anderen Port nehmen"
+            )
         }
         ErrorKind::AddrNotAvailable => format!(
-            "this machine has no address {address}: --listen 0.0.0.0:{port} serves the whole network, \
-             --listen 127.0.0.1:{port} this machine alone"
+            "dieser Rechner hat keine Adresse {address}: --listen 0.0.0.0:{port} gilt für das ganze Netz, \
+             --listen 127.0.0.1:{port} nur für diesen Rechner"
         ),
         ErrorKind::PermissionDenied => {
-            format!("ports below 1024 are for the system: choose another one with --listen {other}")
+            format!("Ports unter 1024 sind dem System vorbehalten: mit --listen {other} einen anderen nehmen")
         }
-        _ => format!("choose another address with --listen, as --listen {other}"),
+        _ => format!("eine andere Adresse nehmen, etwa --listen {other}"),
     };
-    format!("{listen} cannot be used ({error}): {advice}")
+    format!("{listen} geht nicht ({}): {advice}", in_german(error))
 }
 
 fn greet(db: &Path, terminal: &Terminal) {
     let db = db.display();
-    terminal.say(&format!("Created the database {db}. Next, in another window:"));
-    terminal.say(&format!("  partnerd --db {db} tenant create \"My company\""));
-    terminal.say(&format!("  partnerd --db {db} key create --tenant \"My company\" \\"));
+    terminal.say(&format!("Die Datenbank {db} ist angelegt. Weiter in einem anderen Fenster:"));
+    terminal.say(&format!("  partnerd --db {db} tenant create \"Meine Firma\""));
+    terminal.say(&format!("  partnerd --db {db} key create --tenant \"Meine Firma\" \\"));
     terminal.say("      --label shop --for shop --out shop.key");
 }

@@ -53,22 +53,22 @@ const NOT_RUNNING: i32 = 1062;
 
 /// What to do about some errors of Windows, by their numbers (winerror.h).
 const ADVICE: [(i32, &str); 5] = [
-    (5, "this needs an administrator: open the command prompt with \"Run as administrator\""),
-    (1060, "the service partnerd is not installed: `partnerd service install` installs it"),
-    (1063, "`service run` is for Windows alone: use `partnerd serve`, or `partnerd service install`"),
-    (1072, "the service partnerd is being removed: close the list of services and try again"),
-    (1073, "the service partnerd is already installed: `partnerd service uninstall` removes it"),
+    (5, "das braucht einen Administrator: die Eingabeaufforderung mit „Als Administrator ausführen“ öffnen"),
+    (1060, "der Dienst partnerd ist nicht eingerichtet: `partnerd service install` richtet ihn ein"),
+    (1063, "`service run` ruft nur Windows auf: `partnerd serve` benutzen, oder `partnerd service install`"),
+    (1072, "der Dienst partnerd wird gerade entfernt: die Liste der Dienste schließen und wiederholen"),
+    (1073, "der Dienst partnerd ist schon eingerichtet: `partnerd service uninstall` entfernt ihn"),
 ];
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Install the service with this executable and these --config and --db, and start it
+    /// Den Dienst mit diesem Programm und diesen --config und --db einrichten und starten
     Install,
-    /// Stop the service and remove it; the data stays
+    /// Den Dienst anhalten und entfernen; die Daten bleiben
     Uninstall,
-    /// Print whether the service runs, and with which command
+    /// Ausgeben, ob der Dienst läuft, und mit welchem Befehl
     Status,
-    /// What Windows runs
+    /// Was Windows aufruft
     #[command(hide = true)]
     Run,
 }
@@ -92,27 +92,29 @@ fn install(config: &Config, file: Option<&Path>, terminal: &Terminal) -> Outcome
     let db = absolute(&config.db)?;
     let info = description(file, &db)?;
     let service = unlocked(|| manager.create_service(&info, ServiceAccess::ALL_ACCESS)).map_err(refusal)?;
-    let _ =
-        service.set_description("The partner interface of the company's data: JSON over HTTP from one file.");
+    let _ = service
+        .set_description("Die Partnerschnittstelle zu den Daten der Firma: JSON über HTTP, aus einer Datei.");
     // From here on the service is there; what fails is said, and can be done again by hand.
     if let Err(error) = unlocked(|| restart_on_failure(&service)) {
-        terminal.say(&format!("Windows will not start it again after a failure: {}.", refusal(error)));
+        terminal.say(&format!("Windows startet ihn nach einem Fehler nicht neu: {}.", refusal(error)));
     }
     let folder = db.parent().unwrap_or(Path::new("."));
     if !may_write(folder) {
         let folder = folder.display();
-        terminal.say(&format!("Give the account LocalService the right to change files in {folder}."));
+        terminal.say(&format!("Dem Konto LocalService das Recht geben, Dateien in {folder} zu ändern."));
     }
     let started = unlocked(|| service.start::<OsString>(&[]));
     let started = started.and_then(|()| wait_while(&service, |state| state == ServiceState::StartPending));
     let started = started.map_err(refusal)?;
     if started == ServiceState::Stopped {
         let trouble = std::fs::read_to_string(trouble_file(&db)).unwrap_or_default();
-        return Err(format!("the service is installed, but does not start: {}", trouble.trim_end()).into());
+        return Err(format!("der Dienst ist eingerichtet, startet aber nicht: {}", trouble.trim_end()).into());
     }
-    terminal.say(&format!("Installed the service {NAME}; it starts with Windows and runs as LocalService."));
+    terminal.say(&format!(
+        "Der Dienst {NAME} ist eingerichtet; er startet mit Windows und läuft als LocalService."
+    ));
     terminal.say(
-        "Other folders that the settings name (backup_folder, tls_key) need rights for this account too.",
+        "Auch andere Ordner der Einstellungen (backup_folder, tls_key) brauchen Rechte für dieses Konto.",
     );
     Ok(())
 }
@@ -128,7 +130,7 @@ fn description(file: Option<&Path>, db: &Path) -> std::io::Result<ServiceInfo> {
     arguments.extend(["--db".into(), db.into(), "service".into(), "run".into()]);
     Ok(ServiceInfo {
         name: NAME.into(),
-        display_name: "partnerd (partner interface)".into(),
+        display_name: "partnerd (Partnerschnittstelle)".into(),
         service_type: ServiceType::OWN_PROCESS,
         start_type: ServiceStartType::AutoStart,
         error_control: ServiceErrorControl::Normal,
@@ -171,10 +173,10 @@ fn uninstall(terminal: &Terminal) -> Outcome {
     // Nothing of it runs any more when this command is done. For a moment it is still as running to Windows.
     let state = wait_while(&service, |state| state != ServiceState::Stopped).map_err(refusal)?;
     if state != ServiceState::Stopped {
-        return Err("the service is still stopping: try again in a minute".into());
+        return Err("der Dienst hält noch an: in einer Minute wiederholen".into());
     }
     service.delete().map_err(refusal)?;
-    terminal.say(&format!("Removed the service {NAME}. The database and the settings are still there."));
+    terminal.say(&format!("Der Dienst {NAME} ist entfernt. Datenbank und Einstellungen sind noch da."));
     Ok(())
 }
 
@@ -202,16 +204,16 @@ struct Row {
 
 fn status(terminal: &Terminal) -> Outcome {
     let service = open(ServiceAccess::QUERY_STATUS | ServiceAccess::QUERY_CONFIG)?;
-    let state = match service.query_status().map_err(refusal)?.current_state {
-        ServiceState::Running => "running",
-        ServiceState::Stopped => "stopped",
-        ServiceState::StopPending => "stopping",
-        _ => "starting",
+    let (state, words) = match service.query_status().map_err(refusal)?.current_state {
+        ServiceState::Running => ("running", "läuft"),
+        ServiceState::Stopped => ("stopped", "angehalten"),
+        ServiceState::StopPending => ("stopping", "hält an"),
+        _ => ("starting", "startet"),
     };
     // What Windows calls the path is the whole command.
     let command = service.query_config().map_err(refusal)?.executable_path.display().to_string();
-    terminal.rows(&["state", "command"], &[Row { state, command }], |row| {
-        vec![row.state.to_owned(), row.command.clone()]
+    terminal.rows(&["Stand", "Befehl"], &[Row { state, command }], |row| {
+        vec![words.to_owned(), row.command.clone()]
     })
 }
 
@@ -244,7 +246,7 @@ fn unlocked<T>(step: impl Fn() -> windows_service::Result<T>) -> windows_service
 fn refusal(error: Error) -> String {
     let Error::Winapi(error) = error else { return error.to_string() };
     let known = ADVICE.iter().find(|(number, _)| error.raw_os_error() == Some(*number));
-    known.map_or_else(|| format!("Windows says: {error}"), |(_, advice)| (*advice).to_owned())
+    known.map_or_else(|| format!("Windows meldet: {error}"), |(_, advice)| (*advice).to_owned())
 }
 
 /// The settings of `service run`, for the thread that Windows begins.
@@ -255,7 +257,7 @@ define_windows_service!(service_main, work);
 /// The log of `service run`: nobody sees its stderr.
 pub fn log_file(db: &Path) -> Result<LogFile, String> {
     LogFile::beside(db).map_err(|error| {
-        let sentence = format!("the log beside {} cannot be written: {error}", db.display());
+        let sentence = format!("das Protokoll neben {} kann nicht geschrieben werden: {error}", db.display());
         write_trouble(db, &sentence);
         sentence
     })
@@ -294,7 +296,7 @@ fn serve(config: &Config, handle: ServiceStatusHandle, stop: &Notify) -> Outcome
     // Other paths of the settings begin where the database is.
     if let Some(folder) = config.db.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::env::set_current_dir(folder)
-            .map_err(|error| format!("{} cannot be entered: {error}", folder.display()))?;
+            .map_err(|error| format!("{} lässt sich nicht betreten: {error}", folder.display()))?;
     }
     let runtime = runtime()?;
     let listener = listen(&runtime, config)?;

@@ -53,7 +53,7 @@ pub fn notify(runtime: &Handle, gate: &Arc<Gate>) -> Result<Option<Sender<()>>, 
         }
     };
     let started = std::thread::Builder::new().name("systemd".into()).spawn(work);
-    started.map_err(|error| format!("a thread cannot be started: {error}"))?;
+    started.map_err(|error| format!("ein Thread lässt sich nicht starten: {error}"))?;
     Ok(Some(stop))
 }
 

@@ -14,60 +14,67 @@ use super::terminal::{Outcome, Terminal};
 use crate::blatt;
 use crate::config::Config;
 use crate::db::TenantId;
+use crate::db::files::in_german;
 use crate::rules::changed::Changed;
 use crate::rules::deed::{Art, Deed, Tat};
 use crate::tenants::{self, CurrentSetting, Logo, Setting};
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Add a company; prints its id
+    /// Eine Firma anlegen; gibt ihre Nummer aus
     #[command(
-        after_help = "Examples:\n  partnerd tenant create \"Mühle Beispiel\"\n  partnerd tenant create \"Mühle Beispiel\" \\\n      --set negativbestand=ablehnen"
+        after_help = "Beispiele:\n  partnerd tenant create \"Mühle Beispiel\"\n  partnerd tenant create \"Mühle Beispiel\" \\\n      --set negativbestand=ablehnen"
     )]
     Create {
-        /// Name of the company
+        /// Name der Firma
         name: String,
-        /// A setting, for example negativbestand=ablehnen
-        #[arg(long, value_name = "KEY=VALUE")]
+        /// Eine Einstellung, etwa negativbestand=ablehnen
+        #[arg(long, value_name = "NAME=WERT")]
         set: Vec<String>,
-        /// For trying things out: what it makes is marked, `tenant reset` empties it. It stays one
+        /// Zum Ausprobieren: was sie macht, ist gekennzeichnet, `tenant reset` leert sie. Sie bleibt eine Testfirma
         #[arg(long)]
         test: bool,
     },
-    /// Empty a test company; its keys and settings stay
-    #[command(after_help = "Examples:\n  partnerd tenant reset \"Mühle Test\"")]
+    /// Eine Testfirma leeren; Schlüssel und Einstellungen bleiben
+    #[command(after_help = "Beispiele:\n  partnerd tenant reset \"Mühle Test\"")]
     Reset {
-        /// Name or id of the company
+        /// Name oder Nummer der Firma
+        #[arg(value_name = "FIRMA")]
         tenant: String,
     },
-    /// List all companies
-    #[command(after_help = "Examples:\n  partnerd tenant list")]
+    /// Alle Firmen zeigen
+    #[command(after_help = "Beispiele:\n  partnerd tenant list")]
     List,
-    /// Show every setting of a company: value, default, meaning
-    #[command(after_help = "Examples:\n  partnerd tenant show \"Mühle Beispiel\"")]
+    /// Alle Einstellungen einer Firma zeigen: Wert, Voreinstellung, Bedeutung
+    #[command(after_help = "Beispiele:\n  partnerd tenant show \"Mühle Beispiel\"")]
     Show {
-        /// Name or id of the company
+        /// Name oder Nummer der Firma
+        #[arg(value_name = "FIRMA")]
         tenant: String,
     },
-    /// Change settings of a company
-    #[command(after_help = help_of_set())]
+    /// Einstellungen einer Firma ändern
+    #[command(
+        override_usage = "partnerd tenant set [OPTIONEN]\n       <FIRMA> <NAME=WERT>...",
+        after_help = help_of_set()
+    )]
     Set {
-        /// Name or id of the company
+        /// Name oder Nummer der Firma
+        #[arg(value_name = "FIRMA")]
         tenant: String,
-        /// Settings, for example lagerbuchung=lieferung
-        #[arg(required = true, value_name = "KEY=VALUE")]
+        /// Einstellungen, etwa lagerbuchung=lieferung
+        #[arg(required = true, value_name = "NAME=WERT")]
         settings: Vec<String>,
     },
 }
 
 fn help_of_set() -> String {
-    let mut help = "Settings:\n".to_owned();
+    let mut help = "Einstellungen:\n".to_owned();
     for setting in tenants::all_settings() {
-        let default = if setting.default.is_empty() { "nothing" } else { setting.default };
-        help += &format!("  {}: {} [default: {default}]\n", setting.name, (setting.expected)());
-        help += &format!("      {}\n", setting.help);
+        let default = if setting.default.is_empty() { "nichts" } else { setting.default };
+        help += &format!("  {}: {} [sonst: {default}]\n", setting.name, setting.explained());
+        help += &format!("      {}\n", setting.meaning);
     }
-    help + "\nExamples:\n  partnerd tenant set \"Mühle Beispiel\" \\\n      charge_automatik=fefo gesperrt_bis=2026-06-30"
+    help + "\nBeispiele:\n  partnerd tenant set \"Mühle Beispiel\" \\\n      charge_automatik=fefo gesperrt_bis=2026-06-30"
 }
 
 pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
@@ -76,8 +83,8 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
         Command::Reset { tenant } => reset(&tenant, config, terminal),
         Command::List => {
             let tenants = tenants::list(&open(config)?)?;
-            terminal.rows(&["id", "name", "kind"], &tenants, |tenant| {
-                let kind = if tenant.test { "test" } else { "" };
+            terminal.rows(&["Nummer", "Name", "Art"], &tenants, |tenant| {
+                let kind = if tenant.test { "Testfirma" } else { "" };
                 vec![tenant.id.to_string(), tenant.name.clone(), kind.to_owned()]
             })
         }
@@ -99,7 +106,7 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
 fn create(name: &str, settings: &[String], test: bool, config: &Config, terminal: &Terminal) -> Outcome {
     let name = name.trim();
     if !tenants::is_name(name) {
-        return Err("the name of a company has 1 to 255 characters".into());
+        return Err("der Name einer Firma hat 1 bis 255 Zeichen".into());
     }
     let settings = pairs(settings)?;
     let mut connection = open_or_create(&config.db)?;
@@ -122,7 +129,10 @@ fn reset(tenant: &str, config: &Config, terminal: &Terminal) -> Outcome {
         Ok((tenant, rows))
     })?;
     terminal.result(&tenant.id.to_string(), &json!({"id": tenant.id, "deleted": rows}));
-    terminal.say(&format!("{} is empty: {rows} rows are gone. Its keys and settings stay.", tenant.name));
+    terminal.say(&format!(
+        "{} ist leer: {rows} Zeilen sind weg. Schlüssel und Einstellungen bleiben.",
+        tenant.name
+    ));
     Ok(())
 }
 
@@ -152,10 +162,10 @@ fn change(
 
 /// Reads a logo, and one byte more at most than it can have.
 fn read_logo(path: &Path) -> Outcome<Logo> {
-    let in_file = |error: std::io::Error| format!("{}: {error}", path.display());
+    let in_file = |error: std::io::Error| format!("{}: {}", path.display(), in_german(&error));
     let file = std::fs::File::open(path).map_err(in_file)?;
     if !file.metadata().map_err(in_file)?.is_file() {
-        return Err(format!("{} is no file", path.display()).into());
+        return Err(format!("{} ist keine Datei", path.display()).into());
     }
     let mut logo = Vec::new();
     file.take(blatt::LOGO_BYTES_MAX as u64 + 1).read_to_end(&mut logo).map_err(in_file)?;
@@ -177,11 +187,11 @@ fn show(tenant: &str, config: &Config, terminal: &Terminal) -> Outcome {
     let rows: Vec<_> = settings
         .into_iter()
         .map(|CurrentSetting { setting, value }| {
-            let Setting { name, default, help, .. } = *setting;
-            Shown { setting: name, value, default, help }
+            let Setting { name, default, meaning, .. } = *setting;
+            Shown { setting: name, value, default, help: meaning }
         })
         .collect();
-    terminal.rows(&["setting", "value", "default", "what it does"], &rows, |row| {
+    terminal.rows(&["Einstellung", "Wert", "sonst", "Bedeutung"], &rows, |row| {
         // Of a logo there is only its sha256: the beginning tells two apart.
         let value: String = match (row.setting, row.value.as_str()) {
             (_, "") => "-".to_owned(),
@@ -195,7 +205,7 @@ fn show(tenant: &str, config: &Config, terminal: &Terminal) -> Outcome {
 
 fn pairs(settings: &[String]) -> Result<Vec<(String, String)>, String> {
     let pair = |text: &String| {
-        let (name, value) = text.split_once('=').ok_or_else(|| format!("{text} is not KEY=VALUE"))?;
+        let (name, value) = text.split_once('=').ok_or_else(|| format!("{text} ist nicht NAME=WERT"))?;
         Ok((name.trim().to_owned(), value.trim().to_owned()))
     };
     settings.iter().map(pair).collect()

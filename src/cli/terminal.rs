@@ -76,7 +76,7 @@ impl Terminal {
 
     pub fn say_changes(&self, changed: &[Changed]) {
         if changed.is_empty() {
-            self.say("Nothing changed: it was so before.");
+            self.say("Nichts hat sich geändert: es war schon so.");
         }
         changed.iter().for_each(|change| self.say(&change.to_string()));
     }
@@ -92,16 +92,16 @@ fn width() -> Option<usize> {
 pub fn sentence(error: Box<dyn Error>) -> String {
     let failure = match error.downcast::<Failure>() {
         Ok(failure) => *failure,
-        Err(error) if error.is::<rusqlite::Error>() => return format!("the database says: {error}"),
+        Err(error) if error.is::<rusqlite::Error>() => return format!("die Datenbank meldet: {error}"),
         Err(error) => return error.to_string(),
     };
     match failure {
         Failure::Refused(refusal) => {
             let feld = refusal.feld.as_ref().map(|feld| format!("{feld}: ")).unwrap_or_default();
-            // The rule speaks to the people of the firm, in German: it has a line of its own.
-            format!("{feld}refused with {}:\n  {}", refusal.code.as_str(), refusal.message)
+            // The rule is that of the interface: it has a line of its own.
+            format!("{feld}abgelehnt mit {}:\n  {}", refusal.code.as_str(), refusal.message)
         }
-        Failure::Sql(error) => format!("the database says: {error}"),
+        Failure::Sql(error) => format!("die Datenbank meldet: {error}"),
         other => other.to_string(),
     }
 }

@@ -6,11 +6,11 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::changes::note_made;
-use super::database::{now, use_file};
+use super::database::{is_there, now, use_file};
 use super::private::write_private;
 use super::terminal::{Outcome, Terminal};
 use crate::config::Config;
-use crate::db::files::refuse_existing;
+use crate::db::files::{in_german, refuse_existing};
 use crate::db::migrate as schema;
 use crate::http::tls::self_signed;
 use crate::rules::changed::Changed;
@@ -19,16 +19,16 @@ use crate::rules::deed::{Art, Deed, Tat};
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Make a certificate that signs itself, for ten years
+    /// Ein Zertifikat machen, das sich selbst beglaubigt, für zehn Jahre
     #[command(
-        after_help = "Examples:\n  partnerd tls self-signed \\\n      --name waage.local --name 192.168.1.20"
+        after_help = "Beispiele:\n  partnerd tls self-signed \\\n      --name waage.local --name 192.168.1.20"
     )]
     SelfSigned {
-        /// Name or address by which clients reach this machine; may be repeated
+        /// Name oder Adresse, unter der andere diesen Rechner erreichen; mehrmals möglich
         #[arg(long = "name", value_name = "NAME", required = true)]
         names: Vec<String>,
-        /// The folder for partnerd-cert.pem and partnerd-key.pem
-        #[arg(long, value_name = "FOLDER", default_value = ".")]
+        /// Der Ordner für partnerd-cert.pem und partnerd-key.pem
+        #[arg(long, value_name = "ORDNER", default_value = ".")]
         folder: PathBuf,
     },
 }
@@ -38,31 +38,34 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     names.extend(["localhost".to_owned(), "127.0.0.1".to_owned()]);
     names.sort();
     names.dedup();
-    let folder = std::path::absolute(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let folder = std::path::absolute(&folder)
+        .map_err(|error| format!("{}: {}", folder.display(), in_german(&error)))?;
     let (certificate, key) = (folder.join("partnerd-cert.pem"), folder.join("partnerd-key.pem"));
     for file in [&certificate, &key] {
         refuse_existing(file)?;
     }
     let year = i32::try_from(Day::in_berlin(now()).year()).unwrap_or(2026);
     let made = self_signed(names.clone(), year)
-        .map_err(|error| format!("{} cannot stand in a certificate: {error}", names.join(", ")))?;
+        .map_err(|error| format!("{} kann nicht in einem Zertifikat stehen: {error}", names.join(", ")))?;
     write_private(&key, &made.key)?;
     if let Err(complaint) = write_private(&certificate, &made.certificate) {
         let _ = std::fs::remove_file(&key);
         return Err(complaint.into());
     }
     // Where there is no database yet, there is no log either.
-    if config.db.exists() && schema::check_current(&config.db)? {
+    if is_there(&config.db)? && schema::check_current(&config.db)? {
         use_file(&config.db)?;
         let deed = Deed::new(Tat::Angelegt, Art::Zertifikat).name(certificate.display().to_string());
         let deed = deed.changing(Changed::of("names", "", names.join(", ")));
         note_made(&config.db, terminal, "tls self-signed", &deed);
     }
-    terminal.say(&format!("Made a certificate for {}.", names.join(", ")));
-    terminal.say("In the configuration file:");
+    terminal.say(&format!("Das Zertifikat gilt für {}.", names.join(", ")));
+    terminal.say("In die Einstellungsdatei gehört:");
     terminal.say(&format!("  tls_certificate = {:?}", certificate.display().to_string()));
     terminal.say(&format!("  tls_key = {:?}", key.display().to_string()));
-    terminal.say("Clients must be told to trust the certificate; the key stays on this machine.");
+    terminal.say(
+        "Die Programme der anderen müssen dem Zertifikat vertrauen; der Schlüssel bleibt auf diesem Rechner.",
+    );
     let (certificate, key) = (certificate.display().to_string(), key.display().to_string());
     terminal.result(&certificate, &json!({"certificate": certificate, "key": key}));
     Ok(())

@@ -21,37 +21,37 @@ use crate::tenants;
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Add a person and print the link that sets the password
+    /// Eine Person anlegen und den Link ausgeben, mit dem sie ihr Passwort setzt
     #[command(
-        after_help = "Examples:\n  partnerd user create Erika --role verwalten\n  partnerd user create Paul --tenant \"Mühle Beispiel\""
+        after_help = "Beispiele:\n  partnerd user create Erika --role verwalten\n  partnerd user create Paul --tenant \"Mühle Beispiel\""
     )]
     Create {
-        /// The name to log in with
+        /// Der Name zum Anmelden
         name: String,
-        /// ansehen: look at everything; buero: do the everyday work; verwalten: change everything
-        #[arg(long, value_name = "ROLE", default_value = "ansehen", value_parser = roles())]
+        /// ansehen: alles sehen; buero: die tägliche Arbeit tun; verwalten: alles ändern
+        #[arg(long, value_name = "ROLLE", default_value = "ansehen", value_parser = roles())]
         role: Rolle,
-        /// A company that the person sees; may be repeated; none: all
+        /// Eine Firma, die die Person sieht; mehrmals möglich; keine: alle
         #[arg(long, value_name = "NAME")]
         tenant: Vec<String>,
     },
-    /// Show all people
-    #[command(after_help = "Examples:\n  partnerd user list")]
+    /// Alle Personen zeigen
+    #[command(after_help = "Beispiele:\n  partnerd user list")]
     List,
-    /// Log a person out everywhere and let them in no more
-    #[command(after_help = "Examples:\n  partnerd user deactivate Erika")]
+    /// Eine Person überall abmelden und nicht mehr hereinlassen
+    #[command(after_help = "Beispiele:\n  partnerd user deactivate Erika")]
     Deactivate(Named),
-    /// Let a person in again
-    #[command(after_help = "Examples:\n  partnerd user activate Erika")]
+    /// Eine Person wieder hereinlassen
+    #[command(after_help = "Beispiele:\n  partnerd user activate Erika")]
     Activate(Named),
-    /// Print a new link that sets the password
-    #[command(after_help = "Examples:\n  partnerd user link Erika")]
+    /// Einen neuen Link ausgeben, der das Passwort setzt
+    #[command(after_help = "Beispiele:\n  partnerd user link Erika")]
     Link(Named),
 }
 
 #[derive(clap::Args)]
 pub struct Named {
-    /// The name to log in with
+    /// Der Name zum Anmelden
     name: String,
 }
 
@@ -101,7 +101,7 @@ fn new_link(connection: &Connection, id: i64, config: &Config) -> Outcome<String
 
 fn print_link(name: &str, link: &str, terminal: &Terminal) {
     terminal.result(link, &json!({"name": name, "link": link}));
-    terminal.say(&format!("With this link {name} sets a password, once and within an hour."));
+    terminal.say(&format!("Mit diesem Link setzt {name} ein Passwort, einmal und innerhalb einer Stunde."));
 }
 
 /// Says the link with which the first person begins, where nobody has a password yet.
@@ -121,10 +121,10 @@ pub fn say_first_link(database: &Path, base: &str, config: &Config, terminal: &T
         None => {}
         Some((Person { name, .. }, Some(secret))) => {
             let link = format!("{base}/leitstand/passwort?link={secret}");
-            terminal.say(&format!("To begin in a browser as {name}, once and within an hour:\n  {link}"));
+            terminal.say(&format!("Zum Anfangen im Browser als {name}, einmal und innerhalb einer Stunde:\n  {link}"));
         }
         Some((Person { name, .. }, None)) => terminal.say(&format!(
-            "The link of {name} that was printed before still holds; `partnerd user link {name:?}` prints another in its place."
+            "Der Link von {name}, der schon ausgegeben wurde, gilt noch; `partnerd user link {name:?}` gibt einen anderen statt seiner aus."
         )),
     }
     Ok(())
@@ -136,7 +136,28 @@ struct PersonLine {
     name: String,
     role: &'static str,
     companies: Option<Vec<String>>,
-    state: &'static str,
+    state: State,
+}
+
+/// How a person stands, as programs compare it.
+#[derive(Serialize, Clone, Copy)]
+enum State {
+    #[serde(rename = "deactivated")]
+    Deactivated,
+    #[serde(rename = "no password yet")]
+    NoPassword,
+    #[serde(rename = "active")]
+    Active,
+}
+
+impl State {
+    fn in_words(self) -> &'static str {
+        match self {
+            State::Deactivated => "gesperrt",
+            State::NoPassword => "noch ohne Passwort",
+            State::Active => "aktiv",
+        }
+    }
 }
 
 fn list(config: &Config, terminal: &Terminal) -> Outcome {
@@ -144,9 +165,9 @@ fn list(config: &Config, terminal: &Terminal) -> Outcome {
     let companies = tenants::list(&connection)?;
     let line = |person: Person| PersonLine {
         state: match (person.aktiv, person.has_password) {
-            (false, _) => "deactivated",
-            (true, false) => "no password yet",
-            (true, true) => "active",
+            (false, _) => State::Deactivated,
+            (true, false) => State::NoPassword,
+            (true, true) => State::Active,
         },
         companies: person.firmen.as_ref().map(|_| {
             let seen = companies.iter().filter(|company| person.sees(company.id));
@@ -158,15 +179,15 @@ fn list(config: &Config, terminal: &Terminal) -> Outcome {
     };
     let people = people::list(&connection)?;
     let lines: Vec<_> = people.into_iter().map(line).collect();
-    terminal.rows(&["name", "role", "companies", "state"], &lines, |line| {
-        let companies = line.companies.as_ref().map_or("all".to_owned(), |companies| companies.join(", "));
-        vec![line.name.clone(), line.role.to_owned(), companies, line.state.to_owned()]
+    terminal.rows(&["Name", "Rolle", "Firmen", "Stand"], &lines, |line| {
+        let companies = line.companies.as_ref().map_or("alle".to_owned(), |companies| companies.join(", "));
+        vec![line.name.clone(), line.role.to_owned(), companies, line.state.in_words().to_owned()]
     })
 }
 
 fn find(connection: &Connection, name: &str) -> Outcome<Person> {
     people::find(connection, name)?
-        .ok_or_else(|| format!("there is no person {name}: `partnerd user list` names all").into())
+        .ok_or_else(|| format!("die Person {name} gibt es nicht: `partnerd user list` nennt alle").into())
 }
 
 fn set_active(name: &str, active: bool, config: &Config, terminal: &Terminal) -> Outcome {
@@ -188,7 +209,7 @@ fn link(name: &str, config: &Config, terminal: &Terminal) -> Outcome {
     let link = change(config, |connection| {
         let person = find(connection, name)?;
         if !person.aktiv {
-            return Err(format!("{name} is deactivated: `partnerd user activate {name}` comes first").into());
+            return Err(format!("{name} ist gesperrt: erst `partnerd user activate {name}`").into());
         }
         note(connection, None, "user link", &person.deed(Tat::LinkErzeugt))?;
         new_link(connection, person.id, config)

@@ -4,18 +4,22 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::settings::{SETTINGS, Setting};
+use crate::db::files::{as_whom, in_german};
 use crate::rules::text::nearest;
 
 /// The settings of a file by name: value, and the file with the line where it stands.
 pub fn read(path: &Path) -> Result<BTreeMap<String, (String, String)>, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        let (file, why) = (path.display(), in_german(&error) + &as_whom(path, &error));
+        format!("die Einstellungsdatei {file}: {why}. Sie steht hinter --config, oder in PARTNERD_CONFIG")
+    })?;
     let table = text.parse::<toml::Table>().map_err(|error| {
         let line =
             error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-        format!("{}, line {line}: {}", path.display(), unreadable(&text, line, error.message()))
+        format!("{}, Zeile {line}: {}", path.display(), unreadable(&text, line, error.message()))
     })?;
     let setting = |(name, value): (String, toml::Value)| {
-        let place = format!("{}, line {}", path.display(), line_of(&text, &name));
+        let place = format!("{}, Zeile {}", path.display(), line_of(&text, &name));
         let value = value_of(&name, value).map_err(|complaint| format!("{place}: {complaint}"))?;
         Ok((name, (value, place)))
     };
@@ -26,24 +30,24 @@ pub fn read(path: &Path) -> Result<BTreeMap<String, (String, String)>, String> {
 fn value_of(name: &str, value: toml::Value) -> Result<String, String> {
     if matches!(&value, toml::Value::Table(_)) {
         return Err(format!(
-            "[{name}] begins a section, and there are none: take this line out; each setting stands by itself, as {}",
+            "[{name}] beginnt einen Abschnitt, und solche gibt es nicht: diese Zeile löschen; jede Einstellung steht für sich, etwa {}",
             example("listen")
         ));
     }
     if known(name).is_none() {
         let nearest = nearest(name, SETTINGS.iter().map(|setting| setting.name)).unwrap_or_default();
         return Err(format!(
-            "there is no setting {name}; did you mean {nearest}? Write {}",
+            "die Einstellung {name} gibt es nicht; gemeint ist vielleicht {nearest}: {}",
             example(nearest)
         ));
     }
     match value {
         toml::Value::String(text) if text.chars().any(char::is_control) => {
-            Err(format!("{name} holds a control character: {}", backslashes(name)))
+            Err(format!("{name} enthält ein Steuerzeichen: {}", backslashes(name)))
         }
         toml::Value::String(text) => Ok(text),
         toml::Value::Integer(number) => Ok(number.to_string()),
-        _ => Err(format!("{name} must be a text or a whole number: write {}", example(name))),
+        _ => Err(format!("{name} ist ein Text oder eine ganze Zahl: {}", example(name))),
     }
 }
 
@@ -62,7 +66,7 @@ fn example(name: &str) -> String {
 
 fn backslashes(name: &str) -> String {
     format!(
-        "between \" and \" a backslash begins a special character, so write a path as {name} = 'C:\\folder\\file', or with /"
+        "zwischen \" und \" beginnt \\ ein Sonderzeichen; ein Pfad steht so: {name} = 'C:\\Ordner\\Datei', oder mit /"
     )
 }
 
@@ -75,7 +79,7 @@ fn unreadable(text: &str, line: usize, complaint: &str) -> String {
     let known = known(name).map_or("listen", |setting| setting.name);
     let complaint = complaint.split_whitespace().collect::<Vec<_>>().join(" ");
     format!(
-        "this cannot be read ({complaint}): write NAME = \"TEXT\" or NAME = NUMBER, as {}",
+        "das ist nicht zu lesen ({complaint}): NAME = \"TEXT\" oder NAME = ZAHL schreiben, etwa {}",
         example(known)
     )
 }

@@ -16,38 +16,38 @@ macro_rules! settings {
 }
 
 settings! {
-    db = "partnerd.db": "The database file. It must be on a local disk.";
-    listen = "127.0.0.1:8080": "Address and port to serve on. Port 0 picks a free one.";
-    tls_certificate = "": "File with the certificate for https (PEM). Nothing: http.";
-    tls_key = "": "File with the private key of the certificate (PEM).";
+    db = "partnerd.db": "Die Datei der Datenbank, auf einer Platte dieses Rechners.";
+    listen = "127.0.0.1:8080": "Adresse und Port, an denen der Server lauscht. Port 0 nimmt einen freien.";
+    tls_certificate = "": "Datei mit dem Zertifikat für https (PEM). Nichts: http.";
+    tls_key = "": "Datei mit dem privaten Schlüssel des Zertifikats (PEM).";
     trusted_proxies = "":
-        "Addresses or networks of proxies whose X-Forwarded-For counts, separated by commas. A proxy on this machine (127.0.0.1) belongs here, too: what one that is not named passes on is never taken for a request of this machine.";
+        "Adressen oder Netze der Proxys, deren X-Forwarded-For gilt, mit Komma getrennt. Auch ein Proxy auf diesem Rechner (127.0.0.1) gehört hierher: was einer weiterreicht, der nicht genannt ist, gilt nie als Anfrage dieses Rechners.";
     critical_routes = "":
-        "Routes that one address may use ten times a minute, such as \"POST /api/v1/kunden\", separated by commas.";
-    metrics = "local": "Who may read /metrics: local (this machine) or public.";
+        "Routen, die eine Adresse zehnmal in der Minute benutzen darf, etwa \"POST /api/v1/kunden\", mit Komma getrennt.";
+    metrics = "local": "Wer /metrics lesen darf: local (dieser Rechner) oder public (alle).";
     cors_origins = "":
-        "Web pages whose scripts may call the interface, such as https://shop.example, separated by commas.";
+        "Webseiten, deren Skripte die Schnittstelle aufrufen dürfen, etwa https://shop.example, mit Komma getrennt.";
     leitstand = "lokal":
-        "Who may use the pages for people at /leitstand: lokal (this machine), netz (the network, with TLS) or aus (nobody).";
+        "Wer den Leitstand (/leitstand) benutzen darf: lokal (dieser Rechner), netz (das Netz, mit TLS) oder aus (niemand).";
     hosts = "":
-        "Names of this machine by which its pages for people are opened, such as muehle.local, separated by commas. Its own addresses and localhost need no entry; one that a router answers for it does.";
+        "Namen dieses Rechners, unter denen der Leitstand geöffnet wird, etwa muehle.local, mit Komma getrennt. Seine eigenen Adressen und localhost brauchen keinen Eintrag; eine Adresse, die ein Router für ihn beantwortet, schon.";
     max_daily_limit = "100000":
-        "Requests a day that a key may be given on the pages for people at most; `partnerd key` gives more.";
+        "Anfragen am Tag, die der Leitstand einem Schlüssel höchstens gibt; `partnerd key` gibt mehr.";
     backup_folder = "":
-        "Folder for a proved backup every day, best a subfolder of another disk; one for each database. Nothing: no backups by itself.";
-    backup_time = "02:30": "From when on in the day the backup is made, on the clocks of Berlin.";
-    backup_keep = "14": "How many of these backups are kept; the oldest go.";
+        "Ordner für eine geprüfte Sicherung jeden Tag, am besten ein Unterordner einer anderen Platte; für jede Datenbank ein eigener. Nichts: keine Sicherungen von selbst.";
+    backup_time = "02:30": "Ab wann am Tag die Sicherung gemacht wird, nach Berliner Uhr.";
+    backup_keep = "14": "Wie viele dieser Sicherungen aufgehoben werden; die ältesten gehen.";
     checkpoints = "own":
-        "Who moves the write-ahead log into the database: own, or litestream where that replicates it.";
-    log_format = "text": "How the log is written: text or json.";
-    log_level = "info": "What is logged: error, warn, or info (a line for each request).";
+        "Wer -wal in die Datenbank übernimmt: own (partnerd), oder litestream, wo das sie kopiert.";
+    log_format = "text": "Wie das Protokoll des Servers geschrieben wird: text oder json.";
+    log_level = "info": "Was darin steht: error, warn, oder info (eine Zeile je Anfrage).";
     max_connections = "12000":
-        "Open connections at most. When there are more, the oldest goes on which nothing was ever answered.";
+        "Offene Verbindungen, höchstens. Bei mehr geht die älteste, auf der nie etwas beantwortet wurde.";
     max_connections_per_address = "512":
-        "The same for one address, or one /64 of IPv6. Those of trusted_proxies are exempt.";
+        "Dasselbe für eine Adresse, oder ein /64 bei IPv6. Die aus trusted_proxies sind ausgenommen.";
     header_timeout = "30":
-        "Seconds in which the head of a request must arrive; also how long a connection may be idle.";
-    body_timeout = "60": "Seconds in which the body of a request must arrive.";
-    write_timeout = "30": "Seconds in which a client must accept the next part of an answer.";
-    shutdown_timeout = "8": "Seconds that running requests get when the server stops.";
+        "Sekunden, in denen der Kopf einer Anfrage ankommen muss; so lange darf eine Verbindung auch ruhen.";
+    body_timeout = "60": "Sekunden, in denen der Rumpf einer Anfrage ankommen muss.";
+    write_timeout = "30": "Sekunden, in denen ein Programm den nächsten Teil einer Antwort abnehmen muss.";
+    shutdown_timeout = "8": "Sekunden, die laufende Anfragen bekommen, wenn der Server anhält.";
 }

@@ -20,7 +20,7 @@ const SEAL: &str = "siegel('kette', name, letzte_nr, pruefsumme, ab_nr, ab_pruef
 
 pub struct Chain {
     pub table: &'static str,
-    /// What people call it.
+    /// What people call it: a German noun that is feminine.
     pub name: &'static str,
     /// Inserts a row: ?1 is the number, ?2 the checksum, the columns follow.
     pub insert: &'static str,
@@ -49,7 +49,7 @@ static HEAD: LazyLock<String> =
 impl Chain {
     pub fn append(&self, connection: &Connection, columns: &[&dyn ToSql]) -> Result<()> {
         let head = self.sealed_head(connection)?;
-        let head = head.ok_or_else(|| Failure::Broken(format!("the head of the {} is gone", self.name)))?;
+        let head = head.ok_or_else(|| Failure::Broken(format!("das Ende der {} fehlt", self.name)))?;
         let number = head.last + 1;
         let mut content = Content::with_room();
         content.number(number);
@@ -58,7 +58,7 @@ impl Chain {
             match column.to_sql()? {
                 ToSqlOutput::Borrowed(value) => content.value(value),
                 ToSqlOutput::Owned(value) => content.value(ValueRef::from(&value)),
-                _ => return Err(Failure::Broken(format!("a column of the {} has no value", self.name))),
+                _ => return Err(Failure::Broken(format!("eine Spalte der {} hat keinen Wert", self.name))),
             }
             insert.raw_bind_parameter(at, column)?;
         }
@@ -88,7 +88,7 @@ impl Chain {
     /// Where the chain ends, as a person writes it down.
     pub fn end_in_words(&self, connection: &Connection) -> Result<Option<String>> {
         let words = |(last, pruefsumme): (i64, Digest)| {
-            format!("{} row {last} checksum {}", self.name, hex(&pruefsumme))
+            format!("{} Zeile {last} Prüfsumme {}", self.name, hex(&pruefsumme))
         };
         Ok(self.end(connection)?.map(words))
     }
@@ -118,10 +118,10 @@ impl Chain {
             connection.query_row(&now, params![self.table, last, kept], |row| row.get(0)).optional()?;
         let what = match now {
             Some(now) if now == kept => return Ok(None),
-            Some(_) => "altered",
-            None => "removed",
+            Some(_) => "geändert",
+            None => "entfernt",
         };
-        Ok(Some(format!("the {} up to row {last} was {what} since the backup", self.name)))
+        Ok(Some(format!("die {} bis Zeile {last} wurde seit der Sicherung {what}", self.name)))
     }
 
     /// The first thing that is wrong with the chain, in words, else how many rows it has. Seals are looked at where it
@@ -135,9 +135,9 @@ impl Chain {
     ) -> Result<std::result::Result<i64, String>> {
         let name = self.name;
         let Ok(head) = self.sealed_head(connection) else {
-            return Ok(Err(format!("the head of the {name} was altered")));
+            return Ok(Err(format!("das Ende der {name} wurde geändert")));
         };
-        let Some(head) = head else { return Ok(Err(format!("the head of the {name} was removed"))) };
+        let Some(head) = head else { return Ok(Err(format!("das Ende der {name} wurde entfernt"))) };
         let mut statement = connection.prepare(self.rows)?;
         let columns = statement.column_count();
         let mut rows = statement.query([])?;
@@ -145,24 +145,24 @@ impl Chain {
         while let Some(row) = rows.next()? {
             let number: i64 = row.get(0)?;
             if number != last + 1 {
-                return Ok(Err(format!("row {} of the {name} was removed", last + 1)));
+                return Ok(Err(format!("Zeile {} der {name} wurde entfernt", last + 1)));
             }
             let content = content_of(row, number, columns)?;
             let has_seal = number <= head.unsealed || !is_sealed || row.get(2)?;
             (before, last) = (link(before, &content), number);
             // A value of another type than ours was altered, too.
             if row.get(1).ok() != Some(before) || !has_seal {
-                return Ok(Err(format!("row {number} of the {name} was altered")));
+                return Ok(Err(format!("Zeile {number} der {name} wurde geändert")));
             }
             if let Some(what) = look(row)? {
                 return Ok(Err(what));
             }
         }
         if last < head.last {
-            return Ok(Err(format!("row {} of the {name} was removed", last + 1)));
+            return Ok(Err(format!("Zeile {} der {name} wurde entfernt", last + 1)));
         }
         let is_whole = (last, before) == (head.last, head.pruefsumme) && (head.holds || !is_sealed);
-        Ok(is_whole.then(|| last - head.dropped).ok_or_else(|| format!("the head of the {name} was altered")))
+        Ok(is_whole.then(|| last - head.dropped).ok_or_else(|| format!("das Ende der {name} wurde geändert")))
     }
 }
 

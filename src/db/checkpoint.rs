@@ -144,7 +144,7 @@ pub fn settle(database: &Path, is_ours: bool) -> Result<()> {
     match is_done || !is_ours {
         true => Ok(()),
         false => Err(Failure::Broken(format!(
-            "another program reads {}, and what the last run left in its log cannot be moved: end that program",
+            "ein anderes Programm liest {}, und was der letzte Lauf in -wal ließ, kann nicht übernommen werden: es beenden",
             database.display()
         ))),
     }

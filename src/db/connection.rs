@@ -28,7 +28,7 @@ const APPLICATION_ID: i32 = 0x7072_7464;
 /// Opens the connection that writes, or one of the command line beside a running server.
 pub fn open_writer(path: &Path) -> Result<Connection> {
     if rusqlite::version_number() < MIN_SQLITE {
-        return Err(Failure::Broken(format!("SQLite {} is too old", rusqlite::version())));
+        return Err(Failure::Broken(format!("SQLite {} ist zu alt", rusqlite::version())));
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
@@ -37,7 +37,7 @@ pub fn open_writer(path: &Path) -> Result<Connection> {
     let journal: String = connection.query_row("pragma journal_mode = wal", [], |row| row.get(0))?;
     if journal != "wal" {
         return Err(Failure::Broken(format!(
-            "{} cannot be used with a write-ahead log: it must be on a local disk, not on a network drive",
+            "{} muss auf einer Platte dieses Rechners liegen, nicht auf einem Netzlaufwerk",
             path.display()
         )));
     }
@@ -101,7 +101,7 @@ pub fn open_to_look(path: &Path) -> Result<Connection> {
 }
 
 fn foreign(path: &Path) -> Failure {
-    Failure::Broken(format!("{} is a database of another program", path.display()))
+    Failure::Broken(format!("{} ist die Datenbank eines anderen Programms", path.display()))
 }
 
 pub fn wait_for_others(connection: &Connection) -> rusqlite::Result<()> {
@@ -135,7 +135,7 @@ fn expect(connection: &Connection, pragma: &str, value: i64) -> Result<()> {
     if found == value {
         return Ok(());
     }
-    Err(Failure::Broken(format!("SQLite did not take {pragma} = {value}")))
+    Err(Failure::Broken(format!("SQLite nahm {pragma} = {value} nicht an")))
 }
 
 #[cfg(test)]

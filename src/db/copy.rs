@@ -66,7 +66,7 @@ pub fn fill_at_once(connection: &Connection, part: &Path) -> Result<()> {
             _ => std::thread::sleep(std::time::Duration::from_millis(1)),
         }
     }
-    Err(Failure::Busy("another program holds the database: try again later".to_owned()))
+    Err(Failure::Busy("ein anderes Programm hält die Datenbank fest: später wiederholen".to_owned()))
 }
 
 /// Opens an empty file to be filled. Who asked for the copy syncs it; one that fails is thrown away.
@@ -105,8 +105,7 @@ impl<'c> Pages<'c> {
         }
         self.done = done;
         if self.beginnings > BEGINNINGS_MAX || self.idle_steps > IDLE_STEPS_MAX {
-            let why =
-                "other programs write again and again, so no copy could be made beside them: try again later";
+            let why = "andere Programme schreiben immer wieder, daneben ließ sich keine Kopie machen: später wiederholen";
             return Err(Failure::Busy(why.to_owned()));
         }
         Ok(false)
@@ -121,12 +120,13 @@ pub fn part_of(target: &Path) -> PathBuf {
 /// Deletes what copies that were killed left in a folder: the parts of files whose name `is_ours`. Only
 /// for who knows that no such copy is being made.
 pub fn remove_leftovers(folder: &Path, is_ours: impl Fn(&str) -> bool) -> Result<()> {
-    let entries = fs::read_dir(folder).map_err(|error| broken(folder, "cannot be read", &error))?;
+    let entries =
+        fs::read_dir(folder).map_err(|error| broken(folder, "kann nicht gelesen werden", &error))?;
     for name in entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()) {
         let Some((target, rest)) = name.rsplit_once("-part-") else { continue };
         if is_ours(target) && rest.starts_with(|c: char| c.is_ascii_digit()) {
             let path = folder.join(&name);
-            fs::remove_file(&path).map_err(|error| broken(&path, "cannot be deleted", &error))?;
+            fs::remove_file(&path).map_err(|error| broken(&path, "kann nicht gelöscht werden", &error))?;
         }
     }
     Ok(())
@@ -135,6 +135,6 @@ pub fn remove_leftovers(folder: &Path, is_ours: impl Fn(&str) -> bool) -> Result
 /// Gives a finished file a name that nobody has; afterwards both are on the disk.
 fn put(part: &Path, target: &Path) -> Result<()> {
     sync(part)?;
-    link(part, target).map_err(|error| broken(target, "cannot be created", &error))?;
+    link(part, target).map_err(|error| broken(target, "kann nicht angelegt werden", &error))?;
     sync_folder(target)
 }

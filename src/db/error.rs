@@ -2,7 +2,8 @@
 
 use rusqlite::Error;
 use rusqlite::ErrorCode::{
-    ConstraintViolation, DatabaseBusy, DatabaseLocked, DiskFull, OperationInterrupted, SystemIoFailure,
+    ConstraintViolation, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase,
+    OperationInterrupted, SystemIoFailure,
 };
 
 use crate::failure::Failure;
@@ -16,6 +17,11 @@ impl From<Error> for Failure {
 /// Whether a statement was stopped because it took more steps than its lane allows.
 pub fn exceeded_budget(failure: &Failure) -> bool {
     matches!(failure, Failure::Sql(error) if error.sqlite_error_code() == Some(OperationInterrupted))
+}
+
+/// The file is not as SQLite wrote it.
+pub fn is_damage(error: &Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
 }
 
 /// A full disk, a busy file, an I/O error: the same statement may succeed later.

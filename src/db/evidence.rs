@@ -54,11 +54,11 @@ impl Subject {
 impl std::fmt::Display for Subject {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Subject::Document(id) => write!(f, "document {id}"),
-            Subject::Version(id, version) => write!(f, "version {version} of document {id}"),
-            Subject::Pdf(beleg, id) => write!(f, "PDF {id} of document {beleg}"),
-            Subject::Attachment(id) => write!(f, "attachment {id}"),
-            Subject::Partner(id, version) => write!(f, "version {version} of partner {id}"),
+            Subject::Document(id) => write!(f, "Beleg {id}"),
+            Subject::Version(id, version) => write!(f, "Stand {version} von Beleg {id}"),
+            Subject::Pdf(beleg, id) => write!(f, "PDF {id} von Beleg {beleg}"),
+            Subject::Attachment(id) => write!(f, "Anhang {id}"),
+            Subject::Partner(id, version) => write!(f, "Stand {version} von Partner {id}"),
         }
     }
 }
@@ -76,7 +76,7 @@ pub fn digest(tx: &Tx<'_>, sql: &str, params: Params<'_>) -> Result<Option<Diges
 
 pub const CHAIN: Chain = Chain {
     table: "nachweis",
-    name: "evidence",
+    name: "Kette der Nachweise",
     insert: "insert into nachweis (nr, pruefsumme, mac, tenant_id, art, id, beleg_id, version, sha256)
         values (?1, ?2, kurzsiegel('nachweis', ?1, ?2), ?3, ?4, ?5, ?6, ?7, ?8)",
     rows: "select n.nr, n.pruefsumme, n.mac is kurzsiegel('nachweis', n.nr, n.pruefsumme), n.tenant_id, n.art, n.id,
@@ -86,7 +86,7 @@ pub const CHAIN: Chain = Chain {
 
 /// Takes a record into the chain that was just written, with what it holds.
 pub fn keep(tx: &WriteTx<'_>, subject: Subject, digest: Option<Digest>) -> Result<()> {
-    let sha256 = digest.ok_or_else(|| Failure::Broken(format!("{subject} was not written")))?;
+    let sha256 = digest.ok_or_else(|| Failure::Broken(format!("{subject} wurde nicht geschrieben")))?;
     let (art, id, beleg, version) = subject.columns();
     CHAIN.append(tx.connection(), &[&tx.tenant(), &art, &id, &beleg, &version, &sha256])
 }
@@ -101,11 +101,11 @@ pub fn verify(
 ) -> Result<Option<String>> {
     let proof = CHAIN.verify(connection, is_sealed, |row| {
         let Some((tenant, subject, sha256)) = read(row)? else {
-            return Ok(Some("the evidence has a row of another version".to_owned()));
+            return Ok(Some("die Kette der Nachweise hat eine Zeile einer anderen Version".to_owned()));
         };
         Ok(match now(tenant, subject)? {
-            None if !may_be_gone(tenant, subject) => Some(format!("{subject} was removed")),
-            Some(digest) if digest != sha256 => Some(format!("{subject} was altered")),
+            None if !may_be_gone(tenant, subject) => Some(format!("{subject} wurde entfernt")),
+            Some(digest) if digest != sha256 => Some(format!("{subject} wurde geändert")),
             None | Some(_) => None,
         })
     })?;

@@ -1,8 +1,10 @@
 //! Files: names beside a database, rights, and what it takes until a file is on the disk.
 
 use std::fs::{self, File, OpenOptions};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use super::owner::owner_of;
 use crate::failure::{Failure, Result};
 
 /// The path `<database>-<suffix>`.
@@ -24,7 +26,7 @@ pub fn folder_of(path: &Path) -> &Path {
 pub fn refuse_existing(target: &Path) -> Result<()> {
     if target.exists() {
         return Err(Failure::Broken(format!(
-            "{} is there already: choose another name, or move it away",
+            "{} gibt es schon: einen anderen Namen wählen, oder die Datei wegräumen",
             target.display()
         )));
     }
@@ -43,8 +45,8 @@ pub fn private_options() -> OpenOptions {
 pub fn create_private(path: &Path) -> Result<()> {
     match private_options().write(true).create_new(true).open(path) {
         Ok(_) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(broken(path, "cannot be created", &error)),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(broken(path, "kann nicht angelegt werden", &error)),
     }
 }
 
@@ -53,7 +55,8 @@ pub fn make_private(path: &Path) -> Result<()> {
     #[cfg(unix)]
     {
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-        fs::set_permissions(path, mode).map_err(|error| broken(path, "cannot be protected", &error))?;
+        fs::set_permissions(path, mode)
+            .map_err(|error| broken(path, "kann nicht geschützt werden", &error))?;
     }
     // On Windows the rights of the folder hold.
     #[cfg(not(unix))]
@@ -65,14 +68,14 @@ pub fn make_private(path: &Path) -> Result<()> {
 pub fn link(part: &Path, target: &Path) -> std::io::Result<()> {
     match fs::hard_link(part, target) {
         // Where a file has one name only (FAT).
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => fs::rename(part, target),
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => fs::rename(part, target),
         linked => linked.and_then(|()| fs::remove_file(part)),
     }
 }
 
 /// Puts a file in the place of another one, which has a second name; afterwards it is on the disk.
 pub fn replace(part: &Path, target: &Path) -> Result<()> {
-    fs::rename(part, target).map_err(|error| broken(target, "cannot be replaced", &error))?;
+    fs::rename(part, target).map_err(|error| broken(target, "kann nicht ersetzt werden", &error))?;
     sync_folder(target)
 }
 
@@ -85,20 +88,21 @@ pub fn remove(path: &Path) -> Result<()> {
 
 /// Deletes a file that need not be there.
 pub fn remove_file(path: &Path) -> Result<()> {
-    if_there(fs::remove_file(path)).map_err(|error| broken(path, "cannot be deleted", &error))
+    if_there(fs::remove_file(path)).map_err(|error| broken(path, "kann nicht gelöscht werden", &error))
 }
 
 /// What was done to a file that need not be there.
 pub fn if_there<T>(done: std::io::Result<T>) -> std::io::Result<()> {
     match done {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
 }
 
 pub fn sync(path: &Path) -> Result<()> {
     let file = File::options().read(true).write(true).open(path);
-    file.and_then(|file| file.sync_all()).map_err(|error| broken(path, "cannot be written", &error))
+    file.and_then(|file| file.sync_all())
+        .map_err(|error| broken(path, "kann nicht geschrieben werden", &error))
 }
 
 /// Makes the names in the folder of a file durable.
@@ -107,11 +111,45 @@ pub fn sync_folder(path: &Path) -> Result<()> {
     // Only Unix lets a folder be opened; elsewhere names are durable with the file.
     if cfg!(unix) {
         let synced = File::open(folder).and_then(|folder| folder.sync_all());
-        synced.map_err(|error| broken(folder, "cannot be written", &error))?;
+        synced.map_err(|error| broken(folder, "kann nicht geschrieben werden", &error))?;
     }
     Ok(())
 }
 
 pub fn broken(path: &Path, what: &str, error: &std::io::Error) -> Failure {
-    Failure::Broken(format!("{} {what}: {error}", path.display()))
+    Failure::Broken(format!("{} {what}: {}", path.display(), in_german(error) + &as_whom(path, error)))
+}
+
+/// As whom to run a command that may not use a file; nothing where that is not why it fails.
+pub fn as_whom(path: &Path, error: &std::io::Error) -> String {
+    let owner = owner_of(path).filter(|_| error.kind() == ErrorKind::PermissionDenied);
+    owner.map_or_else(String::new, |owner| {
+        format!(
+            ". Das gehört dem Benutzer {owner}: den Befehl als dieser ausführen, etwa sudo -u {owner} partnerd …"
+        )
+    })
+}
+
+/// What the system says of a file or a socket; what a person of the firm meets, in German.
+pub fn in_german(error: &std::io::Error) -> String {
+    let known = match error.kind() {
+        ErrorKind::NotFound => "gibt es nicht",
+        ErrorKind::PermissionDenied => "keine Berechtigung",
+        ErrorKind::AlreadyExists => "gibt es schon",
+        ErrorKind::NotADirectory => "kein Ordner",
+        ErrorKind::IsADirectory => "ein Ordner, keine Datei",
+        ErrorKind::StorageFull => "die Platte ist voll",
+        ErrorKind::ReadOnlyFilesystem => "die Platte ist nur zu lesen",
+        ErrorKind::InvalidData => "kein Text in UTF-8",
+        ErrorKind::AddrInUse => "schon belegt",
+        ErrorKind::AddrNotAvailable => "keine Adresse dieses Rechners",
+        _ => return format!("das System meldet: {error}"),
+    };
+    known.to_owned()
+}
+
+/// Whether somebody removed the write-ahead log of a database. SQLite makes the log before its index and removes it
+/// after it, so an index without a log is none of its making.
+pub fn log_was_removed(database: &Path) -> bool {
+    beside(database, "shm").exists() && !beside(database, "wal").exists()
 }

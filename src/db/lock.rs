@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant as Ticks};
 
-use super::files::{beside, broken, create_private, folder_of, private_options};
+use super::files::{beside, broken, create_private, folder_of, log_was_removed, private_options};
+use super::log;
 use super::owner::give_to_owner_of;
 use crate::failure::{Failure, Result};
 
@@ -39,7 +40,7 @@ impl Drop for Lock {
 /// Lets one migration through at a time; waits for its turn.
 pub fn for_migration(database: &Path) -> Result<Lock> {
     let file = open(database, "migrate-lock")?;
-    file.lock().map_err(|error| broken(database, "cannot be locked", &error))?;
+    file.lock().map_err(|error| broken(database, "kann nicht gesperrt werden", &error))?;
     Ok(Lock::of(file))
 }
 
@@ -61,14 +62,52 @@ pub fn for_server(database: &Path) -> Result<Lock> {
             create_private(&file)?;
             let _ = give_to_owner_of(folder_of(&file), &file);
         }
-        let file = File::open(&file).map_err(|error| broken(database, "cannot be read", &error))?;
+        let file =
+            File::open(&file).map_err(|error| broken(database, "kann nicht gelesen werden", &error))?;
         let is_ours = locked_within(&file, SERVER_LOCK_TIMEOUT);
-        match is_ours.map_err(|error| broken(database, "cannot be locked", &error))? {
+        match is_ours.map_err(|error| broken(database, "kann nicht gesperrt werden", &error))? {
             true => lock.database = Some(file),
             false => return Err(served_by_another_name(database)),
         }
     }
+    keep_lost_log(database);
     Ok(lock)
+}
+
+/// What the index of a write-ahead log is kept as whose log somebody removed: what doctor finds.
+pub const LOG_LOST: &str = "wal-lost";
+
+/// Where the write-ahead log was removed that a server or a command left which was killed: says so, and keeps a file that
+/// tells of it. SQLite would begin a new log and find nothing wrong. The lock of the server must be held.
+fn keep_lost_log(database: &Path) {
+    let database = resolved(database);
+    if log_was_removed(&database)
+        && let Ok(_alone) = for_exchange(&database)
+    {
+        log(&lost_log(&database));
+        let _ = fs::rename(beside(&database, "shm"), beside(&database, LOG_LOST));
+    }
+}
+
+/// What to do about a write-ahead log that was removed while nothing ran.
+pub fn lost_log(database: &Path) -> String {
+    let file = database.display();
+    format!(
+        "die Datei {file}-wal wurde gelöscht oder verschoben, nachdem partnerd abgestürzt war. Was zuletzt gespeichert wurde, \
+         stand nur in ihr und fehlt jetzt, auch wenn die Datenbank sonst heil ist. Gibt es die Datei noch: alles anhalten und \
+         zurücklegen. Sonst zeigt `partnerd audit verify --against SICHERUNG`, was seit der Sicherung fehlt; nachtragen, dann \
+         {file}-{LOG_LOST} löschen"
+    )
+}
+
+/// What to do about a write-ahead log that was removed beneath a running server.
+pub fn without_log(database: &Path) -> String {
+    let file = database.display();
+    format!(
+        "die Datei {file}-wal wurde gelöscht oder verschoben, während der Server läuft. Die Datenbank ist heil, und er hat noch \
+         alles: ihn ordentlich anhalten (Strg-C, oder systemctl stop partnerd), nie abschießen. Dabei schreibt er, was fehlt, in \
+         die Datenbank. Danach `partnerd check`, und wieder starten"
+    )
 }
 
 /// Whether a server has locked the database itself (flock, which SQLite does not see).
@@ -76,7 +115,7 @@ fn is_locked(database: &Path) -> Result<bool> {
     if !cfg!(unix) || !database.exists() {
         return Ok(false);
     }
-    let file = File::open(database).map_err(|error| broken(database, "cannot be read", &error))?;
+    let file = File::open(database).map_err(|error| broken(database, "kann nicht gelesen werden", &error))?;
     let is_locked = file.try_lock_shared().is_err();
     let _ = file.unlock();
     // Until the command ends: to close it would drop the locks of connections that it has.
@@ -87,18 +126,21 @@ fn is_locked(database: &Path) -> Result<bool> {
 fn served_by_another_name(database: &Path) -> Failure {
     let file = database.display();
     Failure::Broken(format!(
-        "another partnerd serves {file} already, by another name of the file (a hard link), or its lock file was deleted: \
-         stop it first. Who opens a database by two names loses records; `find / -xdev -samefile '{file}'` lists them"
+        "{file} wird schon von einem anderen partnerd benutzt, unter einem anderen Namen der Datei (Hardlink), oder jemand hat \
+         -lock gelöscht: ihn zuerst anhalten. Wer eine Datenbank unter zwei Namen öffnet, verliert Daten; die Namen zeigt \
+         `find / -xdev -samefile '{file}'`"
     ))
 }
 
 fn alone(database: &Path, timeout: Duration) -> Result<Lock> {
     let file = open(database, "lock")?;
-    if locked_within(&file, timeout).map_err(|error| broken(database, "cannot be locked", &error))? {
+    if locked_within(&file, timeout)
+        .map_err(|error| broken(database, "kann nicht gesperrt werden", &error))?
+    {
         return Ok(Lock::of(file));
     }
     Err(Failure::Broken(format!(
-        "another partnerd serves {} already: stop it first, or use another --db",
+        "{} wird schon von einem anderen partnerd benutzt: ihn zuerst anhalten, oder mit --db eine andere nennen",
         database.display()
     )))
 }
@@ -117,13 +159,17 @@ fn locked_within(file: &File, timeout: Duration) -> io::Result<bool> {
 }
 
 /// Keeps the file from being exchanged: every command that opens it holds this, as many at a time as there are. Refused
-/// where a server has the file open by another name.
+/// where a server has the file open by another name, or without the write-ahead log that it knows: two would write.
 pub fn for_use(database: &Path) -> Result<Lock> {
     if is_locked(database)? && open(database, "lock")?.try_lock().is_ok() {
         return Err(served_by_another_name(database));
     }
+    if log_was_removed(&resolved(database)) {
+        let _no_server = without_server(database).map_err(|_| Failure::Broken(without_log(database)))?;
+        keep_lost_log(database);
+    }
     let file = open(database, "use-lock")?;
-    file.lock_shared().map_err(|error| broken(database, "cannot be locked", &error))?;
+    file.lock_shared().map_err(|error| broken(database, "kann nicht gesperrt werden", &error))?;
     Ok(Lock::of(file))
 }
 
@@ -133,7 +179,7 @@ pub fn for_exchange(database: &Path) -> Result<Lock> {
     match file.try_lock() {
         Ok(()) => Ok(Lock::of(file)),
         Err(_) => Err(Failure::Broken(format!(
-            "another partnerd command works on {}: wait until it is done",
+            "ein anderer Befehl von partnerd arbeitet mit {}: warten, bis er fertig ist",
             database.display()
         ))),
     }
@@ -151,7 +197,7 @@ fn open(database: &Path, suffix: &str) -> Result<File> {
     let database = resolved(database);
     let path = beside(&database, suffix);
     let file = private_options().create(true).truncate(false).write(true).open(&path);
-    let file = file.map_err(|error| broken(&path, "cannot be created", &error))?;
+    let file = file.map_err(|error| broken(&path, "kann nicht angelegt werden", &error))?;
     // A command of root must not keep the service out. A user who may not give it away has it as before.
     let _ = give_to_owner_of(&database, &path);
     Ok(file)

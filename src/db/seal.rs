@@ -31,7 +31,7 @@ pub type Seal = [u8; 32];
 const BYTES: usize = 32;
 
 const TITLE: &str =
-    "# The secret that partnerd seals its log and its documents with. Whoever has it can forge them.";
+    "# Das Geheimnis, mit dem partnerd Protokoll und Belege versiegelt. Wer es hat, kann sie fälschen.";
 
 #[derive(Clone)]
 pub struct Secret {
@@ -49,16 +49,16 @@ impl Secret {
     pub fn create(database: &Path) -> Result<Secret> {
         let mut bytes = [0; BYTES];
         getrandom::fill(&mut bytes)
-            .map_err(|error| Failure::Broken(format!("no random numbers: {error}")))?;
+            .map_err(|error| Failure::Broken(format!("keine Zufallszahlen: {error}")))?;
         let secret = Secret::new(bytes, Vec::new());
         let (file, part) = (file_of(database), secret.write_part(database)?);
         match link(&part, &file) {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => fs::remove_file(&part),
             linked => linked,
         }
-        .map_err(|error| broken(&file, "cannot be created", &error))?;
+        .map_err(|error| broken(&file, "kann nicht angelegt werden", &error))?;
         sync_folder(&file)?;
-        Secret::read(database)?.ok_or_else(|| Failure::Broken(format!("{} is gone", file.display())))
+        Secret::read(database)?.ok_or_else(|| Failure::Broken(format!("{} ist verschwunden", file.display())))
     }
 
     /// The secret beside a database, if there is one.
@@ -67,7 +67,7 @@ impl Secret {
         let text = match fs::read_to_string(&file) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(broken(&file, "cannot be read", &error)),
+            Err(error) => return Err(broken(&file, "kann nicht gelesen werden", &error)),
         };
         let named = |name: &str| -> Option<Vec<[u8; BYTES]>> {
             let values = text.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
@@ -75,7 +75,10 @@ impl Secret {
         };
         match (named("secret").as_deref(), named("begun")) {
             (Some([bytes]), Some(begun)) => Ok(Some(Secret::new(*bytes, begun))),
-            _ => Err(Failure::Broken(format!("{} is damaged: move it away, or put it back", file.display()))),
+            _ => Err(Failure::Broken(format!(
+                "{} ist beschädigt: zurücklegen, wie es war, oder wegräumen",
+                file.display()
+            ))),
         }
     }
 
@@ -107,7 +110,7 @@ impl Secret {
     /// Writes it beside a database, in the place of the one that is there; where it is.
     pub fn write(&self, database: &Path) -> Result<PathBuf> {
         let (file, part) = (file_of(database), self.write_part(database)?);
-        fs::rename(&part, &file).map_err(|error| broken(&file, "cannot be written", &error))?;
+        fs::rename(&part, &file).map_err(|error| broken(&file, "kann nicht geschrieben werden", &error))?;
         sync_folder(&file)?;
         Ok(file)
     }
@@ -128,7 +131,7 @@ impl Secret {
     /// The whole file under another name; nobody but the owner of the database may read it.
     fn write_part(&self, database: &Path) -> Result<PathBuf> {
         let part = beside(&file_of(database), &format!("part-{}", std::process::id()));
-        let failed = |error: std::io::Error| broken(&part, "cannot be written", &error);
+        let failed = |error: std::io::Error| broken(&part, "kann nicht geschrieben werden", &error);
         let mut text = format!("{TITLE}\nsecret {}\n", hex(&self.bytes));
         self.begun.iter().for_each(|begun| text += &format!("begun {}\n", hex(begun)));
         let _ = fs::remove_file(&part);

@@ -21,6 +21,14 @@ pub fn client(peer: IpAddr, headers: &HeaderMap, proxies: &[IpNet]) -> IpAddr {
     client
 }
 
+/// Whether a proxy on this machine passed a request on that nobody named in trusted_proxies.
+pub fn is_of_unnamed_proxy(peer: IpAddr, headers: &HeaderMap, proxies: &[IpNet]) -> bool {
+    let peer = peer.to_canonical();
+    peer.is_loopback()
+        && headers.contains_key("x-forwarded-for")
+        && !proxies.iter().any(|net| net.contains(&peer))
+}
+
 /// Headers that a proxy adds to what it passes on.
 const FORWARDED: [&str; 4] = ["forwarded", "x-real-ip", "via", "x-forwarded-for"];
 

@@ -20,7 +20,7 @@ const DAYS_AT_ONCE: i64 = 2;
 
 pub const CHAIN: Chain = Chain {
     table: "verwaltung",
-    name: "administration log",
+    name: "Kette der Änderungen",
     insert: "insert into verwaltung (nr, pruefsumme, mac, am, akteur, tat, gegenstand, vorher, nachher)
         values (?1, ?2, kurzsiegel('verwaltung', ?1, ?2), ?3, ?4, ?5, ?6, ?7, ?8)",
     rows: "select nr, pruefsumme, mac is kurzsiegel('verwaltung', nr, pruefsumme), am, akteur, tat, gegenstand, vorher,

@@ -30,11 +30,15 @@ pub struct Metrics {
     requests: Family<Labels, Counter>,
     durations: Histogram,
     slow_lane: Counter,
+    unnamed_proxy: Counter,
     waiting: Gauge,
     wal_bytes: Gauge,
     oldest_read: Gauge<f64, std::sync::atomic::AtomicU64>,
     wal: PathBuf,
 }
+
+/// Requests that a proxy on this machine passed on and `trusted_proxies` does not name.
+pub const UNNAMED_PROXY: &str = "unnamed_proxy";
 
 impl Metrics {
     /// Begins to measure; `wal` is the write-ahead log.
@@ -44,6 +48,7 @@ impl Metrics {
             requests: Family::default(),
             durations: Histogram::new(DURATIONS),
             slow_lane: Counter::default(),
+            unnamed_proxy: Counter::default(),
             waiting: Gauge::default(),
             wal_bytes: Gauge::default(),
             oldest_read: Gauge::default(),
@@ -56,6 +61,12 @@ impl Metrics {
         registry.register_with_unit("request_duration", "From arrival to answer", Unit::Seconds, durations);
         let slow_lane = metrics.slow_lane.clone();
         registry.register("slow_lane", "Requests that went on on the slow lane", slow_lane);
+        let unnamed = metrics.unnamed_proxy.clone();
+        registry.register(
+            UNNAMED_PROXY,
+            "Requests of a proxy here that trusted_proxies does not name",
+            unnamed,
+        );
         registry.register("write_queue", "Requests that wait for the writer", watch.queued.clone());
         registry.register("write_batch", "Requests in one transaction", watch.batches.clone());
         registry.register("waiting_requests", "Requests that wait for a change", metrics.waiting.clone());
@@ -69,6 +80,10 @@ impl Metrics {
     pub fn count(&self, method: &'static str, route: &'static str, status: u16, duration: Duration) {
         self.requests.get_or_create(&Labels { method, route, status }).inc();
         self.durations.observe(duration.as_secs_f64());
+    }
+
+    pub fn count_unnamed_proxy(&self) {
+        self.unnamed_proxy.inc();
     }
 
     pub fn count_slow(&self) {

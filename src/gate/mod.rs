@@ -153,6 +153,9 @@ const WRITER_SILENCE_MAX: Duration = Duration::from_secs(10);
 impl Gate {
     /// Where a request comes from, as far as proxies of ours are believed.
     pub fn address_of(&self, request: &Request) -> IpAddr {
+        if address::is_of_unnamed_proxy(request.peer, &request.headers, &self.policy.proxies) {
+            self.metrics.count_unnamed_proxy();
+        }
         address::client(request.peer, &request.headers, &self.policy.proxies)
     }
 

@@ -14,18 +14,19 @@ use x509_cert::certificate::{CertificateInner, Raw};
 use x509_cert::der::Decode;
 use x509_cert::time::Time;
 
+use crate::db::files::in_german;
 use crate::rules::day::Instant;
 
 /// Reads a certificate (with those between it and its root behind it) and its key, both PEM.
 pub fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, String> {
     let chain = chain(certificate)?;
     let secret = PrivateKeyDer::from_pem_slice(&read(key)?)
-        .map_err(|_| format!("{} has no private key in PEM form", key.display()))?;
+        .map_err(|_| format!("{} enthält keinen privaten Schlüssel (PEM)", key.display()))?;
     let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()
         .and_then(|config| config.with_no_client_auth().with_single_cert(chain, secret));
     let config = config.map_err(|error| {
-        format!("{} and {} do not fit together: {error}", certificate.display(), key.display())
+        format!("{} und {} passen nicht zusammen: {error}", certificate.display(), key.display())
     })?;
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
@@ -34,7 +35,7 @@ pub fn validity(certificate: &Path) -> Result<(Instant, Instant), String> {
     let mut valid = (i64::MIN, i64::MAX);
     for der in chain(certificate)? {
         let read = CertificateInner::<Raw>::from_der(&der)
-            .map_err(|error| format!("{} is no certificate: {error}", certificate.display()))?;
+            .map_err(|error| format!("{} ist kein Zertifikat: {error}", certificate.display()))?;
         let of_this = read.tbs_certificate().validity();
         let millis = |time: Time| i64::try_from(time.to_unix_duration().as_millis()).unwrap_or(i64::MAX);
         valid = (valid.0.max(millis(of_this.not_before)), valid.1.min(millis(of_this.not_after)));
@@ -46,13 +47,13 @@ fn chain(certificate: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let chain = CertificateDer::pem_slice_iter(&read(certificate)?).collect::<Result<Vec<_>, _>>();
     let chain = chain.unwrap_or_default();
     if chain.is_empty() {
-        return Err(format!("{} has no certificate in PEM form", certificate.display()));
+        return Err(format!("{} enthält kein Zertifikat (PEM)", certificate.display()));
     }
     Ok(chain)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, String> {
-    fs::read(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
+    fs::read(path).map_err(|error| format!("{} ist nicht zu lesen: {}", path.display(), in_german(&error)))
 }
 
 pub struct SelfSigned {

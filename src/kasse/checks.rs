@@ -4,20 +4,20 @@ use crate::db::check::Check;
 
 pub const CHECKS: &[Check] = &[
     Check {
-        rule: "each receipt has its lines, numbered from 1",
+        rule: "jeder Bon hat seine Zeilen, gezählt ab 1",
         violations: "select count(*) from bon b where (b.zeilen, b.zeilen) is not
            (select count(*), coalesce(max(z.position), 0) from barverkauf z
             where z.tenant_id = b.tenant_id and z.bon_id = b.id)",
     },
     Check {
-        rule: "the lines of each cash day are those of its receipts",
+        rule: "die Zeilen jedes Kassentags sind die seiner Bons",
         violations: "select count(*) from (select tenant_id, datum, art from
            (select tenant_id, datum, art, zeilen from kassentag
             union all select tenant_id, datum, art, -zeilen from bon)
          group by tenant_id, datum, art having sum(zeilen) <> 0)",
     },
     Check {
-        rule: "receipts are reversed where their reversals add up to them",
+        rule: "Bons sind storniert, wo ihre Stornos sie aufwiegen",
         violations: "select count(*) from bon b where b.storniert <>
            (exists (select 1 from bon r
               where r.tenant_id = b.tenant_id and r.storno_von_bon_id = b.id and r.art = 'storno')

@@ -3,7 +3,7 @@
 use crate::db::check::Check;
 
 pub const CHECKS: &[Check] = &[Check {
-    rule: "customers are counted, and searched in the text they have",
+    rule: "Kunden sind gezählt, und gesucht wird in ihrem Text",
     violations: "select count(*) from
            (select tenant_id, kunden_id / 64 as block, count(*) as anzahl,
               group_concat(kunden_id || char(31) || such_text || char(30), '' order by kunden_id) as texte

@@ -15,7 +15,7 @@ use super::parts::{
     facts, form, form_to, linked, moment, number, optional, or_blank, refusal, table, tenths,
 };
 use super::zurueckgespielt::last_in_words;
-use crate::app::backup::Content;
+use crate::app::backup::{COPYING, Content};
 use crate::app::check::{CheckLine, steps};
 use crate::app::kept::{self, Kept};
 use crate::failure::{Failure, Result};
@@ -145,11 +145,11 @@ fn told(job: &Job, of: usize) -> impl Fn(&str) -> Result<()> {
     let number = Cell::new(0);
     move |step| {
         if job.is_given_up() {
-            return Err(Failure::Broken("it was given up".to_owned()));
+            return Err(Failure::Broken("es wurde abgebrochen".to_owned()));
         }
         number.set(number.get() + 1);
         let words = match step {
-            "copying" => "Die Datenbank wird kopiert.".to_owned(),
+            COPYING => "Die Datenbank wird kopiert.".to_owned(),
             rule => format!("Geprüft wird: {rule}"),
         };
         job.set_numbered_step(&words, number.get(), of);

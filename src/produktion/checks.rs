@@ -3,7 +3,7 @@
 use crate::db::check::Check;
 
 pub const CHECKS: &[Check] = &[Check {
-    rule: "numbers of production orders have no gap",
+    rule: "Nummern der Produktionsaufträge ohne Lücke",
     violations: "select count(*) from nummernkreis n where n.reihe = 'PA' and n.letzte <>
            (select count(*) from produktionsauftrag a where a.tenant_id = n.tenant_id
               and a.pa_nummer like 'PA-' || printf('%04d', n.jahr) || '-%')",

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Formatter};
 
-pub const NOTHING: &str = "nothing";
+pub const NOTHING: &str = "nichts";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {

@@ -24,15 +24,12 @@ const TEXT_CHARS_MAX: usize = 1_000;
 struct Form {
     /// What can be typed, in German.
     values: &'static str,
-    /// What should have been typed, for a message.
-    expected: &'static str,
     /// The text as it is kept, if it is one.
     kept: fn(&str) -> Option<String>,
 }
 
 const LINE: Form = Form {
-    values: "eine Zeile Text oder nichts",
-    expected: "one line of at most 200 characters, or nothing",
+    values: "eine Zeile Text bis 200 Zeichen oder nichts",
     kept: |text| {
         let is_line = text.chars().count() <= LINE_CHARS_MAX && !text.chars().any(char::is_control);
         is_line.then(|| text.to_owned())
@@ -40,8 +37,7 @@ const LINE: Form = Form {
 };
 
 const TEXT: Form = Form {
-    values: "Text, auch mehrere Zeilen, oder nichts",
-    expected: "a text of at most 1,000 characters, or nothing",
+    values: "Text, auch mehrere Zeilen, bis 1.000 Zeichen, oder nichts",
     kept: |text| {
         let is_foreign = |c: char| c.is_control() && c != '\n';
         let is_text = text.chars().count() <= TEXT_CHARS_MAX && !text.contains(is_foreign);
@@ -51,13 +47,11 @@ const TEXT: Form = Form {
 
 const JA_NEIN: Form = Form {
     values: "ja, nein",
-    expected: "ja or nein",
     kept: |text| matches!(text, "ja" | "nein").then(|| text.to_owned()),
 };
 
 const STAAT: Form = Form {
     values: "ein Land wie DE",
-    expected: "a country such as DE",
     kept: |text| match text {
         "" => Some("DE".to_owned()),
         text => laender::find(text).map(|land| land.iso2.clone()),
@@ -65,35 +59,23 @@ const STAAT: Form = Form {
 };
 
 const EMAIL: Form = Form {
-    values: "eine E-Mail-Adresse oder nichts",
-    expected: "an e-mail address such as info@muehle.example, or nothing",
+    values: "eine E-Mail-Adresse wie info@muehle.example oder nichts",
     kept: |text| (text.is_empty() || is_email(text)).then(|| text.to_owned()),
 };
 
-const IBAN: Form = Form {
-    values: "eine IBAN oder nichts",
-    expected: "an IBAN with correct check digits, or nothing",
-    kept: |text| code(text, is_iban),
-};
+const IBAN: Form =
+    Form { values: "eine IBAN mit richtigen Prüfziffern oder nichts", kept: |text| code(text, is_iban) };
 
-const BIC: Form = Form {
-    values: "ein BIC oder nichts",
-    expected: "a BIC of 8 or 11 characters, or nothing",
-    kept: |text| code(text, is_bic),
-};
+const BIC: Form =
+    Form { values: "ein BIC von 8 oder 11 Zeichen oder nichts", kept: |text| code(text, is_bic) };
 
 const UST_ID: Form = Form {
     values: "eine USt-IdNr. der EU (oder XI) wie DE123456789 oder nichts",
-    expected: "a VAT id of the EU (or XI) in the form of its country, such as DE123456789, or nothing",
     kept: |text| code(text, |id| country_of_eu_ust_id(id).is_some()),
 };
 
 /// The picture itself is set by [`set_logo`].
-const LOGO: Form = Form {
-    values: "Pfad einer PNG- oder JPEG-Datei bis 200 KiB oder nichts",
-    expected: "a PNG or JPEG file of at most 200 KiB, or nothing",
-    kept: |_| None,
-};
+const LOGO: Form = Form { values: "Pfad einer PNG- oder JPEG-Datei bis 200 KiB oder nichts", kept: |_| None };
 
 /// A code in upper case without blanks, if it is one.
 fn code(text: &str, is_code: fn(&str) -> bool) -> Option<String> {
@@ -101,15 +83,15 @@ fn code(text: &str, is_code: fn(&str) -> bool) -> Option<String> {
     (code.is_empty() || is_code(&code)).then_some(code)
 }
 
-/// Declares the data: name, form, default, help, meaning.
+/// Declares the data: name, form, default, meaning.
 macro_rules! firma {
-    ($($name:ident: $form:ident = $default:literal, $help:literal, $meaning:literal;)+) => {
+    ($($name:ident: $form:ident = $default:literal, $meaning:literal;)+) => {
         /// The master data of a company in one state (D24). What nobody entered is none.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct Firma {
             /// Number of the state, from 1; 0 before anything was entered.
             pub nr: i64,
-            $(#[doc = $help] pub $name: Option<String>,)+
+            $(#[doc = $meaning] pub $name: Option<String>,)+
             pub logo: Option<[u8; 32]>,
         }
 
@@ -119,9 +101,7 @@ macro_rules! firma {
                 name: stringify!($name),
                 values: || $form.values.to_owned(),
                 default: $default,
-                help: $help,
                 meaning: $meaning,
-                expected: || $form.expected.to_owned(),
                 in_words: |text| ($form.kept)(text),
                 stored: |text| ($form.kept)(text).map(|text| Some(text).filter(|text| !text.is_empty()).into()),
             },)+
@@ -129,9 +109,7 @@ macro_rules! firma {
                 name: "logo",
                 values: || LOGO.values.to_owned(),
                 default: "",
-                help: "Picture on the documents.",
                 meaning: "Bild auf den Belegen.",
-                expected: || LOGO.expected.to_owned(),
                 in_words: |text| (LOGO.kept)(text),
                 stored: |text| (LOGO.kept)(text).map(Into::into),
             },
@@ -165,50 +143,40 @@ macro_rules! firma {
 }
 
 firma! {
-    firma: LINE = "", "Name of the company as the register has it.",
-        "Name der Firma, wie er im Register steht.";
-    strasse: LINE = "", "Street and number.", "Straße und Hausnummer.";
-    plz: LINE = "", "Postcode.", "Postleitzahl.";
-    ort: LINE = "", "Town.", "Ort.";
-    staat: STAAT = "DE", "Country.", "Land.";
-    ust_id: UST_ID = "", "VAT id; the law asks for this or the tax number on invoices.",
-        "USt-IdNr.; diese oder die Steuernummer verlangt das Gesetz auf Rechnungen.";
-    steuernummer: LINE = "", "Tax number.", "Steuernummer.";
-    registernummer: LINE = "", "Number in the register of companies.",
-        "Nummer im Handels- oder Genossenschaftsregister.";
-    rechnungstext: TEXT = "", "Last lines of documents: register court, managing directors.",
-        "Fußzeile der Belege: Registergericht, Geschäftsführung.";
-    email: EMAIL = "", "E-mail address of the company, also for e-invoices.",
-        "E-Mail-Adresse der Firma, auch für E-Rechnungen.";
-    kontakt_name: LINE = "", "Who answers questions about invoices.", "Wer Fragen zu Rechnungen beantwortet.";
-    kontakt_telefon: LINE = "", "The telephone number of that person.", "Dessen Telefonnummer.";
-    kontakt_email: EMAIL = "", "The e-mail address of that person.", "Dessen E-Mail-Adresse.";
-    iban: IBAN = "", "Account that customers pay to.", "Konto, auf das Kunden zahlen.";
-    bic: BIC = "", "BIC of that account.", "BIC dieses Kontos.";
-    kontoinhaber: LINE = "", "Holder of that account, if not the company.",
-        "Inhaber dieses Kontos, wenn er anders heißt als die Firma.";
-    oeko_kontrollstelle: LINE = "", "Organic control body of the company, such as DE-ÖKO-006.",
-        "Öko-Kontrollstelle der Firma, zum Beispiel DE-ÖKO-006.";
-    logo_mit_name: JA_NEIN = "nein", "The logo shows the name of the company, so that it is not printed beside it.",
-        "Das Logo zeigt den Namen der Firma; er steht dann nicht noch einmal daneben.";
-    anrede: LINE = "Sehr geehrte Damen und Herren,", "Salutation on documents with prices.",
-        "Anrede auf Belegen mit Preisen.";
-    gruss: TEXT = "Mit freundlichen Grüßen", "Closing on documents with prices; the name of the company stands below.",
-        "Gruß auf Belegen mit Preisen; darunter steht der Name der Firma.";
-    text_vor_an: TEXT = "", "Before the items of offers.", "Text vor den Positionen von Angeboten.";
-    text_nach_an: TEXT = "", "Behind the items of offers.", "Text nach den Positionen von Angeboten.";
-    text_vor_au: TEXT = "", "Before the items of confirmations of orders.", "Text vor den Positionen von Auftragsbestätigungen.";
-    text_nach_au: TEXT = "", "Behind the items of confirmations of orders.", "Text nach den Positionen von Auftragsbestätigungen.";
-    text_vor_ls: TEXT = "", "Before the items of delivery notes.", "Text vor den Positionen von Lieferscheinen.";
-    text_nach_ls: TEXT = "", "Behind the items of delivery notes.", "Text nach den Positionen von Lieferscheinen.";
-    text_vor_re: TEXT = "", "Before the items of invoices.", "Text vor den Positionen von Rechnungen.";
-    text_nach_re: TEXT = "", "Behind the items of invoices.", "Text nach den Positionen von Rechnungen.";
-    text_vor_bs: TEXT = "", "Before the items of purchase orders.", "Text vor den Positionen von Bestellungen.";
-    text_nach_bs: TEXT = "", "Behind the items of purchase orders.", "Text nach den Positionen von Bestellungen.";
-    text_vor_el: TEXT = "", "Before the items of goods receipts.", "Text vor den Positionen von Wareneingängen.";
-    text_nach_el: TEXT = "", "Behind the items of goods receipts.", "Text nach den Positionen von Wareneingängen.";
-    text_vor_gs: TEXT = "", "Before the items of Gutschriften.", "Text vor den Positionen von Gutschriften.";
-    text_nach_gs: TEXT = "", "Behind the items of Gutschriften.", "Text nach den Positionen von Gutschriften.";
+    firma: LINE = "", "Name der Firma, wie er im Register steht.";
+    strasse: LINE = "", "Straße und Hausnummer.";
+    plz: LINE = "", "Postleitzahl.";
+    ort: LINE = "", "Ort.";
+    staat: STAAT = "DE", "Land.";
+    ust_id: UST_ID = "", "USt-IdNr.; diese oder die Steuernummer verlangt das Gesetz auf Rechnungen.";
+    steuernummer: LINE = "", "Steuernummer.";
+    registernummer: LINE = "", "Nummer im Handels- oder Genossenschaftsregister.";
+    rechnungstext: TEXT = "", "Fußzeile der Belege: Registergericht, Geschäftsführung.";
+    email: EMAIL = "", "E-Mail-Adresse der Firma, auch für E-Rechnungen.";
+    kontakt_name: LINE = "", "Wer Fragen zu Rechnungen beantwortet.";
+    kontakt_telefon: LINE = "", "Dessen Telefonnummer.";
+    kontakt_email: EMAIL = "", "Dessen E-Mail-Adresse.";
+    iban: IBAN = "", "Konto, auf das Kunden zahlen.";
+    bic: BIC = "", "BIC dieses Kontos.";
+    kontoinhaber: LINE = "", "Inhaber dieses Kontos, wenn er anders heißt als die Firma.";
+    oeko_kontrollstelle: LINE = "", "Öko-Kontrollstelle der Firma, zum Beispiel DE-ÖKO-006.";
+    logo_mit_name: JA_NEIN = "nein", "Das Logo zeigt den Namen der Firma; er steht dann nicht noch einmal daneben.";
+    anrede: LINE = "Sehr geehrte Damen und Herren,", "Anrede auf Belegen mit Preisen.";
+    gruss: TEXT = "Mit freundlichen Grüßen", "Gruß auf Belegen mit Preisen; darunter steht der Name der Firma.";
+    text_vor_an: TEXT = "", "Text vor den Positionen von Angeboten.";
+    text_nach_an: TEXT = "", "Text nach den Positionen von Angeboten.";
+    text_vor_au: TEXT = "", "Text vor den Positionen von Auftragsbestätigungen.";
+    text_nach_au: TEXT = "", "Text nach den Positionen von Auftragsbestätigungen.";
+    text_vor_ls: TEXT = "", "Text vor den Positionen von Lieferscheinen.";
+    text_nach_ls: TEXT = "", "Text nach den Positionen von Lieferscheinen.";
+    text_vor_re: TEXT = "", "Text vor den Positionen von Rechnungen.";
+    text_nach_re: TEXT = "", "Text nach den Positionen von Rechnungen.";
+    text_vor_bs: TEXT = "", "Text vor den Positionen von Bestellungen.";
+    text_nach_bs: TEXT = "", "Text nach den Positionen von Bestellungen.";
+    text_vor_el: TEXT = "", "Text vor den Positionen von Wareneingängen.";
+    text_nach_el: TEXT = "", "Text nach den Positionen von Wareneingängen.";
+    text_vor_gs: TEXT = "", "Text vor den Positionen von Gutschriften.";
+    text_nach_gs: TEXT = "", "Text nach den Positionen von Gutschriften.";
 }
 
 impl Firma {
@@ -285,7 +253,7 @@ pub struct Logo(Vec<u8>);
 impl Logo {
     /// Checks a file by drawing it, which takes up to some hundred milliseconds: not in a transaction of the writer.
     pub fn of_file(file: Vec<u8>) -> Result<Logo> {
-        let refusal = |error| Failure::Broken(format!("this file cannot be the logo: {error}"));
+        let refusal = |error| Failure::Broken(format!("diese Datei kann nicht das Logo sein: {error}"));
         blatt::check_logo(&file).map_err(refusal)?;
         Ok(Logo(file))
     }

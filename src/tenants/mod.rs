@@ -86,7 +86,7 @@ pub fn set_logo(
 ) -> Result<Option<Changed>> {
     let picture = || -> Result<String> {
         let sha256 = firma::load(&Tx::new(connection, tenant, now))?.logo;
-        Ok(sha256.map(|sha256| format!("a picture (sha256 {})", hex(&sha256))).unwrap_or_default())
+        Ok(sha256.map(|sha256| format!("ein Bild (sha256 {})", hex(&sha256))).unwrap_or_default())
     };
     let before = picture()?;
     firma::set_logo(connection, tenant, logo, now)?;
@@ -97,7 +97,7 @@ fn unknown(name: &str) -> Failure {
     let names: Vec<_> = all_settings().map(|setting| setting.name).collect();
     let nearest = nearest(name, names.iter().copied()).unwrap_or_default();
     Failure::Broken(format!(
-        "there is no setting {name}; did you mean {nearest}? Known are: {}",
+        "die Einstellung {name} gibt es nicht; gemeint ist vielleicht {nearest}. Es gibt: {}",
         names.join(", ")
     ))
 }
@@ -116,7 +116,7 @@ pub fn created(name: &str, test: bool) -> Deed {
 /// Adds a company with its own copy of the tax rates; a test company stays one.
 pub fn create(connection: &Connection, name: &str, test: bool, now: Instant) -> Result<TenantId> {
     if find(connection, name)?.is_some() {
-        return Err(Failure::Broken(format!("there is a company {name} already")));
+        return Err(Failure::Broken(format!("die Firma {name} gibt es schon")));
     }
     connection.execute(
         "insert into tenant (name, angelegt_am, test) values (?1, ?2, ?3)",
@@ -133,8 +133,8 @@ pub fn create(connection: &Connection, name: &str, test: bool, now: Instant) -> 
 pub fn reset(connection: &Connection, tenant: &Tenant) -> Result<usize> {
     if !tenant.test {
         return Err(Failure::Broken(format!(
-            "{} is no test company and can never become one, so nothing of it is deleted: `partnerd tenant create NAME \
-             --test` makes one",
+            "{} ist keine Testfirma und kann keine werden, also wird nichts von ihr gelöscht: `partnerd tenant create NAME \
+             --test` legt eine an",
             tenant.name
         )));
     }

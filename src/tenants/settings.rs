@@ -78,15 +78,11 @@ worded! {
 pub struct Setting {
     /// Name on the command line, and of the column in the table `tenant`.
     pub name: &'static str,
-    /// What can be typed, in German, for the handbook.
+    /// What can be typed.
     pub values: fn() -> String,
-    /// What can be typed, in English, for the command line.
-    pub expected: fn() -> String,
     /// What a new company has, as it would be typed.
     pub default: &'static str,
-    /// What it does: an English sentence for the command line.
-    pub help: &'static str,
-    /// What it does: a German sentence for the handbook.
+    /// What it does: a sentence.
     pub meaning: &'static str,
     /// What a text means, in German, for the pages; none where it is none of its values.
     pub in_words: fn(&str) -> Option<String>,
@@ -107,23 +103,30 @@ impl Setting {
         (choices.len() > 1 && !self.takes("?")).then_some(choices)
     }
 
+    /// What can be typed, each value with its meaning where they can be counted.
+    pub fn explained(&self) -> String {
+        let Some(choices) = self.choices() else { return (self.values)() };
+        let worded = |(value, words): &(String, String)| format!("{value} ({words})");
+        choices.iter().map(worded).collect::<Vec<_>>().join("; ")
+    }
+
     /// What its column holds for a text; an error where that is none of its values.
     pub(super) fn value_of(&self, text: &str) -> Result<Value> {
         (self.stored)(text).ok_or_else(|| self.refusal(text))
     }
 
     pub(super) fn refusal(&self, text: &str) -> Failure {
-        let expected = (self.expected)();
-        Failure::Broken(format!("{} cannot be {text:?}: expected {expected}", self.name))
+        let values = (self.values)();
+        Failure::Broken(format!("{} kann nicht {text:?} sein; möglich ist: {values}", self.name))
     }
 }
 
-/// Declares the table of settings: name, type, default, help, meaning.
+/// Declares the table of settings: name, type, default, meaning.
 macro_rules! settings {
-    ($($name:ident: $type:ty = $default:literal, $help:literal, $meaning:literal;)+) => {
+    ($($name:ident: $type:ty = $default:literal, $meaning:literal;)+) => {
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct Einstellungen {
-            $(#[doc = $help] pub $name: $type,)+
+            $(#[doc = $meaning] pub $name: $type,)+
             /// It is a test company: what it makes is marked as such. Nothing changes that.
             pub test: bool,
         }
@@ -132,9 +135,7 @@ macro_rules! settings {
         pub const SETTINGS: &[Setting] = &[$(Setting {
             name: stringify!($name),
             values: <$type as SettingValue>::values,
-            expected: <$type as SettingValue>::expected,
             default: $default,
-            help: $help,
             meaning: $meaning,
             in_words: |text| <$type as SettingValue>::typed(text).map(|value| value.in_words()),
             stored: |text| <$type as SettingValue>::typed(text).map(|value| value.stored()),
@@ -161,43 +162,30 @@ macro_rules! settings {
 
 settings! {
     steuer_ausland_automatik: bool = "false",
-        "Sales abroad are free of tax by themselves where the law has it so.",
         "Verkäufe ins Ausland sind von selbst steuerfrei, wo das Gesetz es vorsieht.";
     bestellung_ohne_charge: bool = "false",
-        "Purchase orders of tracked articles need no information on the batch.",
         "Bestellungen chargenpflichtiger Artikel brauchen keine Angaben zur Charge.";
     lagerbuchung: Lagerbuchung = "beleg",
-        "lieferung: invoices never move stock.",
         "Welche Belege Bestand bewegen.";
     charge_automatik: ChargeAutomatik = "aus",
-        "fefo: sales items without a batch take those that expire first.",
         "Welche Charge eine Verkaufsposition nimmt, die keine nennt.";
     negativbestand: Strenge = "hinweis",
-        "What happens when more is sold of a batch than there is.",
         "Was geschieht, wenn von einer Charge mehr verkauft wird, als da ist.";
     paarung_monate: Monate = "12",
-        "Deliveries and invoices that are dated further apart meet only by bezug_beleg_id; 0: at any age.",
         "Lieferungen und Rechnungen, deren Datum weiter auseinander liegt, treffen sich nur mit bezug_beleg_id; 0: in jedem Alter.";
     gesperrt_bis: Option<Day> = "",
-        "Documents dated up to this day are neither created nor changed.",
         "Belege mit Datum bis zu diesem Tag werden weder angelegt noch geändert.";
     abschluss_bei_anlage: Vec<BelegTyp> = "",
-        "Documents of these types are final when they are created.",
         "Belege dieser Typen sind mit ihrer Anlage abgeschlossen.";
     abschluss_tagesende: Vec<Tagesabschluss> = "RE,GS",
-        "Documents of these types become final at the end of the day in Berlin on which they were created.",
         "Belege dieser Typen werden am Ende des Berliner Tages abgeschlossen, an dem sie angelegt wurden.";
     unbekannte_parameter: UnbekannteParameter = "ablehnen",
-        "What happens to query parameters that nobody knows.",
         "Was mit Parametern der Adresse geschieht, die niemand kennt.";
     unbekannte_felder: Strenge = "hinweis",
-        "What happens to fields of a body that nobody knows.",
         "Was mit Feldern einer Anfrage geschieht, die niemand kennt.";
     e_rechnung: ERechnungspflicht = "hinweis",
-        "What happens where data for an e-invoice are missing; aus: none is made.",
         "Was geschieht, wenn Angaben für die E-Rechnung fehlen.";
     kleinunternehmer: bool = "false",
-        "Kleinunternehmer of UStG § 19: all sales are free of tax.",
         "Kleinunternehmer nach § 19 UStG: alle Verkäufe ohne Steuer.";
 }
 

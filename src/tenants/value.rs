@@ -7,13 +7,8 @@ use crate::rules::day::Day;
 use crate::rules::document::Belegart;
 
 pub trait SettingValue: Sized {
-    /// What can be typed, in German, for the handbook.
+    /// What can be typed, in German.
     fn values() -> String;
-
-    /// What can be typed, in English, for the help and for messages.
-    fn expected() -> String {
-        Self::values().replace(", ", " or ")
-    }
 
     fn typed(text: &str) -> Option<Self>;
 
@@ -61,10 +56,6 @@ pub struct Monate(pub i32);
 impl SettingValue for Monate {
     fn values() -> String {
         "0 bis 1200".to_owned()
-    }
-
-    fn expected() -> String {
-        "a number from 0 to 1200".to_owned()
     }
 
     fn typed(text: &str) -> Option<Monate> {
@@ -123,10 +114,6 @@ impl SettingValue for Option<Day> {
         "ein Tag wie 30.06.2026 oder nichts".to_owned()
     }
 
-    fn expected() -> String {
-        "a day such as 2026-06-30, or nothing".to_owned()
-    }
-
     fn typed(text: &str) -> Option<Option<Day>> {
         match text {
             "" => Some(None),
@@ -158,10 +145,6 @@ impl<T: Belegart> SettingValue for Vec<T> {
     fn values() -> String {
         let types = T::ALL.iter().map(|typ| format!("{} ({})", typ.text(), typ.in_words()));
         format!("einige von {}, mit Komma getrennt, oder nichts", types.collect::<Vec<_>>().join(", "))
-    }
-
-    fn expected() -> String {
-        format!("some of {}, or nothing", T::texts())
     }
 
     fn typed(text: &str) -> Option<Vec<T>> {

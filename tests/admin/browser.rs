@@ -245,7 +245,7 @@ fn what_is_no_longer_whole_is_not_put_back_and_the_old_database_serves_again() {
     assert_eq!(client.post("/api/v1/kunden", &json!({"name": "Meier"})).status, 201);
     assert_eq!(erika.fill(&format!("{one}/zurueckspielen"), &[("passwort", PASSWORD)]).status, 200);
     let page = erika.after_restore();
-    assert!(page.text.contains("nicht gelungen") && page.text.contains("is not whole"), "{}", page.text);
+    assert!(page.text.contains("nicht gelungen") && page.text.contains("ist nicht heil"), "{}", page.text);
     assert_eq!(client.get("/api/v1/kunden").body["count"], 2);
     assert!(aside(&folder).is_empty());
     server.signal("TERM");

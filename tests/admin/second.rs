@@ -10,7 +10,10 @@ fn a_second_server_is_refused_by_whatever_name_it_knows_the_file() {
     let _server = folder.serve(&[]);
     std::fs::create_dir(folder.file("anders")).unwrap();
     std::os::unix::fs::symlink(folder.file("partnerd.db"), folder.file("anders/link.db")).unwrap();
-    refused(&serve_in_vain(&folder, "anders/link.db"), &["another partnerd serves", "stop it first"]);
+    refused(
+        &serve_in_vain(&folder, "anders/link.db"),
+        &["wird schon von einem anderen partnerd benutzt", "zuerst anhalten"],
+    );
     assert_eq!(
         std::fs::read_dir(folder.file("anders")).unwrap().count(),
         1,
@@ -27,16 +30,16 @@ fn a_file_that_is_served_is_opened_by_no_other_name_and_with_no_deleted_lock() {
     std::fs::create_dir(folder.file("stand")).unwrap();
     std::fs::hard_link(folder.file("partnerd.db"), folder.file("stand/partnerd.db")).unwrap();
     let other = "stand/partnerd.db";
-    refused(&serve_in_vain(&folder, other), &["hard link", "find / -xdev -samefile"]);
-    refused(&folder.run(&["--db", other, "tenant", "list"]), &["hard link"]);
-    refused(&folder.run(&["--db", other, "restore", "gut.db"]), &["hard link"]);
+    refused(&serve_in_vain(&folder, other), &["Hardlink", "find / -xdev -samefile"]);
+    refused(&folder.run(&["--db", other, "tenant", "list"]), &["Hardlink"]);
+    refused(&folder.run(&["--db", other, "restore", "gut.db"]), &["Hardlink"]);
     folder.result(&["tenant", "list"]);
     let doctor = String::from_utf8(folder.run(&["doctor"]).stdout).unwrap();
-    assert!(doctor.contains("2 names"), "{doctor}");
+    assert!(doctor.contains("2 Namen"), "{doctor}");
 
     std::fs::remove_file(folder.file("partnerd.db-lock")).unwrap();
-    refused(&serve_in_vain(&folder, "partnerd.db"), &["lock file was deleted"]);
-    refused(&folder.run(&["restore", "gut.db"]), &["lock file was deleted"]);
+    refused(&serve_in_vain(&folder, "partnerd.db"), &["jemand hat -lock gelöscht"]);
+    refused(&folder.run(&["restore", "gut.db"]), &["jemand hat -lock gelöscht"]);
     drop(server);
     std::fs::remove_file(folder.file("partnerd.db")).unwrap();
     std::fs::rename(folder.file(other), folder.file("partnerd.db")).unwrap();

@@ -60,7 +60,7 @@ pub fn tampered(server: &Server, statement: &str) -> (bool, String) {
 #[test]
 fn whatever_is_altered_removed_or_inserted_is_named() {
     let server = busy(&DAYS);
-    assert_eq!(text(&verify(&server).stdout), "21 rows, none altered, removed or inserted\n");
+    assert_eq!(text(&verify(&server).stdout), "21 Zeilen, keine geändert, entfernt oder eingefügt\n");
     let control = tampered(&server, "create table harmless (x); update kunde set ort = 'Hof'");
     assert!(control.0, "the copy itself is whole: {}", control.1);
     let day = "(select min(tag) + 1 from audit_tag)";
@@ -72,36 +72,45 @@ fn whatever_is_altered_removed_or_inserted_is_named() {
         )
     };
     let mut cases = vec![
-        (format!("delete from audit where {first}"), "2026-07-09, row 3 was removed"),
-        (format!("delete from audit where tag = {day} and lfd_nr = 1"), "2026-07-09, row 1 was removed"),
-        (format!("delete from audit where tag = {day} and lfd_nr = 7"), "2026-07-09, row 7 was removed"),
-        (format!("delete from audit where tag = {day}"), "2026-07-09, row 1 was removed"),
+        (format!("delete from audit where {first}"), "2026-07-09, Zeile 3 wurde entfernt"),
+        (format!("delete from audit where tag = {day} and lfd_nr = 1"), "2026-07-09, Zeile 1 wurde entfernt"),
+        (format!("delete from audit where tag = {day} and lfd_nr = 7"), "2026-07-09, Zeile 7 wurde entfernt"),
+        (format!("delete from audit where tag = {day}"), "2026-07-09, Zeile 1 wurde entfernt"),
         (
             format!("delete from audit where tag = {day}; delete from audit_tag where tag = {day}"),
-            "2026-07-09: the whole day was removed",
+            "2026-07-09: der ganze Tag wurde entfernt",
         ),
         (
             "delete from audit where tag = (select max(tag) from audit);
              delete from audit_tag where tag = (select max(tag) from audit_tag)"
                 .to_owned(),
-            "2026-07-10: the whole day was removed",
+            "2026-07-10: der ganze Tag wurde entfernt",
         ),
-        (copy_row(day, "8"), "2026-07-09, row 8 was inserted"),
-        (copy_row(&format!("{day} + 7"), "1"), "2026-07-16, row 1 was inserted"),
+        (copy_row(day, "8"), "2026-07-09, Zeile 8 wurde eingefügt"),
+        (copy_row(&format!("{day} + 7"), "1"), "2026-07-16, Zeile 1 wurde eingefügt"),
         (
             format!(
                 "update audit set lfd_nr = 99 where tag = {day} and lfd_nr = 3;
                      update audit set lfd_nr = 3 where tag = {day} and lfd_nr = 4;
                      update audit set lfd_nr = 4 where tag = {day} and lfd_nr = 99"
             ),
-            "2026-07-09, row 3 was altered",
+            "2026-07-09, Zeile 3 wurde geändert",
         ),
-        ("update route set muster = '/x' where muster = '/api/v1/kunden/{id}'".to_owned(), "was altered"),
-        ("delete from audit_kopf".to_owned(), "the head of the log was removed"),
-        ("update audit_kopf set geloescht_bis = 99999".to_owned(), "days that are not over were dropped"),
-        (format!("update audit_tag set vortag = null where tag = {day}"), "2026-07-09, row 1 was altered"),
-        (format!("update audit_tag set letzte_nr = 6 where tag = {day}"), "2026-07-09, row 7 was inserted"),
-        (format!("update audit_tag set ab_nr = 1 where tag = {day}"), "2026-07-09, row 1 was inserted"),
+        ("update route set muster = '/x' where muster = '/api/v1/kunden/{id}'".to_owned(), "wurde geändert"),
+        ("delete from audit_kopf".to_owned(), "das Ende des Protokolls wurde entfernt"),
+        (
+            "update audit_kopf set geloescht_bis = 99999".to_owned(),
+            "Tage, die noch nicht vorbei sind, wurden gelöscht",
+        ),
+        (
+            format!("update audit_tag set vortag = null where tag = {day}"),
+            "2026-07-09, Zeile 1 wurde geändert",
+        ),
+        (
+            format!("update audit_tag set letzte_nr = 6 where tag = {day}"),
+            "2026-07-09, Zeile 7 wurde eingefügt",
+        ),
+        (format!("update audit_tag set ab_nr = 1 where tag = {day}"), "2026-07-09, Zeile 1 wurde eingefügt"),
     ];
     let columns = [
         "am = am + 1",
@@ -123,7 +132,8 @@ fn whatever_is_altered_removed_or_inserted_is_named() {
         "pruefsumme = randomblob(32)",
     ];
     for change in columns {
-        cases.push((format!("update audit set {change} where {first}"), "2026-07-09, row 3 was altered"));
+        cases
+            .push((format!("update audit set {change} where {first}"), "2026-07-09, Zeile 3 wurde geändert"));
     }
     for (statement, expected) in &cases {
         let (whole, said) = tampered(&server, statement);
@@ -141,7 +151,7 @@ fn old_rows_are_dropped_after_they_were_written_to_a_file_and_the_rest_is_still_
         assert!(Instant::now() < until, "old rows are never dropped");
         sleep(Duration::from_millis(20));
     }
-    assert_eq!(text(&verify(&server).stdout), "7 rows, none altered, removed or inserted\n");
+    assert_eq!(text(&verify(&server).stdout), "7 Zeilen, keine geändert, entfernt oder eingefügt\n");
     let file = server.database.with_file_name("old.jsonl");
     let file = file.to_str().unwrap();
     let rollover = server.cli(&["--json", "audit", "rollover", "--days", "1", "--export", file]);
@@ -156,9 +166,9 @@ fn old_rows_are_dropped_after_they_were_written_to_a_file_and_the_rest_is_still_
         rows.iter().all(|row| row["day"] == "2026-07-10" && row["checksum"].as_str().unwrap().len() == 64)
     );
     assert_eq!(rows.iter().filter(|row| row["route"] == "/api/v1/kunden" && row["status"] == 201).count(), 2);
-    assert_eq!(text(&verify(&server).stdout), "0 rows, none altered, removed or inserted\n");
+    assert_eq!(text(&verify(&server).stdout), "0 Zeilen, keine geändert, entfernt oder eingefügt\n");
     let again = server.cli(&["audit", "rollover", "--days", "1", "--export", file]);
-    assert!(!again.status.success() && text(&again.stderr).contains("is there already"), "never overwritten");
+    assert!(!again.status.success() && text(&again.stderr).contains("gibt es schon"), "never overwritten");
 }
 
 #[test]
@@ -172,7 +182,7 @@ fn a_day_that_is_dropped_in_part_is_still_proved() {
     );
     assert!(tampered(&server, &dropped).0);
     let further = format!("{dropped}; delete from audit where tag = {day} and lfd_nr = 5");
-    assert!(tampered(&server, &further).1.contains("2026-07-08, row 5 was removed"));
+    assert!(tampered(&server, &further).1.contains("2026-07-08, Zeile 5 wurde entfernt"));
 }
 
 /// What is kept for a time: days of the log, changes, stored answers.

@@ -104,7 +104,7 @@ fn a_folder_with_backups_of_another_database_of_the_same_name_is_left_alone() {
     first.set_clock("2026-07-11T10:00:00Z");
     until(&own);
     let before = own.map(|name| std::fs::read(folder.join(name)).unwrap());
-    assert!(backups(&first).contains("2 are kept"), "{}", backups(&first));
+    assert!(backups(&first).contains("2 aufgehoben"), "{}", backups(&first));
 
     // Both are called test.db. The second one comes on the next days, when two would be one too many.
     let second = Server::start_with("2026-07-12T10:00:00Z", policy());
@@ -113,8 +113,8 @@ fn a_folder_with_backups_of_another_database_of_the_same_name_is_left_alone() {
     assert_eq!(files(&folder), ["test-2026-07-09.db-part-4711", own[0], own[1]]);
     assert_eq!(own.map(|name| std::fs::read(folder.join(name)).unwrap()), before);
     let said = backups(&second);
-    assert!(said.contains("wrong") && said.contains("is a backup of another database"), "{said}");
-    assert!(backups(&first).contains("2 are kept"));
+    assert!(said.contains("wrong") && said.contains("ist die Sicherung einer anderen Datenbank"), "{said}");
+    assert!(backups(&first).contains("2 aufgehoben"));
     // The first one goes on.
     first.set_clock("2026-07-13T10:00:00Z");
     until(&[own[1], "test-2026-07-13.db"]);

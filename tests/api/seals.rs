@@ -183,23 +183,23 @@ const NEWEST: &str = "id = (select max(id) from beleg where ereignis_am is not n
 
 fn attacks_on_the_log() -> Vec<Attack> {
     vec![
-        ("the tail of a day is cut", "2026-07-09: the head of the day was altered", false, Box::new(|forger| {
+        ("the tail of a day is cut", "2026-07-09: das Ende des Tages wurde geändert", false, Box::new(|forger| {
             forger.rewrite(9, ROWS, Vec::clear);
         })),
-        ("the first rows are cut", "2026-07-08: the head of the day was altered", false, sql(
+        ("the first rows are cut", "2026-07-08: das Ende des Tages wurde geändert", false, sql(
             "update audit_tag set ab_nr = 3, ab_pruefsumme = (select pruefsumme from audit where tag = DAY_8 and lfd_nr = 3)
                where tag = DAY_8;
              delete from audit where tag = DAY_8 and lfd_nr <= 3",
         )),
-        ("the first day is dropped", "the head of the log was altered", false, sql(
+        ("the first day is dropped", "das Ende des Protokolls wurde geändert", false, sql(
             "delete from audit where tag = DAY_8; delete from audit_tag where tag = DAY_8;
              update audit_kopf set geloescht_bis = DAY_8",
         )),
-        ("all days but the last are dropped", "the head of the log was altered", false, sql(
+        ("all days but the last are dropped", "das Ende des Protokolls wurde geändert", false, sql(
             "delete from audit where tag < DAY_10; delete from audit_tag where tag < DAY_10;
              update audit_kopf set geloescht_bis = DAY_9",
         )),
-        ("a day in the middle is removed, and the next one chained to the one before it", "the head of the log was altered",
+        ("a day in the middle is removed, and the next one chained to the one before it", "das Ende des Protokolls wurde geändert",
          false, Box::new(|forger| {
             let rows = forger.rows(10, 1);
             forger.sql(&format!(
@@ -210,34 +210,34 @@ fn attacks_on_the_log() -> Vec<Attack> {
             ));
             forger.add(&rows);
         })),
-        ("the last day is removed", "the head of the log was altered", false, sql(
+        ("the last day is removed", "das Ende des Protokolls wurde geändert", false, sql(
             "delete from audit where tag = DAY_10; delete from audit_tag where tag = DAY_10;
              update audit_kopf set letzter_tag = DAY_9",
         )),
-        ("the whole log is removed", "the head of the log was removed", false, sql(
+        ("the whole log is removed", "das Ende des Protokolls wurde entfernt", false, sql(
             "delete from audit; delete from audit_tag; delete from audit_kopf",
         )),
-        ("the whole log and all seals are removed", "the seals were removed", false, sql(
+        ("the whole log and all seals are removed", "die Siegel wurden entfernt", false, sql(
             "delete from audit; delete from audit_tag; delete from audit_kopf; delete from siegel_beginn;
              update nachweis set mac = null; update kette set mac = null",
         )),
-        ("all seals are removed", "the seals were removed", false, sql(
+        ("all seals are removed", "die Siegel wurden entfernt", false, sql(
             "delete from siegel_beginn; update audit set mac = null; update audit_tag set mac = null;
              update audit_kopf set mac = null; update nachweis set mac = null; update kette set mac = null",
         )),
-        ("a row is altered and all behind it chained anew", "2026-07-09, row 3 was altered", false, Box::new(|forger| {
+        ("a row is altered and all behind it chained anew", "2026-07-09, Zeile 3 wurde geändert", false, Box::new(|forger| {
             forger.rewrite(9, 3, |rows| rows[0].pfad = "/api/v1/artikel".to_owned());
         })),
-        ("a row is inserted and all behind it chained anew", "2026-07-09, row 4 was altered", false, Box::new(|forger| {
+        ("a row is inserted and all behind it chained anew", "2026-07-09, Zeile 4 wurde geändert", false, Box::new(|forger| {
             forger.rewrite(9, 4, |rows| rows.insert(0, rows[1].clone()));
         })),
-        ("a row is removed and all behind it chained anew", "2026-07-09, row 5 was altered", false, Box::new(|forger| {
+        ("a row is removed and all behind it chained anew", "2026-07-09, Zeile 5 wurde geändert", false, Box::new(|forger| {
             forger.rewrite(9, 5, |rows| drop(rows.remove(0)));
         })),
-        ("a row is appended", "2026-07-10, row 13 was altered", false, Box::new(|forger| {
+        ("a row is appended", "2026-07-10, Zeile 13 wurde geändert", false, Box::new(|forger| {
             forger.add(&forger.rows(10, ROWS));
         })),
-        ("a row is altered and has the seals of before", "2026-07-09, row 12 was altered", false, Box::new(|forger| {
+        ("a row is altered and has the seals of before", "2026-07-09, Zeile 12 wurde geändert", false, Box::new(|forger| {
             forger.sql("create table seals as select tag, lfd_nr, mac from audit;
                         create table heads as select tag, mac from audit_tag");
             forger.rewrite(9, ROWS, |rows| rows[0].status = 418);
@@ -245,29 +245,29 @@ fn attacks_on_the_log() -> Vec<Attack> {
                         update audit_tag set mac = (select h.mac from heads h where h.tag = audit_tag.tag);
                         drop table seals; drop table heads");
         })),
-        ("rows are said to be older than the seals", "2026-07-09: the head of the day was altered", false,
+        ("rows are said to be older than the seals", "2026-07-09: das Ende des Tages wurde geändert", false,
          Box::new(|forger| {
             forger.rewrite(9, 3, |rows| rows[0].status = 418);
             forger.sql(&format!("update audit_tag set mac_ab_nr = letzte_nr where tag = {}", tag(9)));
         })),
-        ("the seal of a row is gone", "2026-07-08, row 2 was altered", false, sql(
+        ("the seal of a row is gone", "2026-07-08, Zeile 2 wurde geändert", false, sql(
             "update audit set mac = null where tag = DAY_8 and lfd_nr = 2",
         )),
-        ("the seal of a day is gone", "2026-07-08: the head of the day was altered", false, sql(
+        ("the seal of a day is gone", "2026-07-08: das Ende des Tages wurde geändert", false, sql(
             "update audit_tag set mac = null where tag = DAY_8",
         )),
-        ("the seal of the log is gone", "the head of the log was altered", false, sql("update audit_kopf set mac = null")),
-        ("a person is said to have acted", "2026-07-08, row 2 was altered", true, sql(
+        ("the seal of the log is gone", "das Ende des Protokolls wurde geändert", false, sql("update audit_kopf set mac = null")),
+        ("a person is said to have acted", "2026-07-08, Zeile 2 wurde geändert", true, sql(
             "update audit set person = 7, key_id = null where tag = DAY_8 and lfd_nr = 2",
         )),
-        ("the seals are said to be of another secret", "the seals were removed", false, sql(
+        ("the seals are said to be of another secret", "die Siegel wurden entfernt", false, sql(
             "update siegel_beginn set geheimnis = randomblob(8)",
         )),
-        ("the seals are said to have begun later", "the seals were removed", false, sql("update siegel_beginn set am = am + 1")),
-        ("a further beginning is inserted", "the seals were removed", false, sql(
+        ("the seals are said to have begun later", "die Siegel wurden entfernt", false, sql("update siegel_beginn set am = am + 1")),
+        ("a further beginning is inserted", "die Siegel wurden entfernt", false, sql(
             "insert into siegel_beginn values (2, 1783677600000, randomblob(8), 'geheimnis', randomblob(32))",
         )),
-        ("the first beginning is removed", "beginning 1 of the seals was removed", true, sql(
+        ("the first beginning is removed", "Anfang 1 der Siegel wurde entfernt", true, sql(
             "update siegel_beginn set nr = 2",
         )),
     ]
@@ -276,71 +276,71 @@ fn attacks_on_the_log() -> Vec<Attack> {
 fn attacks_on_documents() -> Vec<Attack> {
     let newest = |change: &str| sql(&format!("update beleg set {change} where {NEWEST}"));
     vec![
-        ("the newest final document is altered", "was altered", true,
+        ("the newest final document is altered", "wurde geändert", true,
          newest("notizen = 'bar bezahlt'")),
-        ("the newest final document is altered, and finalised again", "was altered", true, Box::new(|forger| {
+        ("the newest final document is altered, and finalised again", "wurde geändert", true, Box::new(|forger| {
             // The evidence keeps the row of the first time; a second one comes behind it.
             refinalise(forger, "");
         })),
-        ("and what the evidence had of it is removed", "of the evidence was altered", false, Box::new(|forger| {
+        ("and what the evidence had of it is removed", "der Kette der Nachweise wurde geändert", false, Box::new(|forger| {
             refinalise(forger, "delete from beleg_pdf where beleg_id = (select max(id) from beleg where ereignis_am is not null);
                delete from nachweis where nr >= (select min(nr) from nachweis n
                  where n.id = (select max(id) from beleg where ereignis_am is not null));
                update kette set letzte_nr = (select max(nr) from nachweis),
                  pruefsumme = (select pruefsumme from nachweis order by nr desc limit 1) where name = 'nachweis';");
         })),
-        ("the state of a final document is altered", "the state of each final document follows from its history", true,
+        ("the state of a final document is altered", "der Stand jedes abgeschlossenen Belegs folgt aus seinem Verlauf", true,
          newest("status = 'erledigt'")),
-        ("a change is not in the history", "each change of a document is in its history", true, newest("version = version + 1")),
-        ("the content of a PDF is replaced", "the content of PDF", true,
+        ("a change is not in the history", "jede Änderung eines Belegs steht in seinem Verlauf", true, newest("version = version + 1")),
+        ("the content of a PDF is replaced", "der Inhalt von PDF", true,
          sql("update beleg_pdf set inhalt = x'255044462d' where rowid = 1")),
-        ("a PDF is replaced by another one with its sha256", "was altered", true, sql(
+        ("a PDF is replaced by another one with its sha256", "wurde geändert", true, sql(
             "update beleg_pdf set inhalt = (select inhalt from beleg_pdf where rowid = 2),
                sha256 = (select sha256 from beleg_pdf where rowid = 2) where rowid = 1",
         )),
-        ("a PDF is deleted", "was removed", true, sql("delete from beleg_pdf where rowid = 1")),
-        ("a PDF is inserted", "was inserted", true, sql(
+        ("a PDF is deleted", "wurde entfernt", true, sql("delete from beleg_pdf where rowid = 1")),
+        ("a PDF is inserted", "wurde eingefügt", true, sql(
             "insert into beleg_pdf select tenant_id, randomblob(16), beleg_id, dateiname, sha256, erstellt_am, inhalt
                from beleg_pdf where rowid = 1",
         )),
-        ("a PDF is deleted with its evidence", "of the evidence was removed", true, sql(
+        ("a PDF is deleted with its evidence", "der Kette der Nachweise wurde entfernt", true, sql(
             "delete from nachweis where id = (select id from beleg_pdf where rowid = 1); delete from beleg_pdf where rowid = 1",
         )),
-        ("the last PDF is deleted, and the end of the evidence cut", "the head of the evidence was altered", false, sql(
+        ("the last PDF is deleted, and the end of the evidence cut", "das Ende der Kette der Nachweise wurde geändert", false, sql(
             "delete from beleg_pdf where id = (select id from nachweis where art = 'pdf' order by nr desc limit 1);
              delete from nachweis where nr >= (select max(nr) from nachweis where art = 'pdf');
              update kette set letzte_nr = (select max(nr) from nachweis),
                pruefsumme = (select pruefsumme from nachweis order by nr desc limit 1) where name = 'nachweis'",
         )),
-        ("a version of the history is replaced", "version 1 of document", true,
+        ("a version of the history is replaced", "Stand 1 von Beleg", true,
          sql("update beleg_verlauf set beleg = replace(beleg, '\"status\":\"offen\"', '\"status\":\"final\"') where rowid = 1")),
-        ("the positions of a version are replaced", "version 1 of document", true,
+        ("the positions of a version are replaced", "Stand 1 von Beleg", true,
          sql("update beleg_verlauf_positionen set positionen = replace(positionen, 'Fracht', 'Spende') where rowid = 1")),
-        ("the positions of a version are deleted", "version 1 of document", true,
+        ("the positions of a version are deleted", "Stand 1 von Beleg", true,
          sql("delete from beleg_verlauf_positionen where rowid = 1")),
-        ("a version of the history is deleted", "version 1 of document", true, sql("delete from beleg_verlauf where rowid = 1")),
-        ("a version of the history is inserted", "was inserted", true, sql(
+        ("a version of the history is deleted", "Stand 1 von Beleg", true, sql("delete from beleg_verlauf where rowid = 1")),
+        ("a version of the history is inserted", "wurde eingefügt", true, sql(
             "insert into beleg_verlauf select tenant_id, beleg_id, 77, am, key_id, aktion, beleg from beleg_verlauf
                where rowid = 1",
         )),
-        ("a change of a partner is altered", "the content of version 2 of partner", true,
+        ("a change of a partner is altered", "der Inhalt von Stand 2 von Partner", true,
          sql("update kunde_verlauf set felder = replace(felder, '0815', '4711')")),
-        ("a change of a partner is said to be of another key", "version 2 of partner", true,
+        ("a change of a partner is said to be of another key", "Stand 2 von Partner", true,
          sql("update kunde_verlauf set key_id = 'x'")),
-        ("a change of a partner is deleted", "version 2 of partner", true, sql("delete from kunde_verlauf")),
-        ("a change of a partner is inserted", "was inserted", true, sql(
+        ("a change of a partner is deleted", "Stand 2 von Partner", true, sql("delete from kunde_verlauf")),
+        ("a change of a partner is inserted", "wurde eingefügt", true, sql(
             "insert into kunde_verlauf select tenant_id, kunde_id, 77, am, key_id, felder, sha256 from kunde_verlauf limit 1",
         )),
-        ("an attachment is altered", "the content of attachment", true,
+        ("an attachment is altered", "der Inhalt von Anhang", true,
          sql("update anhang set inhalt = x'00' where rowid = 1")),
-        ("an attachment has another name", "was altered", true, sql("update anhang set dateiname = 'x.txt' where rowid = 1")),
-        ("an attachment is deleted", "was removed", true, sql("delete from anhang where rowid = 1")),
-        ("the whole evidence is removed", "the head of the evidence was altered", true, sql(
+        ("an attachment has another name", "wurde geändert", true, sql("update anhang set dateiname = 'x.txt' where rowid = 1")),
+        ("an attachment is deleted", "wurde entfernt", true, sql("delete from anhang where rowid = 1")),
+        ("the whole evidence is removed", "das Ende der Kette der Nachweise wurde geändert", true, sql(
             "delete from nachweis; update kette set letzte_nr = 0, pruefsumme = zeroblob(32) where name = 'nachweis'",
         )),
-        ("the head of the evidence is removed", "the head of the evidence was removed", true,
+        ("the head of the evidence is removed", "das Ende der Kette der Nachweise wurde entfernt", true,
          sql("delete from kette where name = 'nachweis'")),
-        ("the seal of the evidence is gone", "the head of the evidence was altered", false,
+        ("the seal of the evidence is gone", "das Ende der Kette der Nachweise wurde geändert", false,
          sql("update kette set mac = null where name = 'nachweis'")),
     ]
 }
@@ -409,18 +409,18 @@ fn what_was_forged_is_not_sealed_by_what_comes_after_it() {
                  update audit_tag set letzte_nr = {ROWS} - 1, pruefsumme =
                    (select pruefsumme from audit where tag = {day} and lfd_nr = {ROWS} - 1) where tag = {day}"
             ),
-            "2026-07-10: the head of the day was altered",
+            "2026-07-10: das Ende des Tages wurde geändert",
         ),
         (
             format!(
                 "delete from audit where tag = {day} - 2; delete from audit_tag where tag = {day} - 2;
                  update audit_kopf set geloescht_bis = {day} - 2"
             ),
-            "the head of the log was altered",
+            "das Ende des Protokolls wurde geändert",
         ),
         (
             "update kette set mac = zeroblob(32) where name = 'nachweis'".to_owned(),
-            "the head of the evidence was altered",
+            "das Ende der Kette der Nachweise wurde geändert",
         ),
     ];
     for (statements, expected) in cases {
@@ -475,26 +475,35 @@ fn what_was_removed_since_a_backup_is_found_against_it() {
     let head = "select letzte_nr, lower(hex(pruefsumme)) from audit_kopie order by tag desc limit 1";
     let head = Connection::open(backup).unwrap().query_row(head, [], |row| Ok((row.get(0)?, row.get(1)?)));
     let (last, checksum): (i64, String) = head.unwrap();
-    let end = format!(" row {last} checksum {checksum}");
+    let end = format!(" Zeile {last} Prüfsumme {checksum}");
     assert!(report[0]["audit_head"].as_str().unwrap().ends_with(&end), "{report}");
-    assert!(report[0]["evidence_head"].as_str().unwrap().starts_with("evidence row "), "{report}");
+    assert!(
+        report[0]["evidence_head"].as_str().unwrap().starts_with("Kette der Nachweise Zeile "),
+        "{report}"
+    );
     assert!(verify(&server.database, backup).status.success());
     assert_eq!(old.said(), "", "the old file alone is whole");
     let said_of_old = || String::from_utf8_lossy(&verify(&old.file, backup).stderr).into_owned();
     let said = said_of_old();
-    assert!(said.contains("2026-07-10, row 13 was removed since the backup"), "{said}");
+    assert!(said.contains("2026-07-10, Zeile 13 wurde entfernt, seit der Sicherung"), "{said}");
     old.sql(&format!(
         "attach '{backup}' as b; delete from audit; insert into audit select * from b.audit; delete from audit_tag;
          insert into audit_tag select * from b.audit_tag; delete from audit_kopf;
          insert into audit_kopf select * from b.audit_kopf"
     ));
     let said = said_of_old();
-    assert!(said.contains("the administration log up to row 2 was removed since the backup"), "{said}");
+    assert!(
+        said.contains("die Kette der Änderungen bis Zeile 2 wurde seit der Sicherung entfernt"),
+        "{said}"
+    );
     let changes = "insert or ignore into verwaltung select * from b.verwaltung";
     let head = "insert or replace into kette select * from b.kette where name = 'verwaltung'";
     old.sql(&format!("attach '{backup}' as b; {changes}; {head}"));
     let said = said_of_old();
-    assert!(said.contains("the evidence up to row") && said.contains("was removed since"), "{said}");
+    assert!(
+        said.contains("die Kette der Nachweise bis Zeile") && said.contains("seit der Sicherung entfernt"),
+        "{said}"
+    );
     let output = verify(&Server::start().database, backup);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("of another database"), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("einer anderen Datenbank"), "{output:?}");
 }

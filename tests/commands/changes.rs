@@ -36,14 +36,14 @@ fn a_setting_says_what_it_was_and_what_it_is() {
     let set = |settings: &[&str]| said(&folder.run(&[&["tenant", "set", "Mühle"], settings].concat()), 0);
     assert_eq!(
         set(&["negativbestand=ablehnen", "gesperrt_bis=2025-12-31", "ort=Hof", "lagerbuchung=beleg"]),
-        "negativbestand: hinweis -> ablehnen\ngesperrt_bis: nothing -> 2025-12-31\nort: nothing -> Hof\n"
+        "negativbestand: hinweis -> ablehnen\ngesperrt_bis: nichts -> 2025-12-31\nort: nichts -> Hof\n"
     );
     assert_eq!(
         set(&["gesperrt_bis=", "ort=Naila"]),
-        "gesperrt_bis: 2025-12-31 -> nothing\nort: Hof -> Naila\n"
+        "gesperrt_bis: 2025-12-31 -> nichts\nort: Hof -> Naila\n"
     );
     let before = noted(&folder).len();
-    assert!(set(&["ort=Naila"]).contains("Nothing changed"));
+    assert!(set(&["ort=Naila"]).contains("Nichts hat sich geändert"));
     assert_eq!(noted(&folder).len(), before, "what changes nothing is no change");
 }
 
@@ -62,7 +62,7 @@ fn tenant_show_names_value_default_and_meaning_of_each_setting() {
             _ => setting.default,
         };
         assert_eq!((row["value"].as_str(), row["default"].as_str()), (Some(expected), Some(setting.default)));
-        assert_eq!(row["help"], setting.help);
+        assert_eq!(row["help"], setting.meaning);
     }
 }
 
@@ -116,7 +116,7 @@ fn changes_of_settings_keys_and_imports_are_rows_of_the_log_with_their_actor() {
     assert!(rows(&folder, &["audit", "changes", "--since", "2999-01-01"]).is_empty());
     let table = folder.result(&["audit", "changes"]);
     assert!(
-        table.contains(&format!("key {id} test changed")) && table.contains("daily-limit: 10000 -> 5"),
+        table.contains(&format!("Schlüssel {id} test geändert")) && table.contains("daily-limit: 10000 -> 5"),
         "{table}"
     );
     let csv = folder.result(&["audit", "changes", "--csv"]);
@@ -237,27 +237,27 @@ fn changes_cannot_be_altered_removed_or_inserted() {
     let cases = [
         (
             "update verwaltung set gegenstand = json_set(gegenstand, '$.name', 'X') where nr = 1",
-            "was altered",
+            "wurde geändert",
         ),
         (
             "update verwaltung set akteur = json_set(akteur, '$.befehl.konto', 'anna') where nr = 2",
-            "was altered",
+            "wurde geändert",
         ),
-        ("update verwaltung set nachher = '{\"scopes\":\"\"}' where nr = 4", "was altered"),
-        ("update verwaltung set am = am + 1 where nr = 2", "was altered"),
-        ("update verwaltung set tat = 'geloescht' where nr = 2", "was altered"),
-        ("delete from verwaltung where nr = 1", "row 1 of the administration log was removed"),
-        ("delete from verwaltung where nr = 2", "row 2 of the administration log was removed"),
-        ("delete from verwaltung", "row 1 of the administration log was removed"),
+        ("update verwaltung set nachher = '{\"scopes\":\"\"}' where nr = 4", "wurde geändert"),
+        ("update verwaltung set am = am + 1 where nr = 2", "wurde geändert"),
+        ("update verwaltung set tat = 'geloescht' where nr = 2", "wurde geändert"),
+        ("delete from verwaltung where nr = 1", "Zeile 1 der Kette der Änderungen wurde entfernt"),
+        ("delete from verwaltung where nr = 2", "Zeile 2 der Kette der Änderungen wurde entfernt"),
+        ("delete from verwaltung", "Zeile 1 der Kette der Änderungen wurde entfernt"),
         (
             "delete from verwaltung; update kette set letzte_nr = 0, pruefsumme = zeroblob(32)
              where name = 'verwaltung'",
-            "the head of the administration log was altered",
+            "das Ende der Kette der Änderungen wurde geändert",
         ),
         (
             "delete from verwaltung; update kette set ab_nr = letzte_nr, ab_pruefsumme = pruefsumme
              where name = 'verwaltung'",
-            "the head of the administration log was altered",
+            "das Ende der Kette der Änderungen wurde geändert",
         ),
     ];
     for (statement, finding) in cases {

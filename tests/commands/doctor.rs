@@ -44,7 +44,7 @@ fn a_healthy_file_of_another_user_is_no_damage() {
     };
     let [(state, finding)] = looked(&other, "database").try_into().unwrap();
     assert_eq!(state, "wrong");
-    for word in ["partnerd.db", "of the user root", "may not read", "sudo -u"] {
+    for word in ["partnerd.db", "des Benutzers root", "nicht lesen darf", "sudo -u"] {
         assert!(finding.contains(word), "{finding}");
     }
     assert!(!finding.contains("restore"), "{finding}");
@@ -75,13 +75,13 @@ fn files_that_nobody_uses_are_named_with_what_to_do() {
     let folder = Folder::new();
     folder.company("Mühle");
     let files = || looked(&folder.run(&["--json", "doctor"]), "files");
-    assert_eq!(files(), [("ok".to_owned(), "nothing is there that is not used".to_owned())]);
+    assert_eq!(files(), [("ok".to_owned(), "daneben liegt nichts, was niemand benutzt".to_owned())]);
     let cases = [
-        ("partnerd.db-audit-damaged-7", "rows of the log"),
-        ("partnerd.db-restore-part-12", "cut off"),
-        ("partnerd.db-before-v3-2026-01-01", "older state"),
-        ("partnerd.db-audit-journal-x", "is no file of partnerd"),
-        ("partnerd.db-kopie", "is no file of partnerd"),
+        ("partnerd.db-audit-damaged-7", "Zeilen des Protokolls"),
+        ("partnerd.db-restore-part-12", "abgebrochen"),
+        ("partnerd.db-before-v3-2026-01-01", "älterer Stand"),
+        ("partnerd.db-audit-journal-x", "keine Datei von partnerd"),
+        ("partnerd.db-kopie", "keine Datei von partnerd"),
     ];
     for (name, _) in cases {
         folder.write(name, "");
@@ -111,19 +111,19 @@ fn from_where_the_pages_are_reached_is_said() {
         "tls_certificate = \"partnerd-cert.pem\"\ntls_key = \"partnerd-key.pem\"\nleitstand = \"netz\"\n";
     let proxy = "leitstand = \"netz\"\ntrusted_proxies = \"127.0.0.1\"\n";
     for (settings, state, words) in [
-        ("", "ok", &["this machine alone", "http://127.0.0.1:8080/leitstand"][..]),
-        ("listen = \"0.0.0.0:81\"", "ok", &["this machine alone", "http://localhost:81/leitstand"]),
+        ("", "ok", &["nur für diesen Rechner", "http://127.0.0.1:8080/leitstand"][..]),
+        ("listen = \"0.0.0.0:81\"", "ok", &["nur für diesen Rechner", "http://localhost:81/leitstand"]),
         ("listen = \"[::1]:81\"", "ok", &["http://[::1]:81/leitstand"]),
         (
             "listen = \"192.0.2.7:81\"",
             "warning",
             &["192.0.2.7:81", "leitstand = \"netz\"", "listen = \"0.0.0.0:81\""],
         ),
-        ("leitstand = \"aus\"", "ok", &["off", "leitstand"]),
+        ("leitstand = \"aus\"", "ok", &["aus", "leitstand"]),
         (
             &format!("{tls}listen = \"0.0.0.0:8443\""),
             "ok",
-            &["for the network", "https://ADDRESS:8443/leitstand", "hosts"],
+            &["für das Netz", "https://ADRESSE:8443/leitstand", "hosts"],
         ),
         (&format!("{tls}listen = \"192.0.2.7:8443\""), "ok", &["https://192.0.2.7:8443/leitstand", "hosts"]),
         (
@@ -133,9 +133,13 @@ fn from_where_the_pages_are_reached_is_said() {
                 "https://muehle.local:8443/leitstand, https://waage_1:8443/leitstand, https://[2001:db8::4]:8443/leitstand",
             ],
         ),
-        (tls, "warning", &["127.0.0.1:8080", "this machine alone", "listen = \"0.0.0.0:8080\""]),
-        (proxy, "warning", &["behind the proxy", "hosts names none"]),
-        (&format!("{proxy}hosts = \"muehle.example\""), "ok", &["behind the proxy", "as muehle.example"]),
+        (
+            tls,
+            "warning",
+            &["127.0.0.1:8080", "nur Verbindungen dieses Rechners", "listen = \"0.0.0.0:8080\""],
+        ),
+        (proxy, "warning", &["hinter dem Proxy", "hosts nennt keinen"]),
+        (&format!("{proxy}hosts = \"muehle.example\""), "ok", &["hinter dem Proxy", "als muehle.example"]),
     ] {
         let config = folder.write("partnerd.toml", settings);
         let output = folder.run(&["--json", "--config", &config, "doctor"]);
@@ -154,12 +158,12 @@ fn settings_of_the_pages_that_cannot_hold_are_named_before_the_start() {
     let folder = Folder::new();
     folder.company("Mühle");
     let cases = [
-        ("leitstand = \"netz\"", &["netz", "without TLS", "tls_certificate", "trusted_proxies"][..]),
+        ("leitstand = \"netz\"", &["netz", "ohne TLS", "tls_certificate", "trusted_proxies"][..]),
         ("leitstand = \"offen\"", &["leitstand", "lokal", "netz", "aus"]),
-        ("hosts = \"https://muehle.local\"", &["hosts", "https://muehle.local", "without scheme"]),
-        ("hosts = \"muehle.local:8443\"", &["muehle.local:8443", "port"]),
-        ("hosts = \"muehle.local/leitstand\"", &["muehle.local/leitstand", "path"]),
-        ("hosts = \"waage.local, muehle local\"", &["muehle local", "blanks"]),
+        ("hosts = \"https://muehle.local\"", &["hosts", "https://muehle.local", "ohne http"]),
+        ("hosts = \"muehle.local:8443\"", &["muehle.local:8443", "Port"]),
+        ("hosts = \"muehle.local/leitstand\"", &["muehle.local/leitstand", "Pfad"]),
+        ("hosts = \"waage.local, muehle local\"", &["muehle local", "Leerzeichen"]),
         ("hosts = \"muehle.local.\"", &["muehle.local."]),
         ("hosts = \"*.muehle.local\"", &["*.muehle.local"]),
         ("hosts = \".local\"", &["\".local\""]),

@@ -71,7 +71,7 @@ fn a_purpose_gives_the_scopes_that_its_program_needs_and_the_help_lists_them() {
         let scopes = listed(&folder, &key)["scopes"].as_str().unwrap().to_owned();
         assert!(scopes.contains(has) && !scopes.contains(lacks), "{purpose}: {scopes}");
         assert!(help.contains(&format!("{purpose}: {}", scopes.replace(' ', ", "))), "{purpose}: {help}");
-        assert!(folder.result(&["key", "list"]).contains(&format!("for {purpose}")));
+        assert!(folder.result(&["key", "list"]).contains(&format!("für {purpose}")));
     }
     let both = key(&folder, "both", &["--for", "dms", "--for", "kasse", "--scope", "waage:read"]);
     let scopes = listed(&folder, &both)["scopes"].clone();
@@ -99,7 +99,7 @@ fn a_key_in_a_file_is_for_its_owner_alone_and_a_redirected_one_is_warned_of() {
     // A file that is there stays, and no key is made that nobody knows.
     let keys = rows(&folder, &["key", "list"]).len();
     let complaint = said(&folder.run(&[&create[..], &["--out", "a.key"]].concat()), 1);
-    assert!(complaint.contains("a.key is there already"), "{complaint}");
+    assert!(complaint.contains("a.key gibt es schon"), "{complaint}");
     assert_eq!(std::fs::read_to_string(folder.file("a.key")).unwrap(), text);
     said(&folder.run(&[&create[..], &["--out", "gibt/es/nicht.key"]].concat()), 1);
     assert_eq!(rows(&folder, &["key", "list"]).len(), keys);
@@ -123,7 +123,10 @@ fn the_list_says_in_which_state_a_key_is_and_how_it_is_used() {
     folder.company("Mühle");
     let create = ["key", "create", "--tenant", "Mühle", "--label", "x", "--all-scopes", "--expires"];
     let complaint = said(&folder.run(&[&create[..], &["2020-01-01"]].concat()), 1);
-    assert!(complaint.contains("2020-01-01 is over") && complaint.contains("key deactivate"), "{complaint}");
+    assert!(
+        complaint.contains("2020-01-01 ist vorbei") && complaint.contains("key deactivate"),
+        "{complaint}"
+    );
     let [used, expired, deactivated] =
         ["used", "expired", "deactivated"].map(|name| key(&folder, name, &["--all-scopes"]));
     folder
@@ -146,7 +149,7 @@ fn the_list_says_in_which_state_a_key_is_and_how_it_is_used() {
     assert_eq!((&of(&expired)["state"], &of(&expired)["last_used"]), (&json!("expired"), &Value::Null));
     assert_eq!(of(&deactivated)["state"], "deactivated");
     let table = folder.result(&["key", "list"]);
-    for word in ["state", "expired", "deactivated", "3 of 10000", "last used"] {
+    for word in ["Stand", "abgelaufen am", "gesperrt", "3 von 10000", "zuletzt"] {
         assert!(table.contains(word), "{word}: {table}");
     }
     let output = folder.run(&["key", "activate", id(&expired)]);
@@ -164,18 +167,21 @@ fn a_change_of_a_key_holds_from_the_next_request_on() {
     let change = |more: &[&str]| folder.run(&[&["key", "change", id(&key)], more].concat());
     let output = change(&["--for", "shop", "--label", "webshop", "--daily-limit", "2", "--expires", "never"]);
     let changes = said(&output, 0);
-    for line in ["label: shop -> webshop", "expires: 2099-12-31 -> nothing", "daily-limit: 10000 -> 2"] {
+    for line in ["label: shop -> webshop", "expires: 2099-12-31 -> nichts", "daily-limit: 10000 -> 2"] {
         assert!(changes.lines().any(|said| said == line), "{line}: {changes}");
     }
     assert!(changes.contains("scopes: kunden:read -> kunden:read kunden:write"), "{changes}");
     assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), id(&key));
     assert_eq!(client.get("/api/v1/artikel").status, 200);
     assert_eq!(client.get("/api/v1/artikel").status, 429);
-    assert!(said(&change(&["--label", "webshop"]), 0).contains("Nothing changed"));
-    assert!(said(&change(&["--expires", "2020-01-01"]), 1).contains("is over"));
+    assert!(said(&change(&["--label", "webshop"]), 0).contains("Nichts hat sich geändert"));
+    assert!(said(&change(&["--expires", "2020-01-01"]), 1).contains("ist vorbei"));
     assert!(said(&change(&["--label", " "]), 1).contains("label"));
     said(&change(&[]), 2);
-    assert!(said(&folder.run(&["key", "change", "abc", "--label", "x"]), 1).contains("there is no key abc"));
+    assert!(
+        said(&folder.run(&["key", "change", "abc", "--label", "x"]), 1)
+            .contains("den Schlüssel abc gibt es nicht")
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod process;
 
 mod beside;
+mod causes;
 mod changes;
 mod doctor;
 mod interrupt;

@@ -11,29 +11,32 @@ use crate::said;
 fn a_wrong_configuration_file_is_told_with_line_name_and_what_to_write() {
     let folder = Folder::new();
     let cases: &[(&str, &[&str])] = &[
-        ("# Server\n\nlisten = \"localhost:8080\"", &["line 3", "listen", "write 127.0.0.1:8080"]),
-        ("listen = \":8080\"", &["line 1", "0.0.0.0:8080", "127.0.0.1:8080"]),
-        ("listen = \"8080\"", &["write 127.0.0.1:8080"]),
-        ("listen = \"192.168.1.20\"", &["write 192.168.1.20:8080"]),
-        ("listen = \"http://127.0.0.1:9000/\"", &["write 127.0.0.1:9000"]),
-        ("listen = true", &["line 1", "listen = \"127.0.0.1:8080\""]),
-        ("db = \"a.db\"\n[server]\nlisten = \"127.0.0.1:1\"", &["line 2", "[server]", "take this line out"]),
-        ("[[server]]\na = 1", &["line 1", "server"]),
+        ("# Server\n\nlisten = \"localhost:8080\"", &["Zeile 3", "listen", "127.0.0.1:8080"]),
+        ("listen = \":8080\"", &["Zeile 1", "0.0.0.0:8080", "127.0.0.1:8080"]),
+        ("listen = \"8080\"", &["127.0.0.1:8080"]),
+        ("listen = \"192.168.1.20\"", &["192.168.1.20:8080"]),
+        ("listen = \"http://127.0.0.1:9000/\"", &["127.0.0.1:9000"]),
+        ("listen = true", &["Zeile 1", "listen = \"127.0.0.1:8080\""]),
+        (
+            "db = \"a.db\"\n[server]\nlisten = \"127.0.0.1:1\"",
+            &["Zeile 2", "[server]", "diese Zeile löschen"],
+        ),
+        ("[[server]]\na = 1", &["Zeile 1", "server"]),
         (
             "\nbackup_folder = \"D:\\Sicherung\\x\"",
-            &["line 2", "backup_folder = 'C:\\folder\\file'", "or with /"],
+            &["Zeile 2", "backup_folder = 'C:\\Ordner\\Datei'", "oder mit /"],
         ),
         (
             "backup_folder = \"D:\\temp\\neu\"",
-            &["line 1", "control character", "backup_folder = 'C:\\folder\\file'"],
+            &["Zeile 1", "Steuerzeichen", "backup_folder = 'C:\\Ordner\\Datei'"],
         ),
         // What is not in use yet is checked, too.
-        ("backup_time = \"25:99\"", &["line 1", "backup_time", "02:30"]),
-        ("max_daily_limit = 0", &["line 1", "max_daily_limit", "1 to 4294967295"]),
-        ("backup_keep = 0", &["line 1", "backup_keep", "1 to 10000"]),
-        ("db = \"a.db\"\nmax_connetions = 5", &["line 2", "max_connections = 12000"]),
-        ("db = \"a.db\"\nkein toml", &["line 2", "cannot be read", "NAME = "]),
-        ("header_timeout = 1.5", &["line 1", "header_timeout = 30"]),
+        ("backup_time = \"25:99\"", &["Zeile 1", "backup_time", "02:30"]),
+        ("max_daily_limit = 0", &["Zeile 1", "max_daily_limit", "1 bis 4294967295"]),
+        ("backup_keep = 0", &["Zeile 1", "backup_keep", "1 bis 10000"]),
+        ("db = \"a.db\"\nmax_connetions = 5", &["Zeile 2", "max_connections = 12000"]),
+        ("db = \"a.db\"\nkein toml", &["Zeile 2", "nicht zu lesen", "NAME = "]),
+        ("header_timeout = 1.5", &["Zeile 1", "header_timeout = 30"]),
     ];
     for (text, words) in cases {
         let file = folder.write("p.toml", text);
@@ -45,7 +48,7 @@ fn a_wrong_configuration_file_is_told_with_line_name_and_what_to_write() {
     }
     let file = folder.write("p.toml", "\nbackup_folder = 'D:\\temp\\neu'");
     let shown = folder.result(&["--config", &file, "config"]);
-    assert!(shown.contains("D:\\temp\\neu") && shown.contains("p.toml, line 2"), "{shown}");
+    assert!(shown.contains("D:\\temp\\neu") && shown.contains("p.toml, Zeile 2"), "{shown}");
 }
 
 #[test]
@@ -55,12 +58,12 @@ fn an_address_that_cannot_be_listened_at_says_why() {
     let serve = |listen: &str| said(&folder.run(&["serve", "--listen", listen]), 1);
     let complaint = serve("192.0.2.1:8080");
     assert!(
-        complaint.contains("no address 192.0.2.1") && complaint.contains("--listen 0.0.0.0:8080"),
+        complaint.contains("keine Adresse 192.0.2.1") && complaint.contains("--listen 0.0.0.0:8080"),
         "{complaint}"
     );
     let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let complaint = serve(&other.local_addr().unwrap().to_string());
-    assert!(complaint.contains("another program listens there"), "{complaint}");
+    assert!(complaint.contains("dort lauscht ein anderes Programm"), "{complaint}");
     assert!(!folder.file("partnerd.db").exists());
 }
 
@@ -128,11 +131,11 @@ fn check_ends_with_one_sentence() {
     let folder = Folder::new();
     folder.company("Mühle");
     let whole = said(&folder.run(&["check"]), 0);
-    assert!(whole.trim().lines().count() == 1 && whole.contains("partnerd.db is whole"), "{whole}");
+    assert!(whole.trim().lines().count() == 1 && whole.contains("partnerd.db ist heil"), "{whole}");
     let wrong = "insert into nummernkreis (tenant_id, reihe, jahr, letzte) values (1, 'RE', 2026, 7)";
     folder.database().execute_batch(wrong).unwrap();
     let broken = said(&folder.run(&["check"]), 1);
-    assert!(broken.trim().lines().count() == 1 && broken.contains("violations in"), "{broken}");
+    assert!(broken.trim().lines().count() == 1 && broken.contains("Verstöße in"), "{broken}");
 }
 
 #[test]
@@ -148,16 +151,16 @@ fn a_rule_that_is_quoted_has_a_line_of_its_own() {
     // It is still open.
     let complaint = said(&folder.run(&["beleg", "erledigen", &number, "--tenant", "Mühle"]), 1);
     let lines: Vec<_> = complaint.lines().collect();
-    let [english, german] = lines.as_slice() else { panic!("{complaint}") };
+    let [refusal, rule] = lines.as_slice() else { panic!("{complaint}") };
     assert!(
-        english.starts_with(&format!("partnerd: {number}: refused with ")) && english.ends_with(':'),
+        refusal.starts_with(&format!("partnerd: {number}: abgelehnt mit ")) && refusal.ends_with(':'),
         "{complaint}"
     );
-    assert!(german.starts_with("  ") && german.contains(" ist "), "{complaint}");
-    // What a company lacks is said in the language of the command line.
+    assert!(rule.starts_with("  ") && rule.contains(" ist "), "{complaint}");
+    // So is what a company lacks.
     let doctor = folder.run(&["doctor"]);
     let table = String::from_utf8(doctor.stdout).unwrap();
-    assert!(table.contains("ust_id or steuernummer"), "{table}");
+    assert!(table.contains("ust_id oder steuernummer"), "{table}");
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn a_test_company_is_emptied_with_its_final_documents_and_a_real_one_never() {
     trade(&folder, "Mühle", &in_real);
     folder.result(&["tenant", "set", "Probe", "gesperrt_bis=2020-01-01"]);
     let complaint = said(&folder.run(&["tenant", "reset", "Mühle"]), 1);
-    assert!(complaint.contains("no test company"), "{complaint}");
+    assert!(complaint.contains("keine Testfirma"), "{complaint}");
     let schema = "select group_concat(sql, ';') from (select sql from sqlite_schema order by type, name)";
     let schema = || folder.database().query_row(schema, [], |row| row.get::<_, String>(0)).unwrap();
     let before = schema();
@@ -76,7 +76,10 @@ fn a_company_is_a_test_company_from_its_creation_on_or_never() {
         let refused = folder.database().execute_batch(&format!("pragma foreign_keys = off; {statement}"));
         assert!(refused.is_err(), "{statement}");
     }
-    assert!(said(&folder.run(&["tenant", "set", "Mühle", "test=1"]), 1).contains("there is no setting test"));
+    assert!(
+        said(&folder.run(&["tenant", "set", "Mühle", "test=1"]), 1)
+            .contains("die Einstellung test gibt es nicht")
+    );
     let kinds: Vec<_> = rows(&folder, &["tenant", "list"]).iter().map(|row| row["test"].clone()).collect();
     assert_eq!(kinds, [json!(true), json!(false)]);
     // Who does it past the trigger, to get rid of a final document, is found out: the seal is missing.
@@ -91,7 +94,7 @@ fn a_company_is_a_test_company_from_its_creation_on_or_never() {
     let complaint = folder.run(&["check"]);
     let table = String::from_utf8(complaint.stdout.clone()).unwrap();
     said(&complaint, 1);
-    assert!(table.contains("was removed"), "{table}");
+    assert!(table.contains("wurde entfernt"), "{table}");
 }
 
 #[test]

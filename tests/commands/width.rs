@@ -5,7 +5,7 @@ fn commands(folder: &Folder) -> Vec<Vec<String>> {
     let below = |path: &[String]| -> Vec<String> {
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
         let help = folder.result(&[&["help"], &path[..]].concat());
-        let Some(part) = help.split("Commands:\n").nth(1) else { return Vec::new() };
+        let Some(part) = help.split("Befehle:\n").nth(1) else { return Vec::new() };
         let lines = part.split("\n\n").next().unwrap().lines();
         // The description of a command goes on in lines that begin further right.
         let names = lines.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
@@ -42,7 +42,7 @@ fn the_help_of_every_command_fits_60_and_80_columns_and_breaks_no_example() {
             let text = help(&width.to_string());
             let long = text.lines().filter(|line| line.chars().count() > width);
             wrong.extend(long.map(|line| format!("{command:?} at {width}: {line}")));
-            let examples = |text: &str| text.split("Examples:\n").nth(1).map(str::to_owned);
+            let examples = |text: &str| text.split("Beispiele:\n").nth(1).map(str::to_owned);
             if examples(&text) != examples(&help("200")) {
                 wrong.push(format!("{command:?} at {width}: an example is broken"));
             }
@@ -83,7 +83,11 @@ fn tables_fit_80_columns_break_no_id_and_turn_into_blocks_at_60() {
         assert!(ids.iter().all(|id| keys.contains(id.as_str())), "{columns}:\n{keys}");
         assert!(keys.contains("artikelgruppen:read"), "{columns}:\n{keys}");
         assert!(keys.starts_with("id  "), "{columns}:\n{keys}");
-        assert_eq!(keys.lines().next().unwrap().contains("scopes"), columns > 60, "{columns}:\n{keys}");
+        assert_eq!(
+            keys.lines().next().unwrap().contains("Berechtigungen"),
+            columns > 60,
+            "{columns}:\n{keys}"
+        );
         let log = shown(&["audit", "list"], columns);
         assert!(log.contains(id) && log.contains("/api/v1/nichts"), "{columns}:\n{log}");
         for command in ["tenant show 1", "tenant list", "check", "config", "migrate --status"] {

@@ -172,10 +172,14 @@ fn a_template_is_never_written_over_a_file_nor_beside_an_import() {
     std::fs::write(&path, "mine").unwrap();
     let file = path.to_str().unwrap();
     let table: [(&[&str], i32, &str); 6] = [
-        (&["import", "kunden", "--template", file], 1, "is there already"),
+        (&["import", "kunden", "--template", file], 1, "gibt es schon"),
         (&["import", "kunden", "--template", "kunden.ods"], 1, "ends in .csv or .xlsx"),
         (&["import", "dsfinvk", "--template", "x.csv"], 1, "there is no template"),
-        (&["import", "kunden", file, "--tenant", "Mühle", "--template", "y.csv"], 2, "cannot be used with"),
+        (
+            &["import", "kunden", file, "--tenant", "Mühle", "--template", "y.csv"],
+            2,
+            "geht nicht zusammen mit",
+        ),
         (&["import", "kunden", file], 2, "--tenant"),
         (&["import", "kunden"], 2, "<FILE>"),
     ];

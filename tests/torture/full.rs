@@ -206,7 +206,7 @@ impl Scene<'_> {
             }
             Err(output) => {
                 let said = String::from_utf8_lossy(&output.stderr);
-                if output.status.code() != Some(1) || !said.contains("is full") || !said.contains("make room")
+                if output.status.code() != Some(1) || !said.contains("ist voll") || !said.contains("schaffen")
                 {
                     return Err(format!("a start on a full disk ends with {}: {said}", output.status));
                 }

@@ -45,7 +45,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
         let database = format!("{nr}.db");
         let output = program.runs(&folder, &["--db", &database, "tenant", "create", "Mühle"]);
         let said = String::from_utf8_lossy(&output.stderr);
-        let is_refused = !output.status.success() && said.contains("too old");
+        let is_refused = !output.status.success() && said.contains("zu alt");
         if is_refused != (*version < first_good) || output.status.success() == is_refused {
             return Err(format!("SQLite {version}: {} {said}", output.status));
         }

@@ -165,7 +165,7 @@ fn a_database_from_before_1_0_is_refused_and_stays_as_it_is() {
         let said = String::from_utf8_lossy(&said);
         assert_eq!(output.status.code(), Some(1), "{command:?}: {said}");
         let sentence =
-            "made by a version before 1.0: export its data with that version and import it into a new";
+            "stammt von einer Version vor 1.0: ihre Daten mit jener ausgeben und in eine neue Datenbank";
         assert!(said.contains(sentence), "{command:?}: {said}");
     }
     for left in ["neu.db", "copy.db"] {

@@ -156,7 +156,7 @@ fn a_migration_to_come_is_applied_with_a_copy_of_what_was_there() {
         let said = String::from_utf8_lossy(&said);
         assert_eq!(output.status.code(), Some(1), "{command:?}: {said}");
         let newer =
-            format!("the database has schema {NEXT}, this partnerd knows {NOW}: use the newer partnerd");
+            format!("die Datenbank hat Stand {NEXT}, dieses partnerd kennt {NOW}: das neuere Programm");
         assert!(said.contains(&newer), "{command:?}: {said}");
     }
     assert_eq!(version(&database), NEXT);

@@ -58,7 +58,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let tls = serve::encryption(config)?;
     remove_old(database)?;
     let waiting = terminal.waiting();
-    waiting.set_message("a mill is being set up");
+    waiting.set_message("eine Mühle wird eingerichtet");
     let key = create_company(database)?;
     // Everything as configured, but nobody needs a backup of a demo.
     let policy = Policy { nightly: None, ..config.policy.clone() };
@@ -76,7 +76,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
                 terminal.say(&sentence(error));
             }
             terminal.say(&format!(
-                "{base}/docs describes the interface, and tries it with this key. Ctrl-C ends the demo."
+                "{base}/docs beschreibt die Schnittstelle und probiert sie mit diesem Schlüssel aus. Strg-C beendet die Demo."
             ));
         })
         .map(drop)
@@ -127,7 +127,7 @@ fn create_company(database: &Path) -> Outcome<String> {
         key::insert(connection, tenant, &key, &grant, now())?;
         for (kind, text) in FILES {
             let kind = imports().find(|known| known.kind == *kind);
-            let kind = kind.ok_or("a file of the demo cannot be imported")?;
+            let kind = kind.ok_or("eine Datei der Demo lässt sich nicht übernehmen")?;
             let rows = Rows::of_text((*text).to_owned())?;
             let groups = kind.groups(&rows)?;
             for group in 0..groups.count() {
@@ -136,7 +136,7 @@ fn create_company(database: &Path) -> Outcome<String> {
                 stored.map_err(|stop| match stop {
                     Stop::Refused(mistake) => mistake.to_string(),
                     Stop::Failed(failure) => sentence(failure.into()),
-                    Stop::GivenUp => "given up".to_owned(),
+                    Stop::GivenUp => "abgebrochen".to_owned(),
                 })?;
             }
         }
@@ -258,14 +258,14 @@ impl Client<'_> {
         let reply = self.runtime.block_on(Arc::clone(&self.app.gate).answer(request, &mut client));
         let body: Value = serde_json::from_slice(&reply.body)?;
         if reply.status >= 300 {
-            return Err(format!("the demo could not be built: {method} {path}: {}", body["message"]).into());
+            return Err(format!("die Demo entstand nicht: {method} {path}: {}", body["message"]).into());
         }
         Ok(body)
     }
 }
 
 fn text(value: &Value) -> Outcome<String> {
-    let lacking = || "the demo could not be built: an answer lacks a field".into();
+    let lacking = || "die Demo entstand nicht: einer Antwort fehlt ein Feld".into();
     value.as_str().map(str::to_owned).ok_or_else(lacking)
 }
 

@@ -4,9 +4,10 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::cli::changes;
 use crate::cli::finding::{Finding, ok, warning, wrong};
 use crate::db::files::{beside, folder_of};
+use crate::db::lock::{LOG_LOST, lost_log};
+use crate::db::owner::name_of;
 
 /// What partnerd keeps beside a database as long as it is used.
 const KEPT: [&str; 6] = ["wal", "shm", "secret", "lock", "use-lock", "migrate-lock"];
@@ -21,12 +22,12 @@ pub fn unreadable(database: &Path) -> Option<Finding> {
         .into_iter()
         .chain(others)
         .find(|file| fs::File::open(file).is_err_and(|error| error.kind() == ErrorKind::PermissionDenied))?;
-    let owner = owner_of(&denied).map(|uid| format!(" of the user {}", name_of(uid))).unwrap_or_default();
+    let owner = owner_of(&denied).map(|uid| format!(" des Benutzers {}", name_of(uid))).unwrap_or_default();
     Some(wrong(
         "database",
         format!(
-            "{} is a file{owner} that this user may not read. That says nothing about what is in it: run this as that \
-             user, as in sudo -u NAME partnerd doctor",
+            "{} ist eine Datei{owner}, die dieser Benutzer nicht lesen darf. Das sagt nichts über ihren Inhalt: den Befehl \
+             als jener ausführen, etwa sudo -u NAME partnerd doctor",
             denied.display()
         ),
     ))
@@ -46,7 +47,7 @@ pub fn owners(database: &Path) -> Option<Finding> {
     Some(wrong(
         "owner",
         format!(
-            "{} belong to another user than the database, which belongs to {owner}: chown {owner} {}",
+            "{} gehören einem anderen Benutzer als die Datenbank, die {owner} gehört: chown {owner} {}",
             listed(&others),
             listed(&others)
         ),
@@ -62,8 +63,8 @@ pub fn names(database: &Path) -> Option<Finding> {
         warning(
             "names",
             format!(
-                "{names} names lead to this file (hard links), and a copy that is one is no copy: find the others with \
-                 find / -xdev -samefile '{file}', delete them, and make backups with `partnerd backup`"
+                "{names} Namen führen zu dieser Datei (Hardlinks), und eine Kopie, die nur ein Name ist, ist keine: die anderen \
+                 mit find / -xdev -samefile '{file}' suchen, löschen, und mit `partnerd backup` sichern"
             ),
         )
     })
@@ -82,18 +83,21 @@ pub fn left_over(database: &Path) -> Vec<Finding> {
     let kinds: [(Is, &str); 4] = [
         (
             |rest| rest.starts_with("audit-damaged-"),
-            "has rows of the log that could not be read or that somebody else wrote: look at it, then move it away",
+            "Zeilen des Protokolls, die nicht zu lesen waren oder die jemand anders schrieb: ansehen, dann wegräumen",
         ),
         (
             |rest| rest.contains("part"),
-            "was left by a backup or a restore that was cut off: delete it when none is running",
+            "Rest einer Sicherung oder eines Zurückholens, das abgebrochen wurde: löschen, wenn keines läuft",
         ),
         (
             |rest| rest.starts_with("before-"),
-            "is an older state of the database: delete it when nobody needs it",
+            "ein älterer Stand der Datenbank: löschen, wenn ihn niemand mehr braucht",
         ),
-        (|_| true, "is no file of partnerd: move it to another folder"),
+        (|_| true, "keine Datei von partnerd: in einen anderen Ordner verschieben"),
     ];
+    if beside(database, LOG_LOST).exists() {
+        return vec![wrong(LOOK, lost_log(database))];
+    }
     let mut found: [Vec<PathBuf>; 4] = Default::default();
     for file in in_folder(database) {
         let Some(rest) = rest_of(database, &file) else { continue };
@@ -107,7 +111,7 @@ pub fn left_over(database: &Path) -> Vec<Finding> {
     let of_kind = found.into_iter().zip(kinds).filter(|(files, _)| !files.is_empty());
     let findings: Vec<_> =
         of_kind.map(|(files, (_, what))| warning(LOOK, format!("{}: {what}", listed(&files)))).collect();
-    if findings.is_empty() { vec![ok(LOOK, "nothing is there that is not used")] } else { findings }
+    if findings.is_empty() { vec![ok(LOOK, "daneben liegt nichts, was niemand benutzt")] } else { findings }
 }
 
 /// What the name of a file has behind that of the database: `wal` of `partnerd.db-wal`.
@@ -129,7 +133,7 @@ fn listed(files: &[PathBuf]) -> String {
     let names = names.collect::<Vec<_>>().join(" ");
     match files.len().saturating_sub(FILES_NAMED_MAX) {
         0 => names,
-        more => format!("{names} and {more} more"),
+        more => format!("{names} und {more} weitere"),
     }
 }
 
@@ -141,7 +145,15 @@ fn owner_of(file: &Path) -> Option<u32> {
     None
 }
 
-/// The name of a user, or the number where it has none.
-fn name_of(uid: u32) -> String {
-    changes::name_of(uid).unwrap_or_else(|| uid.to_string())
+/// Whether some process has the write-ahead log open that was deleted: another one may stand in its place by now.
+pub fn log_is_deleted(database: &Path) -> bool {
+    let deleted = fs::canonicalize(database).map(|database| {
+        let mut name = beside(&database, "wal").into_os_string();
+        name.push(" (deleted)");
+        PathBuf::from(name)
+    });
+    let Ok(deleted) = deleted else { return false };
+    let read = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten();
+    let open = read("/proc".into()).flat_map(|process| read(process.path().join("fd")));
+    open.into_iter().any(|file| fs::read_link(file.path()).is_ok_and(|target| target == deleted))
 }

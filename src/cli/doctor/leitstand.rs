@@ -15,27 +15,29 @@ pub fn reach(config: &Config) -> Finding {
     let (listen, port) = (config.listen, config.listen.port());
     let ip = listen.ip().to_canonical();
     match config.policy.leitstand.modus {
-        Modus::Aus => ok(LOOK, "off: nobody can use the pages (setting leitstand)"),
+        Modus::Aus => ok(LOOK, "aus: niemand kann die Seiten benutzen (Einstellung leitstand)"),
         // A connection of this machine to one of its other addresses comes from that address.
         Modus::Lokal if !ip.is_loopback() && !ip.is_unspecified() => {
-            let advice = format!("set leitstand = \"netz\", or listen = \"0.0.0.0:{port}\"");
+            let advice = format!("leitstand = \"netz\" setzen, oder listen = \"0.0.0.0:{port}\"");
             warning(
                 LOOK,
-                format!("for this machine alone, but nothing reaches {listen} from 127.0.0.1: {advice}"),
+                format!(
+                    "nur für diesen Rechner, aber von 127.0.0.1 aus ist {listen} nicht zu erreichen: {advice}"
+                ),
             )
         }
         Modus::Lokal => {
-            let proxies = "a proxy on this machine that passes requests on needs trusted_proxies and leitstand = \"netz\"";
-            ok(LOOK, format!("for this machine alone, at {}/leitstand; {proxies}", base(config)))
+            let proxies = "ein Proxy auf diesem Rechner, der Anfragen weiterreicht, braucht trusted_proxies und leitstand = \"netz\"";
+            ok(LOOK, format!("nur für diesen Rechner, unter {}/leitstand; {proxies}", base(config)))
         }
         Modus::Netz if ip.is_loopback() && config.policy.proxies.is_empty() => {
-            let advice = format!("set listen = \"0.0.0.0:{port}\"");
+            let advice = format!("listen = \"0.0.0.0:{port}\" setzen");
             warning(
                 LOOK,
-                format!("for the network, but {listen} takes connections of this machine alone: {advice}"),
+                format!("für das Netz, aber {listen} nimmt nur Verbindungen dieses Rechners an: {advice}"),
             )
         }
-        Modus::Netz if config.tls.is_some() => ok(LOOK, format!("for the network, at {}", addresses(config))),
+        Modus::Netz if config.tls.is_some() => ok(LOOK, format!("für das Netz, unter {}", addresses(config))),
         Modus::Netz => behind_proxy(config),
     }
 }
@@ -52,20 +54,20 @@ fn addresses(config: &Config) -> String {
         (false, _) => named,
         (true, true) => {
             format!(
-                "the addresses of this machine, https://ADDRESS:{port}/leitstand; names need an entry in hosts"
+                "den Adressen dieses Rechners, https://ADRESSE:{port}/leitstand; Namen brauchen einen Eintrag in hosts"
             )
         }
-        (true, false) => format!("{}/leitstand; names need an entry in hosts", base(config)),
+        (true, false) => format!("{}/leitstand; Namen brauchen einen Eintrag in hosts", base(config)),
     }
 }
 
 fn behind_proxy(config: &Config) -> Finding {
     let hosts = &config.policy.leitstand.hosts;
     if hosts.is_empty() {
-        let finding = "for the network, behind the proxy in trusted_proxies, but hosts names none: who opens them by a name is refused; enter the names that people use";
+        let finding = "für das Netz, hinter dem Proxy aus trusted_proxies, aber hosts nennt keinen Namen: wer sie unter einem Namen öffnet, wird abgewiesen; die Namen eintragen, die benutzt werden";
         return warning(LOOK, finding);
     }
-    ok(LOOK, format!("for the network, behind the proxy in trusted_proxies, as {}", hosts.join(", ")))
+    ok(LOOK, format!("für das Netz, hinter dem Proxy aus trusted_proxies, als {}", hosts.join(", ")))
 }
 
 /// Whether anybody can log in; nothing where nobody shall.
@@ -83,15 +85,18 @@ pub fn people(connection: &Connection, config: &Config) -> Option<Finding> {
     let waiting = people.iter().find(|person| person.aktiv);
     Some(match (able.len(), waiting) {
         (0, Some(Person { name, .. })) => {
-            let advice = format!("`partnerd user link {name:?}` prints a link for it");
-            warning(LOOK, format!("nobody has set a password yet: {advice}"))
+            let advice = format!("`partnerd user link {name:?}` gibt einen Link dafür aus");
+            warning(LOOK, format!("noch niemand hat ein Passwort gesetzt: {advice}"))
         }
-        (0, None) => warning(LOOK, format!("nobody can log in: {FIRST}")),
-        (count, _) if keepers == 0 => {
-            warning(LOOK, format!("{count} can log in, but none of them manages all companies: {FIRST}"))
+        (0, None) => warning(LOOK, format!("niemand kann sich anmelden: {FIRST}")),
+        (count, _) if keepers == 0 => warning(
+            LOOK,
+            format!("{count} können sich anmelden, aber niemand davon verwaltet alle Firmen: {FIRST}"),
+        ),
+        (count, _) => {
+            ok(LOOK, format!("{count} können sich anmelden, {keepers} davon verwalten alle Firmen"))
         }
-        (count, _) => ok(LOOK, format!("{count} can log in, {keepers} of them manage all companies")),
     })
 }
 
-const FIRST: &str = "`partnerd user create NAME --role verwalten` prints a link to begin";
+const FIRST: &str = "`partnerd user create NAME --role verwalten` gibt einen Link zum Anfangen aus";

@@ -79,8 +79,8 @@ fn apply(connection: &mut Connection, migrations: &[Migration]) -> Result<()> {
         transaction.query_row("select count(*) from pragma_foreign_key_check", [], |row| row.get(0))?;
     if violations > 0 {
         return Err(Failure::Broken(format!(
-            "the migration would leave {violations} broken references, so the database stays as it is: keep a copy of \
-             it and ask the developers"
+            "die Aktualisierung hinterließe {violations} Verweise ins Leere; die Datenbank bleibt deshalb, wie sie ist: eine \
+             Kopie aufheben und die Entwickler fragen"
         )));
     }
     statistics::write(&transaction)?;
@@ -129,7 +129,7 @@ fn refuse_newer(applied: i64, migrations: &[Migration]) -> Result<()> {
         return Ok(());
     }
     Err(Failure::Broken(format!(
-        "the database has schema {applied}, this partnerd knows {known}: use the newer partnerd that wrote it"
+        "die Datenbank hat Stand {applied}, dieses partnerd kennt {known}: das neuere Programm benutzen, das sie schrieb"
     )))
 }
 
@@ -138,8 +138,8 @@ fn last_applied(connection: &Connection) -> Result<i64> {
     let mut table = connection.prepare("select 1 from sqlite_schema where type = 'table' and name = ?1")?;
     if table.exists(["refinery_schema_history"])? {
         return Err(Failure::Broken(
-            "the database was made by a version before 1.0: export its data with that version and import it into a new \
-             database"
+            "die Datenbank stammt von einer Version vor 1.0: ihre Daten mit jener ausgeben und in eine neue Datenbank \
+             importieren"
                 .to_owned(),
         ));
     }
@@ -151,7 +151,7 @@ fn last_applied(connection: &Connection) -> Result<i64> {
 
 fn create_installation(connection: &Connection, now: Instant) -> Result<()> {
     let mut secret = [0u8; 32];
-    getrandom::fill(&mut secret).map_err(|error| Failure::Broken(format!("no random numbers: {error}")))?;
+    getrandom::fill(&mut secret).map_err(|error| Failure::Broken(format!("keine Zufallszahlen: {error}")))?;
     connection.execute(
         "insert into installation (id, mac_secret, angelegt_am) values (1, ?1, ?2) on conflict do nothing",
         params![secret, now],

@@ -31,7 +31,7 @@ fn runner(migrations: &[Migration]) -> Result<Runner> {
 }
 
 fn not_migrated(error: refinery::Error) -> Failure {
-    Failure::Broken(format!("the database could not be migrated: {error}"))
+    Failure::Broken(format!("die Datenbank ließ sich nicht aktualisieren: {error}"))
 }
 
 struct Within<'c> {

@@ -46,14 +46,15 @@ pub fn refuse_foreign(connection: &Connection, path: &Path) -> Result<()> {
     let (live, fresh) = (schema(connection)?, fresh_schema()?);
     let is_in = |schema: &[SchemaPart], name: &str| schema.iter().any(|(known, _)| known == name);
     let foreign = live.iter().find(|part| !fresh.contains(part)).map(|(name, _)| match is_in(&fresh, name) {
-        true => format!("another {name} than this version"),
-        false => format!("a {name}, which partnerd did not make"),
+        true => format!("ein anderes „{name}“ als diese Version"),
+        false => format!("„{name}“, das nicht von partnerd ist"),
     });
-    let missing = || fresh.iter().find(|(name, _)| !is_in(&live, name)).map(|(name, _)| format!("no {name}"));
+    let missing =
+        || fresh.iter().find(|(name, _)| !is_in(&live, name)).map(|(name, _)| format!("kein „{name}“"));
     match foreign.or_else(missing) {
         None => Ok(()),
         Some(difference) => Err(Failure::Broken(format!(
-            "{} has {difference}: another program has changed it; undo that, or put a backup in its place \
+            "{} hat {difference}: ein anderes Programm hat sie geändert; das zurücknehmen, oder eine Sicherung zurückholen \
              (`partnerd restore`)",
             path.display()
         ))),

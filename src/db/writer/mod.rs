@@ -147,9 +147,11 @@ impl WriterQueue {
         let (told, answer) = sync_channel(1);
         let request = CopyRequest { target: open_target(to)?, told };
         if !self.waiting.add_copy(request) {
-            return Err(Failure::Busy("another copy is to be made already, or the service stops".to_owned()));
+            return Err(Failure::Busy(
+                "eine andere Kopie soll schon gemacht werden, oder der Dienst hält an".to_owned(),
+            ));
         }
-        let gone = "the service was stopped before the copy was made";
+        let gone = "der Dienst hielt an, bevor die Kopie gemacht war";
         answer.recv().map_err(|_| Failure::Busy(gone.to_owned()))?.map(drop)
     }
 }
@@ -241,7 +243,8 @@ impl WriterThread<'_> {
                     Next::Nothing => Some(self.keep_house_if_due(false)),
                     Next::Batch(jobs) => Some(self.batch(jobs)),
                     Next::Copy(other) => {
-                        let why = "another copy of the database is being made: wait until it is done";
+                        let why =
+                            "eine andere Kopie der Datenbank wird gerade gemacht: warten, bis sie fertig ist";
                         let _ = other.told.send(Err(Failure::Busy(why.to_owned())));
                         ended
                     }

@@ -16,15 +16,15 @@ use crate::rules::day::Day;
 pub fn against(connection: &Connection, backup: &Connection) -> Result<Option<String>> {
     if !is_of_this_version(backup)? {
         return Err(Failure::Broken(
-            "the backup has an older schema: restore it elsewhere, then compare".into(),
+            "die Sicherung ist auf einem älteren Stand: sie woanders zurückholen, dann vergleichen".into(),
         ));
     }
     if mac_secret(connection)? != mac_secret(backup)? {
-        return Err(Failure::Broken("the backup is one of another database".into()));
+        return Err(Failure::Broken("das ist die Sicherung einer anderen Datenbank".into()));
     }
     for head in copied_heads(backup)?.iter().filter(|head| head.number > 0) {
         if let Some(what) = missing(connection, head)? {
-            return Ok(Some(format!("{}{what} since the backup", Day::of_number(head.tag))));
+            return Ok(Some(format!("{}{what}, seit der Sicherung", Day::of_number(head.tag))));
         }
     }
     match administration::CHAIN.against(connection, backup)? {
@@ -43,7 +43,7 @@ fn missing(connection: &Connection, kept: &Head) -> Result<Option<String>> {
     let day = "select letzte_nr, ab_nr, ab_pruefsumme from audit_tag where tag = ?1";
     let day = connection.query_row(day, [kept.tag], |row| <(i64, i64, Pruefsumme)>::try_from(row));
     let Some((last, first, before)) = day.optional()? else {
-        return Ok(Some(": the whole day was removed".to_owned()));
+        return Ok(Some(": der ganze Tag wurde entfernt".to_owned()));
     };
     if kept.number < first {
         return Ok(None);
@@ -56,7 +56,7 @@ fn missing(connection: &Connection, kept: &Head) -> Result<Option<String>> {
     };
     Ok(match now {
         Some(now) if now == kept.pruefsumme => None,
-        Some(_) => Some(format!(": rows up to row {} were altered", kept.number)),
-        None => Some(format!(", row {} was removed", last + 1)),
+        Some(_) => Some(format!(": Zeilen bis Zeile {} wurden geändert", kept.number)),
+        None => Some(format!(", Zeile {} wurde entfernt", last + 1)),
     })
 }

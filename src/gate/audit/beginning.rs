@@ -34,10 +34,10 @@ struct Beginning {
 impl Beginning {
     fn since(&self) -> Sealed {
         let why = match self.anlass.as_str() {
-            "neu" => "since the database was made",
-            _ => "since another secret came beside it; what is older is proved by checksums alone",
+            "neu" => "seit die Datenbank angelegt wurde",
+            _ => "seit ein anderes Geheimnis daneben liegt; Älteres beweisen nur Prüfsummen",
         };
-        let how = format!("with the secret {} since {}, {why}", hex(&self.secret), self.am);
+        let how = format!("mit dem Geheimnis {} seit {}, {why}", hex(&self.secret), self.am);
         Sealed::Since(self.am, how)
     }
 }
@@ -65,15 +65,15 @@ fn beginnings(connection: &Connection) -> rusqlite::Result<Vec<Beginning>> {
 /// What the seals are worth on a connection that seals with this secret.
 pub fn sealed(connection: &Connection, secret: Option<&Secret>) -> Result<Sealed> {
     let Ok(beginnings) = beginnings(connection) else {
-        return Ok(Sealed::Broken("a beginning of the seals was altered".to_owned()));
+        return Ok(Sealed::Broken("ein Anfang der Siegel wurde geändert".to_owned()));
     };
     if let Some((expected, _)) = (1..).zip(&beginnings).find(|(expected, found)| *expected != found.number) {
-        return Ok(Sealed::Broken(format!("beginning {expected} of the seals was removed")));
+        return Ok(Sealed::Broken(format!("Anfang {expected} der Siegel wurde entfernt")));
     }
     let Some(secret) = secret else {
         return Ok(Sealed::Not(
-            "there is no secret beside the database: what was altered by somebody who computed the checksums anew \
-             is not found"
+            "neben der Datenbank liegt kein Geheimnis: Was jemand änderte, der die Prüfsummen neu rechnete, wird nicht \
+             gefunden"
                 .to_owned(),
         ));
     };
@@ -83,23 +83,25 @@ pub fn sealed(connection: &Connection, secret: Option<&Secret>) -> Result<Sealed
         |newest: &Beginning| secret.begun.contains(&newest.seal) && newest.secret == id && newest.holds;
     if !secret.begun.is_empty() && !newest.is_some_and(is_known) {
         return Ok(Sealed::Broken(
-            "the seals were removed, or another database was put here by hand: put back a good backup with `partnerd \
-             restore`, or, to go on from here knowingly, stop the server and move the secret away"
+            "die Siegel wurden entfernt, oder hier wurde von Hand eine andere Datenbank hingelegt: mit `partnerd restore` eine \
+             gute Sicherung zurückholen, oder, um bewusst so weiterzumachen, den Server anhalten und das Geheimnis wegräumen"
                 .to_owned(),
         ));
     }
     let Some(newest) = newest else {
-        return Ok(Sealed::Not("sealing has not begun: the next start of the server begins it".to_owned()));
+        return Ok(Sealed::Not(
+            "versiegelt wird noch nicht: der nächste Start des Servers beginnt damit".to_owned(),
+        ));
     };
     if newest.secret != id {
         return Ok(Sealed::Not(format!(
-            "it was sealed with another secret ({}) than the one beside it ({}): it is proved by checksums alone",
+            "versiegelt wurde mit einem anderen Geheimnis ({}) als dem daneben ({}): es beweisen nur Prüfsummen",
             hex(&newest.secret),
             hex(&id)
         )));
     }
     if let Some(altered) = beginnings.iter().find(|beginning| beginning.secret == id && !beginning.holds) {
-        return Ok(Sealed::Broken(format!("beginning {} of the seals was altered", altered.number)));
+        return Ok(Sealed::Broken(format!("Anfang {} der Siegel wurde geändert", altered.number)));
     }
     Ok(newest.since())
 }

@@ -24,7 +24,7 @@ pub struct Head {
 
 impl std::fmt::Display for Head {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} row {} checksum {}", Day::of_number(self.tag), self.number, hex(&self.pruefsumme))
+        write!(f, "{} Zeile {} Prüfsumme {}", Day::of_number(self.tag), self.number, hex(&self.pruefsumme))
     }
 }
 

@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use crate::db::record::record;
 use crate::failure::Result;
+use crate::gate::administration;
 use crate::rules::day::{Day, Instant};
 
 /// Where a row stands in the log, as `20644-17`.
@@ -83,10 +84,38 @@ pub struct Selection {
 }
 
 /// A clock may stand this much before the newest row: a minute of difference between clocks is normal.
-pub const CLOCK_TOLERANCE_MILLIS: i64 = 60_000;
+const CLOCK_TOLERANCE_MILLIS: i64 = 60_000;
+
+/// Days without a row after which the clock is doubted: hardly a firm rests for so long.
+const CLOCK_AHEAD_DAYS: i64 = 31;
+
+/// What is doubtful of a clock that says `now`, as the newest row of the logs has it: whether it stands before that row,
+/// and a sentence with what to do.
+pub fn of_clock(newest: Instant, now: Instant) -> Option<(bool, String)> {
+    if newest.millis() > now.millis() + CLOCK_TOLERANCE_MILLIS {
+        let advice = "die Uhr dieses Rechners stellen";
+        return Some((
+            true,
+            format!("die Uhr sagt {now}, im Protokoll steht schon etwas von {newest}: {advice}"),
+        ));
+    }
+    let days = now.utc_day() - newest.utc_day();
+    let sentence = || {
+        format!(
+            "die Uhr sagt {now}, {days} Tage nach dem Letzten im Protokoll ({newest}): ruhte der Betrieb nicht so lange, die Uhr \
+             dieses Rechners stellen, bevor etwas gespeichert wird"
+        )
+    };
+    (days >= CLOCK_AHEAD_DAYS).then(|| (false, sentence()))
+}
+
+/// When the newest row of both logs was written; none if there is none.
+pub fn newest_of_both(connection: &Connection) -> Result<Option<Instant>> {
+    Ok(newest(connection)?.max(administration::newest(connection)?))
+}
 
 /// When the newest row was written; none if there is none.
-pub fn newest(connection: &Connection) -> Result<Option<Instant>> {
+fn newest(connection: &Connection) -> Result<Option<Instant>> {
     let statement =
         "select am from audit where tag = (select max(tag) from audit) order by lfd_nr desc limit 1";
     Ok(connection.query_row(statement, [], |row| row.get(0)).optional()?)

@@ -28,7 +28,7 @@ pub use against::against;
 pub use beginning::{Sealed, begin, is_of_new_database, newest_beginning, sealed};
 pub use heads::{copied_heads, forget_copied, newest_head, note_copied};
 pub use journal::{Journal, segments};
-pub use listing::{CLOCK_TOLERANCE_MILLIS, Entry, Place, Selection, entries, newest};
+pub use listing::{Entry, Place, Selection, entries, newest_of_both, of_clock};
 pub use paging::{Filter, LogPage, Who, find, log_page};
 pub use rollover::{DAYS, begin_rollover, first_kept, step};
 pub use row::Row;

@@ -35,7 +35,7 @@ struct Head {
 /// Proves the chains of all days; run it on one snapshot of a connection that seals with this secret.
 pub fn verify(connection: &Connection, secret: Option<&Secret>, now: Instant) -> Result<Finding> {
     let finding = verify_while(connection, secret, now, &mut |_, _| true)?;
-    finding.ok_or_else(|| Failure::Broken("the proof of the log was given up".into()))
+    finding.ok_or_else(|| Failure::Broken("der Beweis des Protokolls wurde abgebrochen".into()))
 }
 
 /// The same for somebody who watches: after each day `go_on` is told how many rows have been looked at, of how many, and
@@ -54,7 +54,7 @@ pub fn verify_while(
     let broken = |sentence| Ok(Some(Finding::Broken(sentence)));
     let heads = match read_heads(connection) {
         Ok(heads) => heads,
-        Err(error) => return broken(format!("the head of a day was altered: {error}")),
+        Err(error) => return broken(format!("das Ende eines Tages wurde geändert: {error}")),
     };
     if let Some(sentence) = missing_day(connection, &heads, is_sealed, now)? {
         return broken(sentence);
@@ -107,24 +107,29 @@ fn missing_day(
     let Some((last, dropped_until, holds)) = kopf else {
         let of = heads.first().map(|head| format!("{}: ", Day::of_number(head.tag)));
         let is_gone = is_sealed || of.is_some();
-        return Ok(is_gone.then(|| format!("{}the head of the log was removed", of.unwrap_or_default())));
+        return Ok(
+            is_gone.then(|| format!("{}das Ende des Protokolls wurde entfernt", of.unwrap_or_default()))
+        );
     };
     if dropped_until.is_some_and(|until| until >= now.utc_day()) {
-        return Ok(Some("days that are not over were dropped".to_owned()));
+        return Ok(Some("Tage, die noch nicht vorbei sind, wurden gelöscht".to_owned()));
     }
     let has_day = |tag: i64| heads.iter().any(|head| head.tag == tag);
     let is_dropped = |tag: i64| dropped_until.is_some_and(|until| tag <= until);
     let expected = heads.iter().filter_map(|head| head.vortag).chain([last]);
     if let Some(tag) = expected.into_iter().find(|tag| !has_day(*tag) && !is_dropped(*tag)) {
-        return Ok(Some(format!("{}: the whole day was removed", Day::of_number(tag))));
+        return Ok(Some(format!("{}: der ganze Tag wurde entfernt", Day::of_number(tag))));
     }
     if is_sealed && !holds {
-        return Ok(Some("the head of the log was altered: which days there are, or were dropped".to_owned()));
+        return Ok(Some(
+            "das Ende des Protokolls wurde geändert: welche Tage es gibt, oder welche gelöscht wurden"
+                .to_owned(),
+        ));
     }
     let strange =
         "select tag, lfd_nr from audit where tag not in (select tag from audit_tag) order by tag, lfd_nr";
     let strange: Option<(i64, i64)> = connection.query_row(strange, [], |row| row.try_into()).optional()?;
-    Ok(strange.map(|(tag, number)| format!("{}, row {number} was inserted", Day::of_number(tag))))
+    Ok(strange.map(|(tag, number)| format!("{}, Zeile {number} wurde eingefügt", Day::of_number(tag))))
 }
 
 fn verify_day(connection: &Connection, head: &Head, is_sealed: bool) -> Result<Finding> {
@@ -136,32 +141,32 @@ fn verify_day(connection: &Connection, head: &Head, is_sealed: bool) -> Result<F
     let mut rows = statement.query([head.tag])?;
     let (mut before, mut last) = (head.ab_pruefsumme, head.ab_nr);
     let day = Day::of_number(head.tag);
-    let broken = |number: i64, what: &str| Ok(Finding::Broken(format!("{day}, row {number} was {what}")));
+    let broken = |number: i64, what: &str| Ok(Finding::Broken(format!("{day}, Zeile {number} wurde {what}")));
     if head.ab_nr == 0 && before != beginning(head.tag, head.vortag) {
-        return broken(1, "altered");
+        return broken(1, "geändert");
     }
     while let Some(row) = rows.next()? {
         let number: i64 = row.get(16)?;
         if number > head.letzte_nr || number <= last {
-            return broken(number, "inserted");
+            return broken(number, "eingefügt");
         }
         if number != last + 1 {
-            return broken(last + 1, "removed");
+            return broken(last + 1, "entfernt");
         }
         match verified_link(connection, head, row, before, is_sealed)? {
             Some(link) => (before, last) = (link, number),
-            None => return broken(number, "altered"),
+            None => return broken(number, "geändert"),
         }
     }
     if last != head.letzte_nr {
-        return broken(last + 1, "removed");
+        return broken(last + 1, "entfernt");
     }
     if before != head.pruefsumme {
-        return broken(last, "altered");
+        return broken(last, "geändert");
     }
     if is_sealed && !head.holds {
         return Ok(Finding::Broken(format!(
-            "{day}: the head of the day was altered: rows behind row {last} or before the first one were removed"
+            "{day}: das Ende des Tages wurde geändert: Zeilen nach Zeile {last} oder vor der ersten wurden entfernt"
         )));
     }
     Ok(Finding::Whole(last - head.ab_nr))

@@ -101,7 +101,7 @@ fn whatever_is_altered_of_what_left_the_house_is_named() {
     let intact = copy(&server, "intact");
     let checked = cli(&intact, &["check"]);
     assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
-    let chain = "final documents, histories, PDFs and attachments are as they were written";
+    let chain = "abgeschlossene Belege, Verläufe, PDF und Anhänge sind, wie sie geschrieben wurden";
     let table = [
         ("update beleg set kunden_name = 'X' where beleg_nummer = 'RE-2026-00001'", chain),
         ("update beleg set kunden_iban = 'X' where beleg_nummer = 'RE-2026-00001'", chain),

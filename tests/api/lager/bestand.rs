@@ -96,7 +96,7 @@ fn check_names_a_stock_that_is_not_the_sum_of_its_movements() {
         connection.execute_batch("create temp table kept as select * from artikel_bestand").unwrap();
         connection.execute_batch(spoil).unwrap();
         let (clean, said) = check();
-        let line = said.lines().find(|line| line.contains("stock of each article"));
+        let line = said.lines().find(|line| line.contains("der Bestand jedes Artikels"));
         assert!(!clean && line.is_some_and(|line| line.contains('1')), "{said}");
         connection
             .execute_batch("delete from artikel_bestand; insert into artikel_bestand select * from kept")

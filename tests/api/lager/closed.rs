@@ -92,7 +92,7 @@ fn counterparts_further_apart_than_the_setting_are_passed_over() {
         mill.storno(&delivery).is(200);
     }
     let refused = server.cli(&["tenant", "set", "Mühle", "paarung_monate=1201"]);
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("0 to 1200"), "{refused:?}");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("0 bis 1200"), "{refused:?}");
 }
 
 #[test]

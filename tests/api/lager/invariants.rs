@@ -3,9 +3,9 @@
 use super::{Mill, plain, sell};
 use crate::harness::Server;
 
-const QUANTITY: &str = "each position's quantity is what it has open, paired and taken back";
-const MOVED: &str = "documents have moved what their positions moved themselves";
-const BELONGS: &str = "what is open or paired belongs to documents of its partner, article and type";
+const QUANTITY: &str = "die Menge jeder Position ist offen, gepaart oder zurückgenommen";
+const MOVED: &str = "Belege haben bewegt, was ihre Positionen bewegt haben";
+const BELONGS: &str = "was offen oder gepaart ist, gehört zu Belegen seines Partners, Artikels und Typs";
 
 /// The rules that are broken after a statement; nothing of it stays.
 fn broken_by(server: &Server, statement: &str) -> Vec<String> {

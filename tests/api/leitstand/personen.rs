@@ -228,15 +228,15 @@ fn doctor_says_whether_anybody_can_log_in() {
         assert_eq!(found, state, "{finding}");
         assert!(words.iter().all(|word| finding.contains(word)), "{words:?}: {finding}");
     };
-    says("warning", &["nobody can log in", create]);
+    says("warning", &["niemand kann sich anmelden", create]);
     let path = link(&server, &["create", "Erika \"Ö\"", "--role", "verwalten"]);
-    says("warning", &["nobody has set a password", "partnerd user link \"Erika \\\"Ö\\\"\""]);
+    says("warning", &["noch niemand hat ein Passwort gesetzt", "partnerd user link \"Erika \\\"Ö\\\"\""]);
     person(&server, &["Paul"]);
-    says("warning", &["1 can log in", "none of them", create]);
+    says("warning", &["1 können sich anmelden", "niemand davon", create]);
     Browser::on(&server).fill(&path, &[("passwort", PASSWORD), ("wiederholung", PASSWORD)]).is(303);
-    says("ok", &["2 can log in", "1 of them"]);
+    says("ok", &["2 können sich anmelden", "1 davon"]);
     for name in ["Erika \"Ö\"", "Paul"] {
         assert!(server.cli(&["user", "deactivate", name]).status.success());
     }
-    says("warning", &["nobody can log in", create]);
+    says("warning", &["niemand kann sich anmelden", create]);
 }

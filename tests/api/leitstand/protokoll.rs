@@ -310,7 +310,7 @@ fn what_a_person_changed_outlives_the_ninety_days() {
     let alter = "drop trigger verwaltung_nie_aendern; update verwaltung set akteur = '{\"person\":2}'
         where nr = (select max(nr) from verwaltung)";
     let (is_whole, said) = tampered(&server, alter);
-    assert!(!is_whole && said.contains("of the administration log was altered"), "{said}");
+    assert!(!is_whole && said.contains("der Kette der Änderungen wurde geändert"), "{said}");
 }
 
 #[test]
@@ -381,7 +381,7 @@ fn the_proof_says_whether_a_row_was_forged() {
     assert_eq!(write("update audit set code = 'FORGED' where code = 'SCOPE_FEHLT'"), 1);
     let forged = carried_out(&mut browser, &form, HOUSE);
     assert!(
-        forged.text.contains("ist verändert worden") && forged.text.contains("was altered"),
+        forged.text.contains("ist verändert worden") && forged.text.contains("wurde geändert"),
         "{}",
         forged.text
     );

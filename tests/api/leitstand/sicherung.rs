@@ -125,7 +125,7 @@ fn of_a_backup_that_is_given_up_nothing_is_left() {
     server.company("Mühle");
     let folder = tempfile::TempDir::new().unwrap();
     let (target, clock) = (folder.path().join("given-up.db"), system_clock());
-    for last in ["copying", "pages and indexes"] {
+    for last in ["die Datenbank wird kopiert", "Seiten und Indizes"] {
         let began = |step: &str| match step == last {
             true => Err(Failure::Broken("nobody wants it".to_owned())),
             false => Ok(()),
