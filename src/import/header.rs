@@ -15,6 +15,9 @@ const LOOKED_AT_MAX: usize = 20;
 /// Rows above the header that are quoted.
 const QUOTED_MAX: usize = 3;
 
+/// Longest heading that may be one of ours, in bytes.
+pub const HEADING_BYTES_MAX: usize = 100;
+
 /// How alike a name must be to be proposed, by Jaro and Winkler.
 const ALIKE: f64 = 0.86;
 
@@ -147,6 +150,9 @@ impl Names {
     /// The column that a heading, in lower case, means: by its name, another spelling or word. A word that could be several
     /// means none, but one for the column that names a record means that, as long as no heading has its name.
     fn meaning(&self, heading: &str, is_key_free: bool) -> Option<&'static str> {
+        if heading.len() > HEADING_BYTES_MAX {
+            return None;
+        }
         let word = plain(heading);
         if word.is_empty() {
             return None;
@@ -158,7 +164,9 @@ impl Names {
         if is_key_free && meant.is_some() && meant == self.key {
             return meant;
         }
-        let spelled = || self.fields.iter().copied().find(|field| plain(field) == word);
+        // Our names are plain but for what joins their words.
+        let is_same = |field: &&str| field.bytes().filter(|byte| *byte != b'_').eq(word.bytes());
+        let spelled = || self.fields.iter().copied().find(is_same);
         named(heading).or_else(spelled).or(meant)
     }
 

@@ -4,6 +4,7 @@
 use super::Import;
 use super::check::{Mistake, MistakePlace, Mistakes};
 use super::file::Rows;
+use super::header::HEADING_BYTES_MAX;
 use crate::http::json::Json;
 use crate::http::wire::FromJson;
 use crate::rules::error::Hints;
@@ -58,17 +59,23 @@ type Cell<'j> = (std::borrow::Cow<'j, str>, Json<'j>);
 
 /// Whether a cell calls its row a sum: the first by its first word, another as a whole.
 fn is_sum(cell: &Json<'_>, is_first: bool) -> bool {
-    let Json::String(text) = cell else { return false };
-    let text = folded_key(text);
+    let Some(text) = short(cell) else { return false };
     let text = text.trim_end_matches(|letter: char| !letter.is_alphanumeric());
     let first = text.split(|letter: char| !letter.is_alphanumeric()).next();
     SUMS.contains(&text) || is_first && first.is_some_and(|first| SUMS.contains(&first))
 }
 
+/// A text as it is compared, if it is no longer than a heading.
+fn short(cell: &Json<'_>) -> Option<String> {
+    match cell {
+        Json::String(text) if text.len() <= HEADING_BYTES_MAX => Some(folded_key(text)),
+        _ => None,
+    }
+}
+
 fn repeats_header(rows: &Rows, cells: &[Cell<'_>]) -> bool {
     let is_name = |(field, cell): &Cell<'_>| {
-        let Json::String(text) = cell else { return false };
-        let text = folded_key(text);
+        let Some(text) = short(cell) else { return false };
         text == folded_key(field) || rows.header.heading(field).is_some_and(|name| folded_key(name) == text)
     };
     cells.len() > 1 && cells.iter().all(is_name)

@@ -236,7 +236,7 @@ fn the_page_refuses_what_becomes_large_before_it_does() {
     let works = [1, 2].map(|company| browser.upload(company, "k.xlsx", &largest));
     for work in works {
         let page = browser.ended(&work);
-        assert!(page.contains("Es gibt noch mehr Fehler."), "{page}");
+        assert!(page.contains("Es gibt noch mehr davon."), "{page}");
     }
     assert!(server.most_memory() <= MEMORY, "{} MiB", server.most_memory());
 }

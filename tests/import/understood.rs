@@ -43,6 +43,16 @@ pub fn headers() -> Vec<Case> {
             "Liste\nrot;blau\n1;2\n",
             refused(&["first 20 rows", "nachname_firma"]),
         ),
+        kunden(
+            "as many titles as may be, of as many columns",
+            &format!("{}kundennr;name\n", format!("{}\n", "Titel;".repeat(999)).repeat(19)),
+            stored(&[]),
+        ),
+        kunden(
+            "a header below too many titles",
+            &format!("{}kundennr;name\n", "Titel\n".repeat(20)),
+            refused(&["first 20 rows"]),
+        ),
         kunden("a header alone", "kundennr;name\n", stored(&[])),
         kunden(
             "an old word in a mistake",
@@ -202,6 +212,20 @@ pub fn suspicious() -> Vec<Case> {
             one(),
         )
         .with(&["--sheet", "A"])
+        .named("data.xlsx"),
+        case(
+            "empty rows that are hidden",
+            "kunden",
+            xlsx_of(&[(
+                "A",
+                "visible",
+                &data.replace(
+                    "</sheetData>",
+                    &format!("{}</sheetData>", "<row hidden=\"1\"/>".repeat(50_000)),
+                ),
+            )]),
+            one(),
+        )
         .named("data.xlsx"),
         case(
             "an empty sheet beside it",
