@@ -747,6 +747,75 @@ create trigger kontrakt_verlauf_nie_loeschen before delete on kontrakt_verlauf
   begin select raise(abort, 'kontrakt_verlauf is append-only'); end;
 
 ------------------------------------------------------------------------------------------------------------------------
+-- abrechnungsschemata
+------------------------------------------------------------------------------------------------------------------------
+
+-- What a company measures besides what the program knows (D29a). Unit and decimals stay, because values were rounded to them.
+create table merkmal (
+  tenant_id   integer not null references tenant (id),
+  code        text not null,
+  bezeichnung text not null,
+  einheit     text not null,
+  stellen     integer not null check (stellen between 0 and 3),
+  mittel      text not null check (mittel = 'gewogen' or mittel = 'maximum' or mittel = 'keins'),
+  primary key (tenant_id, code)
+) strict, without rowid;
+create trigger merkmal_bleibt before update on merkmal
+  when (new.tenant_id, new.code, new.einheit, new.stellen) is not (old.tenant_id, old.code, old.einheit, old.stellen)
+  begin select raise(abort, 'unit and decimals of a merkmal stay'); end;
+
+-- How goods are settled (D29b).
+create table abrechnungsschema (
+  tenant_id integer not null references tenant (id),
+  id        blob not null check (length(id) = 16),
+  nummer    text not null,
+  primary key (tenant_id, id),
+  unique (tenant_id, nummer)
+) strict, without rowid;
+
+-- What a scheme says, from which day on. A change is a new version; what a version says stays.
+create table abrechnungsschema_version (
+  tenant_id   integer not null,
+  schema_id   blob not null,
+  version     integer not null check (version > 0),
+  bezeichnung text not null,
+  erntejahr   integer,
+  gueltig_von text not null,
+  gueltig_bis text,                            -- last day; null: until the next version begins
+  inhalt      text not null,                   -- JSON: rules::settlement::Schema
+  sha256      blob not null check (length(sha256) = 32), -- of nummer, version and all that it says
+  angelegt_am integer not null,
+  key_id      text,                            -- `person` and a number; null: the command line
+  primary key (tenant_id, schema_id, version),
+  foreign key (tenant_id, schema_id) references abrechnungsschema (tenant_id, id)
+) strict, without rowid;
+create trigger abrechnungsschema_version_bleibt before update on abrechnungsschema_version
+  when new.gueltig_bis is null or new.gueltig_bis >= old.gueltig_bis
+    or (new.tenant_id, new.schema_id, new.version, new.bezeichnung, new.erntejahr, new.gueltig_von, new.inhalt, new.sha256,
+        new.angelegt_am, new.key_id)
+      is not (old.tenant_id, old.schema_id, old.version, old.bezeichnung, old.erntejahr, old.gueltig_von, old.inhalt,
+        old.sha256, old.angelegt_am, old.key_id)
+  begin select raise(abort, 'a version of a scheme stays; it may end sooner'); end;
+create trigger abrechnungsschema_version_nie_loeschen before delete on abrechnungsschema_version
+  begin select raise(abort, 'a version of a scheme is never deleted'); end;
+
+-- The articles that a version is for.
+create table abrechnungsschema_artikel (
+  tenant_id  integer not null,
+  schema_id  blob not null,
+  version    integer not null,
+  artikel_id blob not null,
+  primary key (tenant_id, schema_id, version, artikel_id),
+  foreign key (tenant_id, schema_id, version) references abrechnungsschema_version (tenant_id, schema_id, version),
+  foreign key (tenant_id, artikel_id) references artikel (tenant_id, id)
+) strict, without rowid;
+create index abrechnungsschema_artikel_artikel on abrechnungsschema_artikel (tenant_id, artikel_id);
+create trigger abrechnungsschema_artikel_bleibt before update on abrechnungsschema_artikel
+  begin select raise(abort, 'a version of a scheme stays'); end;
+create trigger abrechnungsschema_artikel_nie_loeschen before delete on abrechnungsschema_artikel
+  begin select raise(abort, 'a version of a scheme is never deleted'); end;
+
+------------------------------------------------------------------------------------------------------------------------
 -- chargen: batches and stock
 ------------------------------------------------------------------------------------------------------------------------
 

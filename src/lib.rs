@@ -83,6 +83,8 @@ pub mod biozertifikate;
 
 pub mod kontrakte;
 
+pub mod abrechnungsschemata;
+
 pub mod chargen;
 
 pub mod waage;

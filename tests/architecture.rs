@@ -360,6 +360,7 @@ const NUMBERS: &str = "its checks compare its numbers with the series that gave 
 
 /// Who reads tables of another slice in statements of its own, and why it does not ask that slice.
 const READS: &[(&str, &str, &str)] = &[
+    ("abrechnungsschemata", "artikel", NAMES),
     ("aenderungen", "aenderung", "proves what db wrote"),
     ("anhaenge", "nachweis", "finds what has no evidence, in one statement"),
     (

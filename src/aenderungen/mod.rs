@@ -154,6 +154,7 @@ const fn scope(art: Art) -> Scope {
         Art::Wiegung => Scope::WaageRead,
         Art::Charge => Scope::ChargenRead,
         Art::Kontrakt => Scope::KontrakteRead,
+        Art::Abrechnungsschema => Scope::AbrechnungRead,
         Art::Annahmeschein => Scope::RohwarenRead,
         Art::Produktionsauftrag => Scope::ProduktionRead,
     }

@@ -17,8 +17,8 @@ pub use interface::{document, openapi_text, routes};
 
 use crate::import::Import;
 use crate::{
-    annahmescheine, artikel, biozertifikate, chargen, kasse, kontrakte, kunden, produktion, steuersaetze,
-    vertriebler,
+    abrechnungsschemata, annahmescheine, artikel, biozertifikate, chargen, kasse, kontrakte, kunden,
+    produktion, steuersaetze, vertriebler,
 };
 
 /// Every kind of import, in the order in which a new company needs them.
@@ -30,6 +30,7 @@ pub fn imports() -> impl Iterator<Item = &'static Import> {
         biozertifikate::IMPORTS,
         chargen::IMPORTS,
         kontrakte::IMPORTS,
+        abrechnungsschemata::IMPORTS,
         produktion::IMPORTS,
         annahmescheine::IMPORTS,
         steuersaetze::IMPORTS,

@@ -16,6 +16,7 @@ use crate::rules::fixed::Fixed;
 use crate::rules::kasse::BonArt;
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::recipe::PaStatus;
+use crate::rules::settlement::Mittel;
 use crate::rules::stammdaten::{Anrede, ArtikelStatus, ERechnung, EingangQuelle, KundeStatus};
 use crate::rules::tax::{Gedruckt, Steuerart, Steuerkategorie};
 use crate::rules::weighing::{Richtung, WiegungStatus};
@@ -201,6 +202,7 @@ text_column!(
     ERechnung,
     EingangQuelle,
     KundeStatus,
+    Mittel,
     PaStatus,
     Profil,
     Rechnungsart,

@@ -27,6 +27,7 @@ choice! {
         Kontrakt = "kontrakt",
         Annahmeschein = "annahmeschein",
         Produktionsauftrag = "produktionsauftrag",
+        Abrechnungsschema = "abrechnungsschema",
     }
 }
 
@@ -58,6 +59,7 @@ impl Art {
             Art::Kontrakt => ("kontrakt_nr", "null", "erledigt = 1 then 'erledigt'"),
             Art::Annahmeschein => ("belegnummer", "null", "status = 'storniert' then status"),
             Art::Produktionsauftrag => ("pa_nummer", "version", SAME),
+            Art::Abrechnungsschema => ("nummer", "null", "false then null"),
         }
     }
 

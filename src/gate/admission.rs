@@ -37,6 +37,8 @@ pub enum AfterChecks {
     WaitsForChange(Wait, Arc<Caller>),
     /// It computes much: it is for a thread that serves no sockets.
     IsHeavy,
+    /// It reads what a body asks for, and that is not there yet.
+    Asks(Admitted),
     Writes(Admitted),
 }
 
@@ -128,8 +130,8 @@ impl Gate {
             if (route.is_heavy || is_slow) && !self.answers.has_room(&caller.key_id) {
                 return Err(too_many_unread());
             }
-            if matches!(route.run, Run::Write(_) | Run::Each(_)) {
-                return Ok(AfterChecks::Writes(Admitted { route, caller, ids: self.router.ids(at, &path) }));
+            if let Some(leaves) = leaves(request, route, &caller, || self.router.ids(at, &path)) {
+                return Ok(leaves);
             }
             if route.is_heavy && thread == Thread::Socket {
                 return Ok(AfterChecks::IsHeavy);
@@ -279,6 +281,22 @@ impl Gate {
             }
             Err(refusal) => refusal.into(),
         }
+    }
+}
+
+/// How a request goes on that is not answered on this snapshot: it writes, or its body says what it asks for and is not there
+/// yet.
+fn leaves(
+    request: &Request,
+    route: &'static Route,
+    caller: &Arc<Caller>,
+    ids: impl FnOnce() -> Vec<Option<Uuid>>,
+) -> Option<AfterChecks> {
+    let admitted = || Admitted { route, caller: Arc::clone(caller), ids: ids() };
+    match route.run {
+        Run::Write(_) | Run::Each(_) => Some(AfterChecks::Writes(admitted())),
+        _ if route.takes.is_some() && request.body.is_awaited() => Some(AfterChecks::Asks(admitted())),
+        _ => None,
     }
 }
 

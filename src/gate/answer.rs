@@ -72,12 +72,12 @@ impl Gate {
                         self.waiters.wait(&mut waiting, &caller.key_id, caller.tenant, wait, client).await?;
                     trail.looked = Some(looked);
                 }
+                AfterChecks::Asks(admitted) => receive(request, &admitted, client).await?,
                 AfterChecks::IsHeavy => return Err(Failure::Broken("heavy work found no thread".into())),
             }
         };
         if request.body.is_awaited() {
-            request.check_encoding()?;
-            request.body.set(client.body(admitted.route.body_bytes_max, &admitted.caller.key_id).await);
+            receive(request, &admitted, client).await?;
         }
         if let Run::Each(single) = admitted.route.run {
             return self.answer_each(single, request, &admitted, trail).await;
@@ -168,4 +168,11 @@ impl Gate {
             Ok(reply)
         })
     }
+}
+
+/// Reads the body of a request that passed every check before it.
+async fn receive(request: &Request, admitted: &Admitted, client: &mut Client) -> Result<()> {
+    request.check_encoding()?;
+    request.body.set(client.body(admitted.route.body_bytes_max, &admitted.caller.key_id).await);
+    Ok(())
 }

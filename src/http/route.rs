@@ -95,6 +95,9 @@ pub trait ServiceStatus {
 const BODY_BYTES_MAX: usize = 1 << 20;
 const UPLOAD_BYTES_MAX: usize = 14 << 20;
 
+/// Largest body of a route that only reads, in bytes.
+const ASKED_BYTES_MAX: usize = 64 << 10;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deprecation {
     /// Since when it should no longer be used, in seconds since 1970 (RFC 9745).
@@ -191,6 +194,21 @@ impl Route {
         run: fn(&Call<'_>, &Tx<'_>) -> Result<Reply>,
     ) -> Route {
         Route { summary, ..Route::new(Method::Get, pattern, access, Run::Read(run)) }
+    }
+
+    /// A route that only reads, and is asked with a body: nothing is stored. The body is parsed where the read runs, so it
+    /// is a small one.
+    pub const fn ask(
+        pattern: &'static str,
+        access: Access,
+        summary: &'static str,
+        run: fn(&Call<'_>, &Tx<'_>) -> Result<Reply>,
+    ) -> Route {
+        Route {
+            summary,
+            body_bytes_max: ASKED_BYTES_MAX,
+            ..Route::new(Method::Post, pattern, access, Run::Read(run))
+        }
     }
 
     /// A reading route for any key that can wait for what it reads.

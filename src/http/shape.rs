@@ -13,6 +13,7 @@ use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::error::{Hints, SentHint};
 use crate::rules::fixed::{LIMIT, Money, Percent, Price, Quantity, Zahl};
+use crate::rules::settlement::Groesse;
 use crate::rules::verweis::Verweis;
 
 pub type Shape = fn(&mut SchemaGenerator) -> Schema;
@@ -145,6 +146,9 @@ decimal!(Quantity, r"^-?\d+\.\d{3,6}$", None);
 decimal!(Price, r"^-?\d+\.\d{4,6}$", None);
 decimal!(Zahl, r"^-?\d+\.\d{1,6}$", None);
 decimal!(Percent, r"^-?\d+\.\d{2,6}$", Some((0, 100)));
+
+// Kilograms, a price or an amount, by what its row is about.
+shape!([] Groesse => |_| json_schema!({"type": "string", "pattern": r"^-?\d+\.\d{2,6}$"}));
 
 fn decimal_sent(range: Option<(i64, i64)>) -> Schema {
     let mut schema =

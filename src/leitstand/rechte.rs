@@ -41,6 +41,8 @@ fn scope(scope: Scope) -> &'static str {
         Scope::ProduktionWrite => "Produktionsaufträge anlegen und weiterführen",
         Scope::WaageRead => "Wiegungen lesen",
         Scope::WaageWrite => "Wiegungen anlegen, abschließen und stornieren",
+        Scope::AbrechnungRead => "Abrechnungsschemata lesen, probeweise rechnen",
+        Scope::AbrechnungWrite => "Abrechnungsschemata anlegen und ändern",
     }
 }
 

@@ -139,6 +139,12 @@ codes! {
         "Der Beleg träfe zu viele Mengen anderer Belege.";
     CursorAbgelaufen = "CURSOR_ABGELAUFEN":
         "Nach diesem cursor fehlt etwas: er ist zu alt, oder die Datenbank wurde wiederhergestellt.";
+    MerkmalNichtGefunden = "MERKMAL_NICHT_GEFUNDEN": "Dieses Merkmal gibt es nicht.";
+    TabelleUeberlappt = "TABELLE_UEBERLAPPT": "Zwei Zeilen einer Tabelle treffen denselben Wert.";
+    TabelleLuecke = "TABELLE_LUECKE": "Zwischen zwei Zeilen einer Tabelle fehlt ein Wert.";
+    SchemaUeberschneidet = "SCHEMA_UEBERSCHNEIDET":
+        "In dieser Zeit gilt schon eine andere Version des Schemas.";
+    PreisNegativ = "PREIS_NEGATIV": "Nach den Abzügen läge der Preis unter 0.";
 }
 
 choice! {
@@ -215,6 +221,7 @@ choice! {
         AnschriftGekuerzt = "ANSCHRIFT_GEKUERZT",
         InventurUeberholt = "INVENTUR_UEBERHOLT",
         ZuVieleGegenbelege = "ZU_VIELE_GEGENBELEGE",
+        LagerkostenPruefen = "LAGERKOSTEN_PRUEFEN",
     }
 }
 

@@ -24,6 +24,8 @@ choice! {
         ProduktionWrite = "produktion:write",
         WaageRead = "waage:read",
         WaageWrite = "waage:write",
+        AbrechnungRead = "abrechnung:read",
+        AbrechnungWrite = "abrechnung:write",
     }
 }
 
@@ -48,11 +50,19 @@ impl Purpose {
         use Scope::*;
         let own: &[Scope] = match self {
             Purpose::Shop => &[KundenWrite, ArtikelgruppenRead, BelegeRead, BelegeWrite, ChargenRead],
-            Purpose::Waage => {
-                &[ChargenRead, RohwarenRead, RohwarenWrite, KontrakteRead, WaageRead, WaageWrite]
-            }
+            Purpose::Waage => &[
+                ChargenRead,
+                RohwarenRead,
+                RohwarenWrite,
+                KontrakteRead,
+                WaageRead,
+                WaageWrite,
+                AbrechnungRead,
+            ],
             Purpose::Dms => &[BelegeRead, DokumenteWrite],
-            Purpose::Buchhaltung => &[ArtikelgruppenRead, BelegeRead, KasseRead, RohwarenRead, KontrakteRead],
+            Purpose::Buchhaltung => {
+                &[ArtikelgruppenRead, BelegeRead, KasseRead, RohwarenRead, KontrakteRead, AbrechnungRead]
+            }
             Purpose::Kasse => &[ArtikelgruppenRead, ChargenRead, KasseRead],
         };
         // Each of them reads customers and articles.

@@ -93,6 +93,11 @@ fn walk<'m>(mill: &'m Mill<'m>) -> BTreeMap<&'static str, BTreeSet<String>> {
     let kontrakt = walk.ask("POST /api/v1/kontrakte", &[], json!({"kontrakt_nr": "V-9"})).id();
     let positionen = json!({"positionen": [{"artikelnr": "S", "menge": 5}]});
     walk.ask("PUT /api/v1/kontrakte/{id}", &[&kontrakt], positionen);
+    let mut schema =
+        json!({"nummer": "A", "bezeichnung": "Neu", "artikel": ["S"], "gueltig_von": "2026-07-01"});
+    let angelegt = walk.ask("POST /api/v1/abrechnungsschemata", &[], schema.clone()).id();
+    schema["gueltig_von"] = json!("2026-08-01");
+    walk.ask("POST /api/v1/abrechnungsschemata/{id}/versionen", &[&angelegt], schema);
     let item = |menge: i64| json!([{"artikelnr": "S", "menge": menge}]);
     let beleg = json!({"beleg_typ": "AU", "kundennummer": "Kd", "items": item(1)});
     let auftrag = walk.ask("POST /api/v1/belege", &[], beleg).id();
@@ -141,6 +146,7 @@ fn every_writing_route_leaves_its_row() {
         ("kunden", "kunde"),
         ("artikel", "artikel"),
         ("kontrakte", "kontrakt"),
+        ("abrechnungsschemata", "abrechnungsschema"),
         ("belege", "beleg"),
         ("chargen", "charge"),
         ("wiegungen", "wiegung"),

@@ -33,6 +33,8 @@ fn writes(mill: &Mill<'_>, charge: &str) -> Vec<Write> {
     let weigh = || post("wiegungen", weighing.clone());
     let note = json!({"kundennummer": "Hof", "artikelnr": "W", "anliefermenge_kg": 50});
     let order = post("produktionsauftraege", json!({}));
+    let scheme = |nummer: &str| json!({"nummer": nummer, "bezeichnung": "Neu", "artikel": ["S"], "gueltig_von": "2026-07-01"});
+    let schema = post("abrechnungsschemata", scheme("A"));
     let items = json!({"items": [sell(2, charge)]});
     let file = json!({"dateiname": "a.txt", "inhalt_base64": "MA=="});
     let pdf = json!({"dateiname": "a.pdf", "datei_base64": "JVBERi0x"});
@@ -84,6 +86,8 @@ fn writes(mill: &Mill<'_>, charge: &str) -> Vec<Write> {
         ("PUT", "/api/v1/wiegungen/{id}/zweitwiegung", weigh(), json!({"gewicht_zweit_kg": 15_260})),
         ("PUT", "/api/v1/wiegungen/{id}/storno", weigh(), why.clone()),
         ("POST", "/api/v1/annahmescheine", none.clone(), note.clone()),
+        ("POST", "/api/v1/abrechnungsschemata", none.clone(), scheme("B")),
+        ("POST", "/api/v1/abrechnungsschemata/{id}/versionen", schema, scheme("A")),
         ("PUT", "/api/v1/annahmescheine/{id}/storno", post("annahmescheine", note), why),
         ("POST", "/api/v1/produktionsauftraege", none, json!({"bezeichnung": "Mehl"})),
         ("PUT", "/api/v1/produktionsauftraege/{id}/status", order, json!({"status": "geplant"})),

@@ -23,6 +23,7 @@ mod read_master;
 mod read_stock;
 mod read_trade;
 mod refused;
+mod write_abrechnung;
 mod write_artikel;
 mod write_belege;
 mod write_kontrakte;
@@ -48,14 +49,14 @@ struct Write {
     path: &'static str,
     /// A body that is right.
     body: &'static str,
-    /// Where the record is read; the id that was confirmed is `<new>`.
+    /// Where the record is read; the id that was confirmed is `<new>`. Empty: the answer says it.
     shown: &'static str,
     /// Field, value, expectation.
     rows: &'static [(&'static str, &'static str, &'static str)],
 }
 
 /// What tells the rows of a list apart: the first of these that they have.
-const NUMBERS: [&str; 14] = [
+const NUMBERS: [&str; 15] = [
     "dateiname",
     "wiegeschein_nr",
     "beleg_nummer",
@@ -68,6 +69,7 @@ const NUMBERS: [&str; 14] = [
     "kuerzel",
     "iso2",
     "nr",
+    "nummer",
     "version",
     "id",
 ];
@@ -84,6 +86,7 @@ fn writing() -> impl Iterator<Item = &'static Write> {
         write_stapel::TABLES,
         write_artikel::TABLES,
         write_kontrakte::TABLES,
+        write_abrechnung::TABLES,
     ]
     .into_iter()
     .flatten()
@@ -121,7 +124,9 @@ fn brought(route: &str, field: Option<&str>, expected: &str, answer: &Answer) ->
     }
     for (kind, shown) in [("text/csv", "csv"), ("application/xml", "xml"), ("application/pdf", "pdf")] {
         if answer.headers["content-type"].starts_with(kind) {
-            return shown.to_owned();
+            // The sheet of a version has it in its name.
+            let name = answer.headers.get("content-disposition").and_then(|name| name.split('"').nth(1));
+            return name.filter(|name| name.starts_with("Schema-")).unwrap_or(shown).to_owned();
         }
     }
     if route == "/chargen/{id}/herkunft" {
@@ -235,7 +240,7 @@ fn write_row(
         return refused_as_expected(&answer, field, expected);
     }
     company.ids.insert("new".to_owned(), answer.id());
-    let shown = company.record(table.shown);
+    let shown = if table.shown.is_empty() { answer.body.clone() } else { company.record(table.shown) };
     let (at, value) = shown_at(field, expected);
     let came = at.split('.').fold(&shown, |value, step| match step.parse::<usize>() {
         Ok(index) => &value[index],

@@ -91,6 +91,9 @@ impl Company {
         let note =
             json!({"partner_id": kunde, "artikel_id": artikel, "anliefermenge_kg": 5, "bemerkung": mark});
         let note = self.client.post("/api/v1/annahmescheine", note).id();
+        let schema =
+            json!({"nummer": mark, "bezeichnung": mark, "gueltig_von": "2026-07-01", "artikel": [artikel]});
+        self.ids.insert("schema", self.client.post("/api/v1/abrechnungsschemata", schema).id());
         self.ids.insert("auftrag", order);
         self.ids.insert("schein", note);
         self.ids.insert("wiegung", weighing);

@@ -261,7 +261,7 @@ fn settle(
             return Err("NETTO_NEGATIV");
         }
         if wirkung == "preis" && price.is_some_and(|price| price < Fraction::whole(0)) {
-            return Err("WERT_UNGUELTIG");
+            return Err("PREIS_NEGATIV");
         }
     }
     Ok(rows)

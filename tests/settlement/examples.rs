@@ -215,7 +215,7 @@ fn nothing_is_left_and_less_than_nothing() {
     assert_eq!(of("100.1"), Err(Code::NettoNegativ));
     assert_eq!(of("100"), Ok("0 200.00 0.00".to_owned()));
     let price = scheme(json!([{"wirkung": "preis", "regel": "fest", "einheit": "EUR/t", "satz": "-200.01"}]));
-    assert_eq!(settle(&price, "10000", "200", &[]).unwrap_err().code, Code::WertUngueltig);
+    assert_eq!(settle(&price, "10000", "200", &[]).unwrap_err().code, Code::PreisNegativ);
     let wet = scheme(json!([
         {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "14", "satz": "1.4"},
         {"wirkung": "kosten", "regel": "fest", "einheit": "EUR/t", "bezug": "brutto", "satz": "-55"},

@@ -18,7 +18,7 @@ fn a_scheme_that_could_be_read_in_two_ways_is_refused() {
     let table = |zeilen: Value| json!({"wirkung": "preis", "regel": "tabelle", "einheit": "EUR/t", "merkmal": "feuchte", "zeilen": zeilen});
     let cases = [
         (with(json!({})), ""),
-        (with(json!({"merkmal": "farbe"})), "WERT_UNGUELTIG schritte[0].merkmal"),
+        (with(json!({"merkmal": "farbe"})), "MERKMAL_NICHT_GEFUNDEN schritte[0].merkmal"),
         (with(json!({"merkmal": null})), "FELD_FEHLT schritte[0].merkmal"),
         (with(json!({"richtung": null})), "FELD_FEHLT schritte[0].richtung"),
         (with(json!({"basis": null})), "FELD_FEHLT schritte[0].basis"),
@@ -52,9 +52,9 @@ fn a_scheme_that_could_be_read_in_two_ways_is_refused() {
             "WERT_UNGUELTIG schritte[0].einheit",
         ),
         (table(rows(&[])), "FELD_FEHLT schritte[0].zeilen"),
-        (table(rows(&[("14", "15", "0"), ("15", "16", "-1")])), "WERT_UNGUELTIG schritte[0].zeilen"),
+        (table(rows(&[("14", "15", "0"), ("15", "16", "-1")])), "TABELLE_UEBERLAPPT schritte[0].zeilen"),
         (table(rows(&[("15.1", "16", "-1"), ("14", "15", "0")])), ""),
-        (table(rows(&[("14", "15", "0"), ("15.2", "16", "-1")])), "WERT_UNGUELTIG schritte[0].zeilen"),
+        (table(rows(&[("14", "15", "0"), ("15.2", "16", "-1")])), "TABELLE_LUECKE schritte[0].zeilen"),
         (table(rows(&[("14", "15.05", "0")])), "WERT_UNGUELTIG schritte[0].zeilen[0].bis"),
         (table(rows(&[("15", "14", "0")])), "WERT_UNGUELTIG schritte[0].zeilen[0].bis"),
         (table(json!([{"von": null, "bis": "15", "satz": "0"}])), "FELD_FEHLT schritte[0].zeilen[0].von"),
@@ -66,7 +66,7 @@ fn a_scheme_that_could_be_read_in_two_ways_is_refused() {
             with(
                 json!({"regel": "staffel", "satz": null, "zeilen": [{"bis": "5", "satz": "1"}, {"bis": "5", "satz": "2"}]}),
             ),
-            "WERT_UNGUELTIG schritte[0].zeilen[1].bis",
+            "TABELLE_UEBERLAPPT schritte[0].zeilen[1].bis",
         ),
     ];
     for (step, expected) in cases {
@@ -92,6 +92,20 @@ fn all_mistakes_of_a_scheme_are_named_at_once() {
         named,
         ["preis_stellen", "grenzen[0].merkmal", "grenzen[1].text", "schritte[1].code", "schritte[2].nr"]
     );
+}
+
+#[test]
+fn a_scheme_has_2000_rows_at_most() {
+    let table = |last: usize| {
+        let rows: Vec<Value> = (0..=last)
+            .map(|wert| json!({"von": wert.to_string(), "bis": wert.to_string(), "satz": "0"}))
+            .collect();
+        json!({"wirkung": "preis", "regel": "tabelle", "einheit": "EUR/t", "merkmal": "fallzahl", "zeilen": rows})
+    };
+    let with = |last: usize| check(unchecked(json!([]), json!([table(999), table(last)])), &merkmale());
+    assert!(with(999).is_ok());
+    let refusal = with(1_000).unwrap_err();
+    assert_eq!((refusal.code.as_str(), refusal.feld.as_deref()), ("WERT_UNGUELTIG", Some("schritte")));
 }
 
 #[test]

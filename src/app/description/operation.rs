@@ -20,7 +20,11 @@ const TAGS: &[(&str, &str, &[&str])] = &[
     ("Artikel", "Artikel, Artikelgruppen und Anhänge", &["artikel", "artikelgruppen"]),
     ("Belege", "Angebote bis Rechnungen, ihre PDFs und das Abholen neuer Belege", &["belege", "dokumente"]),
     ("Chargen", "Chargen, Bestand und Rückverfolgung", &["chargen"]),
-    ("Rohwaren", "Kontrakte und Annahmescheine", &["kontrakte", "annahmescheine"]),
+    (
+        "Rohwaren",
+        "Kontrakte, Annahmescheine und Abrechnungsschemata",
+        &["kontrakte", "annahmescheine", "abrechnungsschemata"],
+    ),
     ("Produktion", "Produktionsaufträge", &["produktionsauftraege"]),
     ("Kasse", "Bonzeilen der Kassen", &["barverkaeufe"]),
     ("Waage", "Wiegungen", &["wiegungen"]),

@@ -14,6 +14,12 @@ static VORLAGEN: LazyLock<Map<String, Value>> =
 
 /// Meanings of columns that no shape of the interface has, or that mean something else there.
 const WOERTER: &[(&str, &str)] = &[
+    ("AbrechnungsschemaNeu.artikel", "Nummern der Artikel, für die es gilt; nur in JSON."),
+    (
+        "AbrechnungsschemaNeu.grenzen",
+        "Was geschieht, wenn ein Messwert eine Grenze überschreitet; nur in JSON.",
+    ),
+    ("AbrechnungsschemaNeu.schritte", "Was gerechnet wird; nur in JSON."),
     ("ArtikelZeile.einheit", "Einheit, in der der Artikel geführt wird."),
     ("ArtikelZeile.ean", "EAN."),
     ("ArtikelZeile.ep_netto", "Einkaufspreis netto je Einheit."),

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::woerter_rohwaren as rohwaren;
+
 /// Gives every field of a shape its meaning, in place of what the code says to its readers.
 pub fn explain(name: &str, shape: &mut Value) {
     if let Some(object) = shape.as_object_mut() {
@@ -19,7 +21,14 @@ pub fn explain(name: &str, shape: &mut Value) {
 }
 
 pub fn meaning(shape: &str, field: &str) -> Option<&'static str> {
-    find(WOERTER, shape, field)
+    let own = |words| find(words, shape, field).filter(|_| has_own(words, shape, field));
+    own(rohwaren::WOERTER)
+        .or_else(|| find(WOERTER, shape, field))
+        .or_else(|| find(rohwaren::WOERTER, shape, field))
+}
+
+fn has_own(words: &[(&str, &str)], shape: &str, field: &str) -> bool {
+    words.iter().any(|(word, _)| word.split_once('.') == Some((shape, field)))
 }
 
 /// The meaning of a field in a table of words: that of its shape, else that of the field alone.
@@ -154,13 +163,10 @@ const WOERTER: &[(&str, &str)] = &[
     ("artikelgruppe_id", "id der Artikelgruppe."),
     ("artikelnr", "Zweite, kurze Artikelnummer."),
     ("ItemEingabe.artikelnr", "Artikelnummer anstelle von artikel_id."),
-    ("AnnahmescheinNeu.artikelnr", "Artikelnummer anstelle von artikel_id."),
     ("artikelnummer", "Artikelnummer."),
     ("auth", "Header, in dem der Schlüssel steht."),
     ("auto_price", "false: fehlende Preise nicht aus dem Artikelstamm nehmen; ohne Angabe true."),
     ("basis", "Nettosumme, aus der die Steuer folgt."),
-    ("basisbesatz_prozent", "Besatz, bis zu dem nichts abgezogen wird."),
-    ("basisfeuchte_prozent", "Feuchte, bis zu der nichts abgezogen wird."),
     ("beleg", "Der Beleg, wie er vor der Änderung war."),
     ("beleg_datum", "Datum des Belegs; beim Anlegen ohne Angabe heute in Berlin."),
     ("beleg_id", "id des Belegs."),
@@ -171,7 +177,6 @@ const WOERTER: &[(&str, &str)] = &[
     ),
     ("belegnummer", "Nummer des Annahmescheins."),
     ("bemerkung", "Freier Text."),
-    ("besatz_prozent", "Gemessener Besatz."),
     ("beschreibung", "Wozu die Datei gehört."),
     ("bestand", "Bestand der Charge in der Einheit des Artikels: Summe ihrer Bewegungen."),
     ("Artikel.bestand", "Bestand in der Einheit des Artikels; nur mit bestand=true."),
@@ -199,7 +204,6 @@ const WOERTER: &[(&str, &str)] = &[
     ("ChargeVerlaufseintrag.charge", "Die Charge, wie sie vor der Berichtigung war."),
     ("charge_id", "id der Charge."),
     ("ItemEingabe.charge_id", "Verkauf: aus dieser Charge; Einkauf: in diese Charge."),
-    ("AnnahmescheinBestaetigung.charge_id", "Die eine Charge des erzeugten Lieferscheins."),
     ("charge_nr", "Chargennummer."),
     ("chargenpflichtig", "Ob der Artikel in Chargen geführt wird."),
     ("code", "Maschinenlesbarer Code des Hinweises; neue können dazukommen."),
@@ -257,7 +261,6 @@ const WOERTER: &[(&str, &str)] = &[
     ("fehler", "Alle Fehler aller Positionen."),
     ("feld", "Pfad des Feldes, zum Beispiel items[2].menge."),
     ("felder", "Was die Änderung berührt hat, ein Eintrag je Feld."),
-    ("feuchte_prozent", "Gemessene Feuchte."),
     ("fremdbelegnummer", "Belegnummer des Partners."),
     ("fremde_charge_nr", "Chargennummer des Lieferanten."),
     ("fremdwiegung", "Auf einer fremden Waage gewogen; das zweite Gewicht darf 0 sein."),
@@ -360,9 +363,6 @@ const WOERTER: &[(&str, &str)] = &[
     ("lieferadresse_id", "Immer null: Lieferadressen gibt es nicht."),
     ("lieferanten", "Wer die Charge und was in sie einging geliefert hat."),
     ("lieferdatum", "Tag der Lieferung; er bestimmt den Steuersatz."),
-    ("Annahmeschein.lieferdatum", "Tag der Lieferung."),
-    ("AnnahmescheinNeu.lieferdatum", "Tag der Lieferung; ohne Angabe heute."),
-    ("AnnahmescheinWiederholt.lieferdatum", "Tag der Lieferung."),
     ("liefertermin", "Zugesagter Liefertermin."),
     ("menge", "Menge in der angegebenen Einheit."),
     ("Barverkauf.menge", "Menge; negativ auf Stornobons."),
@@ -434,12 +434,10 @@ const WOERTER: &[(&str, &str)] = &[
     ("rueckwaerts", "Chargen, die in diese eingingen, die nächste zuerst."),
     ("satz", "Steuersatz in Prozent."),
     ("schluessel", "normal, ermaessigt, pauschal_24, frei oder ein eigener."),
-    ("schwundfaktor", "Gewichtsverlust je Prozent Feuchte; ohne Angabe 1."),
     ("sha256", "Prüfsumme des Inhalts (SHA-256, hexadezimal)."),
     ("skonto_prozent", "Skonto in Prozent."),
     ("skonto_tage", "Tage, in denen Skonto gilt."),
     ("soll_menge", "Geplante Menge."),
-    ("sonstige_abzuege_kg", "Weitere Abzüge in kg."),
     ("spec", "Wo die maschinenlesbare Beschreibung steht."),
     ("staat", "Land (ISO 3166-1 alpha-2); in Anfragen auch ISO alpha-3 oder der deutsche Name."),
     ("staffelpreise", "Die aktiven Staffelpreise, der mit der kleinsten Menge zuerst; darunter gilt preis."),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::model::{Regel, SatzEinheit, Schema, Schritt, SchrittZeile, Seite, Wirkung, after};
+use super::model::{Basisseite, SatzEinheit, Schema, Schritt, SchrittZeile, Schrittregel, Wirkung, after};
 use super::rate::plain;
 use super::values::{Merkmal, grid};
 use crate::rules::error::{Checked, Code, PositionErrors, Refusal, refuse_if, required};
@@ -11,12 +11,18 @@ use crate::rules::fixed::Zahl;
 /// Largest value, basis or rate: products of three of them and a weight stay exact.
 const LARGEST: Zahl = Zahl::whole(100_000);
 
+/// Rows of all tables of a scheme, at most: each calculation reads them.
+const ROWS_MAX: usize = 2_000;
+
 /// A scheme with what its steps do not say filled in, and the rows of its tables in order. Refused with all mistakes at once.
 pub fn check(mut schema: Schema, merkmale: &BTreeMap<String, Merkmal>) -> Checked<Schema> {
     let mut errors = PositionErrors::default();
     let stellen = schema.preis_stellen;
     let message = "Ein Preis hat 2 bis 4 Nachkommastellen.";
     errors.keep(refuse_if(!(2..=4).contains(&stellen), Code::WertUngueltig, "preis_stellen", message));
+    let rows: usize = schema.schritte.iter().map(|step| step.zeilen.len()).sum();
+    let message = format_args!("Ein Schema hat höchstens {ROWS_MAX} Tabellenzeilen. Bitte gröber abstufen.");
+    errors.keep(refuse_if(rows > ROWS_MAX, Code::WertUngueltig, "schritte", message));
     for (index, grenze) in schema.grenzen.iter().enumerate() {
         let checked = merkmal(merkmale, &grenze.merkmal)
             .and_then(|_| within("wert", grenze.wert))
@@ -71,18 +77,18 @@ fn complete(
     };
     numbers(step)?;
     match step.regel {
-        Regel::Tabelle => table(&mut step.zeilen, stellen),
-        Regel::Staffel => intervals(&step.zeilen),
+        Schrittregel::Tabelle => table(&mut step.zeilen, stellen),
+        Schrittregel::Staffel => intervals(&step.zeilen),
         _ => Ok(()),
     }
 }
 
 /// Each rule has its own fields; what it would ignore is refused.
 fn fields(step: &Schritt) -> Checked<()> {
-    use Regel::{Faktor, Fest, Staffel, Standardgewicht, Tabelle};
+    use Schrittregel::{Faktor, Fest, Staffel, Standardgewicht, Tabelle};
     let Schritt { merkmal, richtung, basis, zaehlt_ab, grenzwert, schritt, satz, zeilen, .. } = step;
     let compares = &[Faktor, Standardgewicht, Staffel][..];
-    let table: [(&str, bool, &[Regel], &[Regel]); 10] = [
+    let table: [(&str, bool, &[Schrittregel], &[Schrittregel]); 10] = [
         // field, whether it is there, rules that need it, rules that may have it
         ("merkmal", merkmal.is_some(), &[Faktor, Standardgewicht, Tabelle, Staffel], &[]),
         ("richtung", richtung.is_some(), compares, &[]),
@@ -100,7 +106,7 @@ fn fields(step: &Schritt) -> Checked<()> {
         required((is_there || !is_needed).then_some(()), feld)?;
         let is_foreign = is_there && !is_needed && !having.contains(&step.regel);
         let regel = step.regel.as_str();
-        let message = format_args!("Das Feld {feld} gehört nicht zur Regel {regel}. Bitte weglassen.");
+        let message = format_args!("Das Feld {feld} gehört nicht zur Schrittregel {regel}. Bitte weglassen.");
         refuse_if(is_foreign, Code::FeldWiderspruch, feld, message)?;
     }
     let message = "angefangen sagt etwas von einem schritt. Bitte auch schritt angeben.";
@@ -120,8 +126,14 @@ fn unit(step: &Schritt) -> Checked<()> {
     };
     refuse_if(!allowed.contains(&step.einheit), Code::WertUngueltig, "einheit", message)?;
     let is_quantity = step.wirkung == Wirkung::Menge;
-    let message = "standardgewicht ist eine Regel für Mengen. Bitte für Preis und Kosten eine andere nehmen.";
-    refuse_if(step.regel == Regel::Standardgewicht && !is_quantity, Code::WertUngueltig, "regel", message)
+    let message =
+        "standardgewicht ist eine Schrittregel für Mengen. Bitte für Preis und Kosten eine andere nehmen.";
+    refuse_if(
+        step.regel == Schrittregel::Standardgewicht && !is_quantity,
+        Code::WertUngueltig,
+        "regel",
+        message,
+    )
 }
 
 /// On what a step works, where it says so, or where there is only one way to read it.
@@ -162,12 +174,12 @@ fn numbers(step: &Schritt) -> Checked<()> {
     for (feld, wert) in [("basis", step.basis), ("zaehlt_ab", step.zaehlt_ab), ("grenzwert", step.grenzwert)]
     {
         within(feld, wert.unwrap_or_default())?;
-        let is_whole = step.regel == Regel::Standardgewicht && wert >= Some(Zahl::whole(100));
+        let is_whole = step.regel == Schrittregel::Standardgewicht && wert >= Some(Zahl::whole(100));
         let message = "Ein Standardgewicht rechnet mit dem Rest zu 100; der Wert muss darunter liegen.";
         refuse_if(is_whole, Code::WertUngueltig, feld, message)?;
     }
     let is_inside = |grenzwert: Zahl| match step.richtung {
-        Some(Seite::Unter) => Some(grenzwert) > step.basis,
+        Some(Basisseite::Unter) => Some(grenzwert) > step.basis,
         _ => Some(grenzwert) < step.basis,
     };
     let message = "Der Grenzwert liegt vor der Basis; so zählte nie etwas.";
@@ -205,9 +217,9 @@ fn table(rows: &mut [SchrittZeile], stellen: i64) -> Checked<()> {
             "Die Zeilen ab {} überlappen sich. Ein Wert darf nur in einer stehen.",
             plain(begin)
         );
-        refuse_if(begin <= end, Code::WertUngueltig, "zeilen", message)?;
+        refuse_if(begin <= end, Code::TabelleUeberlappt, "zeilen", message)?;
         let message = format_args!("Zwischen {} und {} fehlt eine Zeile.", plain(end), plain(begin));
-        refuse_if(begin.units() - end.units() > grid, Code::WertUngueltig, "zeilen", message)?;
+        refuse_if(begin.units() - end.units() > grid, Code::TabelleLuecke, "zeilen", message)?;
     }
     Ok(())
 }
@@ -219,7 +231,7 @@ fn intervals(rows: &[SchrittZeile]) -> Checked<()> {
         let message = "Eine Staffel nennt nur das Ende ihrer Stufen (bis). Bitte von weglassen.";
         refuse_if(row.von.is_some(), Code::FeldWiderspruch, &format!("zeilen[{index}].von"), message)?;
         let message = "Jede Stufe endet hinter der vorigen, die erste über 0.";
-        refuse_if(row.bis <= end, Code::WertUngueltig, &format!("zeilen[{index}].bis"), message)?;
+        refuse_if(row.bis <= end, Code::TabelleUeberlappt, &format!("zeilen[{index}].bis"), message)?;
         end = row.bis;
     }
     Ok(())
@@ -228,7 +240,7 @@ fn intervals(rows: &[SchrittZeile]) -> Checked<()> {
 fn merkmal<'m>(merkmale: &'m BTreeMap<String, Merkmal>, code: &str) -> Checked<&'m Merkmal> {
     let message =
         || format!("Das Merkmal {code} gibt es nicht. Bitte vorher anlegen (partnerd import merkmale).");
-    merkmale.get(code).ok_or_else(|| Refusal::field(Code::WertUngueltig, "merkmal", message()))
+    merkmale.get(code).ok_or_else(|| Refusal::field(Code::MerkmalNichtGefunden, "merkmal", message()))
 }
 
 fn within(feld: &str, wert: Zahl) -> Checked<()> {

@@ -1,13 +1,13 @@
 //! One note by one scheme: rows, sums, and what stands against it (D29d to D29f).
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::model::{
-    Aktion, Fehlt, Grenze, Regel, SatzEinheit, Schema, Schritt, SchrittZeile, Seite, Wirkung, after,
+    Basisseite, Fehlt, Grenze, Grenzfolge, SatzEinheit, Schema, Schritt, SchrittZeile, Schrittregel, Wirkung,
+    after,
 };
 use super::rate::{ONE, Rate, plain};
 use super::values::{Grund, Werte, grid};
@@ -30,7 +30,7 @@ pub struct Lieferung<'a> {
 #[schemars(rename = "AbrechnungsBefund")]
 pub struct Befund {
     pub code: Grund,
-    pub aktion: Aktion,
+    pub aktion: Grenzfolge,
     pub merkmal: Option<String>,
     /// null: not measured.
     pub wert: Option<Zahl>,
@@ -54,20 +54,6 @@ impl Serialize for Groesse {
             Groesse::JeTonne(price) => price.serialize(serializer),
             Groesse::Euro(money) => money.serialize(serializer),
         }
-    }
-}
-
-impl JsonSchema for Groesse {
-    fn schema_name() -> Cow<'static, str> {
-        Quantity::schema_name()
-    }
-
-    fn inline_schema() -> bool {
-        Quantity::inline_schema()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        Quantity::json_schema(generator)
     }
 }
 
@@ -185,8 +171,8 @@ impl<'a> Course<'a> {
         for grenze in grenzen {
             let Some(wert) = self.werte.get(&grenze.merkmal).copied() else { continue };
             let is_passed = match grenze.richtung {
-                Seite::Ueber => wert > grenze.wert,
-                Seite::Unter => wert < grenze.wert,
+                Basisseite::Ueber => wert > grenze.wert,
+                Basisseite::Unter => wert < grenze.wert,
             };
             if is_passed {
                 self.befunde.push(Befund {
@@ -234,7 +220,7 @@ impl<'a> Course<'a> {
         };
         let against = |code, wert, text: String| Befund {
             code,
-            aktion: Aktion::Sperren,
+            aktion: Grenzfolge::Sperren,
             merkmal: Some(merkmal.clone()),
             wert,
             grenze: None,
@@ -351,7 +337,7 @@ impl<'a> Course<'a> {
             Wirkung::Preis if self.price.is_some_and(|price| price < 0) => {
                 let message =
                     "Nach den Abzügen liegt der Preis unter 0. Bitte Messwerte, Preis und Schema prüfen.";
-                Err(Refusal::new(Code::WertUngueltig, message))
+                Err(Refusal::new(Code::PreisNegativ, message))
             }
             _ => Ok(()),
         }
@@ -389,21 +375,21 @@ fn found(step: &Schritt, wert: Zahl) -> Option<Found> {
     let satz = step.satz.unwrap_or_default();
     let counted = Counted::of(step, wert);
     match step.regel {
-        Regel::Fest => Some(Rate::of(satz).into()),
-        Regel::Tabelle => {
+        Schrittregel::Fest => Some(Rate::of(satz).into()),
+        Schrittregel::Tabelle => {
             let hit = step.zeilen.iter().find(|row| row.von <= Some(wert) && wert <= row.bis)?;
             Some(Found { rate: Rate::of(hit.satz), rechnung: None, treffer: Some(hit.clone()) })
         }
         _ if counted.difference == 0 => Some(Rate::ZERO.into()),
-        Regel::Faktor => Some(match step.schritt.map(|schritt| i128::from(schritt.units())) {
+        Schrittregel::Faktor => Some(match step.schritt.map(|schritt| i128::from(schritt.units())) {
             Some(each) => {
                 let more = if step.angefangen { each - 1 } else { 0 };
                 Rate::steps((counted.difference + more) / each, satz).into()
             }
             None => Rate::times(counted.difference, satz).into(),
         }),
-        Regel::Standardgewicht => Some(standard_weight(step, &counted, satz)),
-        Regel::Staffel => staffel(step, counted.difference),
+        Schrittregel::Standardgewicht => Some(standard_weight(step, &counted, satz)),
+        Schrittregel::Staffel => staffel(step, counted.difference),
     }
 }
 
@@ -421,7 +407,7 @@ impl Counted {
         let basis = step.basis.unwrap_or_default();
         let from = step.zaehlt_ab.unwrap_or(basis);
         let (is_past, wert, sign) = match step.richtung {
-            Some(Seite::Unter) => (wert < basis, step.grenzwert.map_or(wert, |most| wert.max(most)), -1),
+            Some(Basisseite::Unter) => (wert < basis, step.grenzwert.map_or(wert, |most| wert.max(most)), -1),
             _ => (wert > basis, step.grenzwert.map_or(wert, |most| wert.min(most)), 1),
         };
         let difference = (i128::from(wert.units()) - i128::from(from.units())) * sign;
@@ -430,7 +416,7 @@ impl Counted {
 }
 
 fn standard_weight(step: &Schritt, counted: &Counted, handling: Zahl) -> Found {
-    let sign = if step.richtung == Some(Seite::Unter) { -1 } else { 1 };
+    let sign = if step.richtung == Some(Basisseite::Unter) { -1 } else { 1 };
     let rate = Rate::standard_weight(sign * counted.difference, counted.from, handling);
     let [wert, from] = [counted.wert, counted.from].map(|value| plain(value).replace('.', ","));
     let mut rechnung = format!("({wert} − {from}) / (100 − {from})");

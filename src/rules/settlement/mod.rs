@@ -13,8 +13,8 @@ mod values;
 pub use check::{check, lagerkosten};
 pub use compute::{Abrechnung, Befund, Groesse, Lieferung, Zeile, compute};
 pub use model::{
-    Aktion, Bestand, Fehlt, Grenze, Mittelung, Regel, SatzEinheit, Schema, Schritt, SchrittZeile, Seite,
-    Wirkung,
+    Basisseite, Bestand, Fehlt, Grenze, Grenzfolge, Mittelung, SatzEinheit, Schema, Schritt, SchrittZeile,
+    Schrittregel, Wirkung,
 };
 pub use rate::plain;
 pub use values::{Grund, Merkmal, Mittel, SHIPPED, Werte, mean, rounded};

@@ -20,7 +20,7 @@ choice! {
 
 choice! {
     /// How a step finds its rate (D29c).
-    pub enum Regel {
+    pub enum Schrittregel {
         /// Difference to the basis times the rate, or begun or whole steps of it.
         Faktor = "faktor",
         /// `(wert − basis) / (100 − basis)`, plus the rate for handling.
@@ -36,7 +36,7 @@ choice! {
 
 choice! {
     /// On which side of a value something begins.
-    pub enum Seite {
+    pub enum Basisseite {
         Ueber = "ueber",
         Unter = "unter",
     }
@@ -63,7 +63,7 @@ choice! {
 
 choice! {
     /// What a limit does that is passed.
-    pub enum Aktion {
+    pub enum Grenzfolge {
         Hinweis = "hinweis",
         Sperren = "sperren",
         Abweisen = "abweisen",
@@ -105,9 +105,9 @@ pub struct Schema {
 #[schemars(rename = "AbrechnungsGrenze")]
 pub struct Grenze {
     pub merkmal: String,
-    pub richtung: Seite,
+    pub richtung: Basisseite,
     pub wert: Zahl,
-    pub aktion: Aktion,
+    pub aktion: Grenzfolge,
     /// What a person is told.
     pub text: String,
 }
@@ -121,9 +121,9 @@ pub struct Schritt {
     pub code: String,
     pub text: String,
     pub wirkung: Wirkung,
-    pub regel: Regel,
+    pub regel: Schrittregel,
     pub merkmal: Option<String>,
-    pub richtung: Option<Seite>,
+    pub richtung: Option<Basisseite>,
     /// Beyond it the step applies.
     pub basis: Option<Zahl>,
     /// From here the difference counts; null: from the basis.

@@ -83,6 +83,18 @@ const IMPORTS: &[(&str, &str)] = &[
     ("kontrakte", r#"[{"kontrakt_nr": "V-3", "erntejahr": 2030}]"#),
     ("kontrakte", r#"[{"kontrakt_nr": "V-3", "erntejahr": 2031}]"#),
     (
+        "abrechnungsschemata",
+        r#"[{"nummer": "SW", "bezeichnung": "Weizen", "artikel": ["W-10"], "gueltig_von": "2031-07-01",
+             "schritte": [{"nr": 1, "code": "feuchte", "text": "Schwund", "wirkung": "menge", "regel": "faktor",
+             "merkmal": "feuchte", "richtung": "ueber", "basis": 14.5, "satz": 1.3}]},
+            {"nummer": "SM", "bezeichnung": "Mehl", "artikel": ["M"], "gueltig_von": "2031-07-15",
+             "gueltig_bis": "2031-07-20"}]"#,
+    ),
+    (
+        "abrechnungsschemata",
+        r#"[{"nummer": "SW", "bezeichnung": "Weizen neu", "artikel": ["W-10"], "gueltig_von": "2031-08-01"}]"#,
+    ),
+    (
         "rezepturen",
         r#"[{"id": 1, "bezeichnung": "Mehl", "version": 1,
              "inputs": [{"artikelnummer": "W-10", "menge": 100}],
@@ -113,6 +125,7 @@ const LISTS: &[(&str, &str)] = &[
     ("/kunden", "kundennr"),
     ("/artikel", "artikelnummer"),
     ("/kontrakte", "kontrakt_nr"),
+    ("/abrechnungsschemata", "nummer"),
     ("/chargen", "charge_nr"),
     ("/wiegungen", "wiegeschein_nr"),
     ("/produktionsauftraege", "pa_nummer"),

@@ -16,6 +16,8 @@ pub const PATHS: &[Row] = &[
     ),
     ("PUT", "/api/v1/artikel/@", r#"{"preis":1}"#, "artikel", "NICHT_GEFUNDEN"),
     ("PUT", "/api/v1/kontrakte/@", r#"{"referenz":"R"}"#, "kontrakt", "NICHT_GEFUNDEN"),
+    ("POST", "/api/v1/abrechnungsschemata/@/versionen", "{}", "schema", "NICHT_GEFUNDEN"),
+    ("POST", "/api/v1/abrechnungsschemata/@/probe", r#"{"menge_kg":1}"#, "schema", "NICHT_GEFUNDEN"),
     (
         "POST",
         "/api/v1/artikel/@/dokumente",
@@ -55,6 +57,7 @@ pub const QUERIES: &[Row] = &[
     ("GET", "/api/v1/wiegungen?artikel_id=@", "", "artikel", ""),
     ("GET", "/api/v1/produktionsauftraege?artikel_id=@", "", "artikel", ""),
     ("GET", "/api/v1/kontrakte?partner_id=@", "", "kunde", ""),
+    ("GET", "/api/v1/abrechnungsschemata?artikel_id=@", "", "artikel", ""),
     ("GET", "/api/v1/artikel?gruppe_id=@", "", "gruppe", ""),
     ("GET", "/api/v1/barverkaeufe?kasse_id=@", "", "kasse", ""),
     ("GET", "/api/v1/barverkaeufe?bon_nr=@-1", "", "marke", ""),
@@ -62,6 +65,20 @@ pub const QUERIES: &[Row] = &[
 
 /// Bodies; `OWN_…` stands for an id of one's own.
 pub const BODIES: &[Row] = &[
+    (
+        "POST",
+        "/api/v1/abrechnungsschemata",
+        r#"{"nummer":"N","bezeichnung":"N","gueltig_von":"2026-07-01","artikel":["@"]}"#,
+        "artikel",
+        "ARTIKEL_NICHT_GEFUNDEN",
+    ),
+    (
+        "POST",
+        "/api/v1/abrechnungsschemata",
+        r#"{"nummer":"N","bezeichnung":"N","gueltig_von":"2026-07-01","artikel":["@"]}"#,
+        "artikelnr",
+        "ARTIKEL_NICHT_GEFUNDEN",
+    ),
     (
         "POST",
         "/api/v1/kontrakte",

@@ -1,0 +1,174 @@
+//! Schemes of settlement (D29): what of a delivery is measured, deducted, added and charged, from which day on.
+//!
+//! `gueltig` reads a version and what can be measured, `create` stores versions, `import` brings them in files, `blatt` draws the table that is handed out.
+
+mod blatt;
+mod create;
+mod gueltig;
+mod import;
+mod model;
+mod sql;
+
+pub use gueltig::{Gueltig, measured, merkmale};
+pub use model::{Kopf, WertEingabe};
+
+use uuid::Uuid;
+
+use crate::db::tx::Tx;
+use crate::failure::{Failure, Result};
+use crate::http::call::Call;
+use crate::http::param::Param;
+use crate::http::reply::Reply;
+use crate::http::route::{Access, Route, Write};
+use crate::http::shape::Answer;
+use crate::import::Import;
+use crate::listing::{Listing, Records};
+use crate::rules::day::Day;
+use crate::rules::error::{Code, Refusal, refuse_if, required};
+use crate::rules::fixed::Quantity;
+use crate::rules::scope::Scope;
+use crate::rules::settlement::{Lieferung, compute};
+use model::{AbrechnungsProbeErgebnis, Abrechnungsschema, Gespeichert, Probe, SchemaEingabe};
+
+const READ: Access = Access::Scope(Scope::AbrechnungRead);
+
+const WHAT: &str = "Dieses Abrechnungsschema";
+
+pub const IMPORTS: &[Import] = &[
+    Import::of::<model::MerkmalZeile>("merkmale", &[&["code"]], import::merkmal),
+    Import::of::<SchemaEingabe>("abrechnungsschemata", &[&["nummer"]], import::schema),
+    Import::of_groups::<model::TabellenZeile>(
+        "abrechnungstabellen",
+        &[&["nummer", "schritt", "bis"]],
+        import::by_scheme,
+        import::tables,
+    ),
+];
+
+pub const ROUTES: &[Route] = &[
+    Route::get("/api/v1/abrechnungsschemata", READ, "Abrechnungsschemata, in der Fassung eines Tages", list)
+        .with_query(&[
+            Param::day("gueltig_am", "was an diesem Tag gilt; ohne Angabe die neueste Version"),
+            Param::uuid("artikel_id", "nur für diesen Artikel"),
+            Param::limit(None),
+            Param::OFFSET,
+        ])
+        .gives(&[Answer::list::<Kopf>()]),
+    Route::post("/api/v1/abrechnungsschemata", Scope::AbrechnungWrite, "Abrechnungsschema anlegen", post)
+        .takes::<SchemaEingabe>("AbrechnungsschemaNeu", &["nummer", "bezeichnung", "artikel", "gueltig_von"])
+        .gives(&[Answer::created::<Gespeichert>()])
+        .refuses(&[create::REFUSALS]),
+    Route::get(
+        "/api/v1/abrechnungsschemata/{id}",
+        READ,
+        "Ein Abrechnungsschema mit seinen Schritten lesen",
+        get,
+    )
+    .with_query(&[Param::int("version", "diese Version; ohne Angabe die neueste")])
+    .gives(&[Answer::resource::<Abrechnungsschema>()]),
+    Route::post(
+        "/api/v1/abrechnungsschemata/{id}/versionen",
+        Scope::AbrechnungWrite,
+        "Neue Version eines Abrechnungsschemas; die bisherige endet am Tag davor",
+        post_version,
+    )
+    .takes::<SchemaEingabe>("AbrechnungsschemaVersionNeu", &["bezeichnung", "artikel", "gueltig_von"])
+    .gives(&[Answer::created::<Gespeichert>()])
+    .refuses(&[create::REFUSALS]),
+    Route::ask(
+        "/api/v1/abrechnungsschemata/{id}/probe",
+        READ,
+        "Probeweise rechnen: Gewicht, Preis und Messwerte hinein, alle Zeilen heraus",
+        probe,
+    )
+    .takes::<Probe>("AbrechnungsProbe", &["menge_kg"])
+    .gives(&[Answer::ok::<AbrechnungsProbeErgebnis>()])
+    .refuses(&[&[
+        Code::MerkmalNichtGefunden,
+        Code::FeldWiderspruch,
+        Code::NettoNegativ,
+        Code::PreisNegativ,
+        Code::BetragZuGross,
+    ]]),
+    Route::get("/api/v1/abrechnungsschemata/{id}/pdf", READ, "Die Tabelle zum Aushändigen als PDF", get_pdf)
+        .with_query(&[Param::int("version", "diese Version; ohne Angabe die neueste")])
+        .heavy()
+        .gives(&[Answer::other("application/pdf").with(&["etag", "content-disposition"])])
+        .refuses(&[&[Code::KeinPdf]]),
+];
+
+fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let (page, cut) = call.query.page()?;
+    let artikel = call.query.uuid("artikel_id")?;
+    let Records { rows, count } = sql::list(tx, call.query.day("gueltig_am")?, artikel, page)?;
+    Ok(Reply::list(Listing::from_page(rows, usize::try_from(count).unwrap_or_default())?, cut))
+}
+
+/// The version that a request names; else the newest.
+fn named(call: &Call<'_>, tx: &Tx<'_>) -> Result<Gueltig> {
+    let found = sql::find(tx, call.id(WHAT)?, call.query.int("version")?)?;
+    Gueltig::read(tx, found.ok_or_else(|| Failure::not_found(WHAT))?)
+}
+
+fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let Gueltig { kopf, schema } = named(call, tx)?;
+    let versionen = sql::versions(tx, kopf.id)?;
+    let (id, newest) = (kopf.id, versionen.first().map_or(kopf.version, |newest| newest.version));
+    Reply::resource(call, newest, id, &Abrechnungsschema { kopf, inhalt: schema, versionen })
+}
+
+fn get_pdf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let gueltig = named(call, tx)?;
+    let blatt = blatt::schema(tx, &gueltig)?;
+    let name = format!("Schema-{}-{}", gueltig.kopf.nummer, gueltig.kopf.version);
+    Ok(Reply::sheet(call, &name, &blatt)?.about(gueltig.kopf.id))
+}
+
+fn post(call: &Call<'_>) -> Result<Write> {
+    let (new, hinweise) = call.body::<SchemaEingabe>()?;
+    Ok(Box::new(move |tx| {
+        let stored = create::create(tx, new.clone(), hinweise.clone())?;
+        Ok(Reply::created(&stored)?.about(stored.id))
+    }))
+}
+
+fn post_version(call: &Call<'_>) -> Result<Write> {
+    let (new, hinweise) = call.body::<SchemaEingabe>()?;
+    let id = call.id(WHAT)?;
+    Ok(Box::new(move |tx| {
+        let last = sql::find(tx, id, None)?.ok_or_else(|| Failure::not_found(WHAT))?;
+        let stored = create::next(tx, &last, new.clone(), hinweise.clone())?;
+        Ok(Reply::created(&stored)?.about(id))
+    }))
+}
+
+/// POST …/probe: what a delivery would come to; nothing is stored.
+fn probe(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let (probe, mut hinweise) = call.body::<Probe>()?;
+    let id = call.id(WHAT)?;
+    let newest = sql::find(tx, id, None)?.ok_or_else(|| Failure::not_found(WHAT))?;
+    let menge = required(probe.menge_kg, "menge_kg")?;
+    refuse_if(menge <= Quantity::ZERO, Code::WertUngueltig, "menge_kg", "Das Gewicht muss über 0 sein.")?;
+    let kopf = match (probe.version, probe.lieferdatum) {
+        (Some(version), _) => {
+            let missing =
+                || Refusal::field(Code::WertUngueltig, "version", "Diese Version hat das Schema nicht.");
+            sql::find(tx, id, Some(version))?.ok_or_else(missing)?
+        }
+        (None, None) => sql::find_valid(tx, id, tx.today())?.unwrap_or(newest),
+        (None, Some(day)) => valid(tx, id, day)?,
+    };
+    let Gueltig { kopf, schema } = Gueltig::read(tx, kopf)?;
+    let werte = measured(tx, probe.werte.as_deref().unwrap_or_default(), &mut hinweise)?;
+    let rechnung = compute(&schema, &Lieferung { menge, grundpreis: probe.preis_je_t, werte: &werte })?;
+    let answer =
+        AbrechnungsProbeErgebnis { id, nummer: kopf.nummer, version: kopf.version, rechnung, hinweise };
+    Ok(Reply::ok(&answer)?.about(id))
+}
+
+/// The version of a scheme that holds on a day of delivery.
+fn valid(tx: &Tx<'_>, id: Uuid, day: Day) -> Result<Kopf> {
+    let message = format!("Am {day} gilt keine Version dieses Schemas. Bitte das Lieferdatum prüfen.");
+    let missing = || Refusal::field(Code::WertUngueltig, "lieferdatum", message);
+    Ok(sql::find_valid(tx, id, day)?.ok_or_else(missing)?)
+}

@@ -1,0 +1,280 @@
+//! Schemes as they go over the wire.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::db::record::record;
+use crate::eingabe;
+use crate::failure::Result;
+use crate::http::wire::{Gewicht, Int, Liste, OneOf, Text};
+use crate::rules::day::{Day, Instant};
+use crate::rules::error::{Checked, Hints, PositionErrors, required};
+use crate::rules::fixed::{Price, Zahl};
+use crate::rules::settlement::{
+    Abrechnung, Basisseite, Bestand, Fehlt, Grenze, Grenzfolge, Mittelung, SatzEinheit, Schema, Schritt,
+    SchrittZeile, Schrittregel, Wirkung,
+};
+
+record! {
+    /// A version of a scheme without what it computes (D29b).
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[schemars(rename = "AbrechnungsschemaKopf")]
+    pub struct Kopf from abrechnungsschema_version as v {
+        id: Uuid = "v.schema_id",
+        nummer: String = "s.nummer",
+        /// Counts the changes of the scheme, from 1.
+        version: i64,
+        bezeichnung: String,
+        erntejahr: Option<i64>,
+        gueltig_von: Day,
+        /// null: until the next version begins.
+        gueltig_bis: Option<Day>,
+        angelegt_am: Instant,
+        /// Of all that the version says.
+        sha256: String = "lower(hex(v.sha256))",
+        /// The numbers of its articles.
+        artikel: Vec<String> = { Vec::new() },
+    }
+}
+
+/// A version of a scheme, whole; it can be sent as it is for the next one.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Abrechnungsschema {
+    #[serde(flatten)]
+    pub kopf: Kopf,
+    #[serde(flatten)]
+    pub inhalt: Schema,
+    /// All versions, the newest first.
+    pub versionen: Vec<SchemaVersion>,
+}
+
+record! {
+    #[derive(Debug, Clone, Serialize, JsonSchema)]
+    #[schemars(rename = "AbrechnungsschemaVersion")]
+    pub struct SchemaVersion from abrechnungsschema_version as v {
+        version: i64,
+        gueltig_von: Day,
+        gueltig_bis: Option<Day>,
+        angelegt_am: Instant,
+        /// null: the command line.
+        key_id: Option<String>,
+    }
+}
+
+/// Articles that a scheme is for, at most.
+const ARTIKEL_MAX: usize = 50;
+/// Steps and limits of a scheme, at most.
+const SCHRITTE_MAX: usize = 50;
+/// Rows of a table: a tenth of a per cent each, over a hundred of them.
+pub const ZEILEN_MAX: usize = 1_000;
+
+eingabe! {
+    /// A version of a scheme: the body of both POSTs, and a row of abrechnungsschemata, whose key is nummer (D29b).
+    pub struct SchemaEingabe as "AbrechnungsschemaNeu" {
+        nummer: Text,
+        bezeichnung: Text,
+        artikel: Liste<Text, ARTIKEL_MAX>,
+        erntejahr: Int<1900, 2200>,
+        gueltig_von: Day,
+        gueltig_bis: Day,
+        bestand: OneOf<Bestand>,
+        preis_stellen: Int<2, 4>,
+        mittelung: OneOf<Mittelung>,
+        bio: bool,
+        grenzen: Liste<GrenzeEingabe, SCHRITTE_MAX>,
+        schritte: Liste<SchrittEingabe, SCHRITTE_MAX>,
+    }
+    nur_lesen: [..Abrechnungsschema, "hinweise"]
+}
+
+eingabe! {
+    pub struct GrenzeEingabe as "AbrechnungsGrenzeNeu" {
+        merkmal: Text,
+        richtung: OneOf<Basisseite>,
+        wert: Zahl,
+        aktion: OneOf<Grenzfolge>,
+        text: Text,
+    }
+    nur_lesen: []
+}
+
+eingabe! {
+    pub struct SchrittEingabe as "AbrechnungsSchrittNeu" {
+        nr: Int<1, 999>,
+        code: Text,
+        text: Text,
+        wirkung: OneOf<Wirkung>,
+        regel: OneOf<Schrittregel>,
+        merkmal: Text,
+        richtung: OneOf<Basisseite>,
+        basis: Zahl,
+        zaehlt_ab: Zahl,
+        grenzwert: Zahl,
+        schritt: Zahl,
+        angefangen: bool,
+        satz: Zahl,
+        einheit: OneOf<SatzEinheit>,
+        bezug: Text,
+        zeilen: Liste<ZeileEingabe, ZEILEN_MAX>,
+        gestaffelt: bool,
+        fehlt: OneOf<Fehlt>,
+    }
+    nur_lesen: []
+}
+
+eingabe! {
+    pub struct ZeileEingabe as "AbrechnungsSchrittZeileNeu" {
+        von: Zahl,
+        bis: Zahl,
+        satz: Zahl,
+    }
+    nur_lesen: []
+}
+
+eingabe! {
+    /// A row of abrechnungstabellen: one of the table or staffel of a step. Rows of the same scheme are its next version.
+    pub struct TabellenZeile {
+        nummer: Text,
+        gueltig_von: Day,
+        schritt: Text,
+        von: Zahl,
+        bis: Zahl,
+        satz: Zahl,
+    }
+    nur_lesen: []
+}
+
+eingabe! {
+    /// A row of merkmale; its key is code (D29a).
+    pub struct MerkmalZeile {
+        code: Text,
+        bezeichnung: Text,
+        einheit: Text,
+        stellen: Int<0, 3>,
+        mittel: OneOf<crate::rules::settlement::Mittel>,
+    }
+    nur_lesen: []
+}
+
+eingabe! {
+    /// Body of POST …/probe.
+    pub struct Probe as "AbrechnungsProbe" {
+        menge_kg: Gewicht,
+        preis_je_t: Price,
+        lieferdatum: Day,
+        version: Int<1, { i32::MAX as i64 }>,
+        werte: Liste<WertEingabe, SCHRITTE_MAX>,
+    }
+    nur_lesen: []
+}
+
+eingabe! {
+    #[derive(Serialize)]
+    pub struct WertEingabe as "MesswertNeu" {
+        merkmal: Text,
+        wert: Zahl,
+    }
+    nur_lesen: []
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AbrechnungsProbeErgebnis {
+    /// The scheme.
+    pub id: Uuid,
+    pub nummer: String,
+    pub version: i64,
+    #[serde(flatten)]
+    pub rechnung: Abrechnung,
+    pub hinweise: Hints,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AbrechnungsschemaGespeichert")]
+pub struct Gespeichert {
+    pub id: Uuid,
+    pub nummer: String,
+    pub version: i64,
+    pub gueltig_von: Day,
+    pub gueltig_bis: Option<Day>,
+    pub sha256: String,
+    pub hinweise: Hints,
+}
+
+impl SchemaEingabe {
+    /// What it computes; what every scheme must say is asked for, with all mistakes at once.
+    pub fn inhalt(&self) -> Result<Schema> {
+        let mut errors = PositionErrors::default();
+        let mut grenzen = Vec::new();
+        for (index, grenze) in self.grenzen.iter().flatten().enumerate() {
+            let read = grenze.grenze().map_err(|refusal| refusal.below(&format!("grenzen[{index}]")));
+            grenzen.extend(errors.keep(read));
+        }
+        let mut schritte = Vec::new();
+        for (index, schritt) in self.schritte.iter().flatten().enumerate() {
+            let read = schritt.schritt().map_err(|refusal| refusal.below(&format!("schritte[{index}]")));
+            schritte.extend(errors.keep(read));
+        }
+        errors.into_result()?;
+        Ok(Schema {
+            bestand: self.bestand.unwrap_or(Bestand::Netto),
+            preis_stellen: self.preis_stellen.unwrap_or(2),
+            mittelung: self.mittelung.unwrap_or(Mittelung::JeAnlieferung),
+            bio: self.bio.unwrap_or_default(),
+            grenzen,
+            schritte,
+        })
+    }
+}
+
+impl GrenzeEingabe {
+    fn grenze(&self) -> Checked<Grenze> {
+        Ok(Grenze {
+            merkmal: required(self.merkmal.clone(), "merkmal")?,
+            richtung: required(self.richtung, "richtung")?,
+            wert: required(self.wert, "wert")?,
+            aktion: required(self.aktion, "aktion")?,
+            text: required(self.text.clone(), "text")?,
+        })
+    }
+}
+
+impl SchrittEingabe {
+    fn schritt(&self) -> Checked<Schritt> {
+        let wirkung = required(self.wirkung, "wirkung")?;
+        // A quantity has but one unit.
+        let einheit = self.einheit.or((wirkung == Wirkung::Menge).then_some(SatzEinheit::Prozent));
+        Ok(Schritt {
+            nr: required(self.nr, "nr")?,
+            code: required(self.code.clone(), "code")?,
+            text: required(self.text.clone(), "text")?,
+            wirkung,
+            regel: required(self.regel, "regel")?,
+            merkmal: self.merkmal.clone(),
+            richtung: self.richtung,
+            basis: self.basis,
+            zaehlt_ab: self.zaehlt_ab,
+            grenzwert: self.grenzwert,
+            schritt: self.schritt,
+            angefangen: self.angefangen.unwrap_or_default(),
+            satz: self.satz,
+            einheit: required(einheit, "einheit")?,
+            bezug: self.bezug.clone(),
+            zeilen: rows(self.zeilen.iter().flatten())?,
+            gestaffelt: self.gestaffelt.unwrap_or_default(),
+            fehlt: self.fehlt.unwrap_or(Fehlt::Sperren),
+        })
+    }
+}
+
+/// The rows of a table or staffel.
+fn rows<'z>(zeilen: impl Iterator<Item = &'z ZeileEingabe>) -> Checked<Vec<SchrittZeile>> {
+    let row = |(index, zeile): (usize, &ZeileEingabe)| {
+        let row = required(zeile.bis, "bis").and_then(|bis| {
+            let satz = required(zeile.satz, "satz")?;
+            Ok(SchrittZeile { von: zeile.von, bis, satz })
+        });
+        row.map_err(|refusal| refusal.below(&format!("zeilen[{index}]")))
+    };
+    zeilen.enumerate().map(row).collect()
+}

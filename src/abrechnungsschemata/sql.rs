@@ -1,0 +1,164 @@
+//! Statements on schemes and on what is measured.
+
+use rusqlite::named_params;
+use uuid::Uuid;
+
+use super::model::{Kopf, SchemaVersion};
+use crate::db::list::{Filter, ListSql, Page};
+use crate::db::record::columns;
+use crate::db::tx::{Params, Tx, WriteTx};
+use crate::failure::Result;
+use crate::listing::Records;
+use crate::rules::day::Day;
+use crate::rules::settlement::Merkmal;
+
+columns! {
+    Merkmal in merkmal as m {
+        code: fixed,
+        bezeichnung: mutable,
+        einheit: fixed,
+        stellen: fixed,
+        mittel: mutable,
+    }
+}
+
+const LIST: ListSql<'_> = ListSql {
+    columns: Kopf::COLUMNS,
+    from: "from abrechnungsschema_version v
+        join abrechnungsschema s on s.tenant_id = v.tenant_id and s.id = v.schema_id",
+    count: "select count(*) from abrechnungsschema_version v",
+    ids_first: None,
+    order: "order by s.nummer, v.version desc",
+};
+
+/// The versions that hold on a day; without one the newest of each scheme. Of one article, where that is named.
+pub fn list(tx: &Tx<'_>, am: Option<Day>, artikel: Option<Uuid>, page: Page) -> Result<Records<Kopf>> {
+    let mut filter = Filter::of("v");
+    match am {
+        Some(_) => {
+            filter.when("v.gueltig_von <= :am", ":am", am);
+            filter.and("(v.gueltig_bis is null or v.gueltig_bis >= :am)");
+        }
+        None => filter.and(
+            "v.version = (select max(n.version) from abrechnungsschema_version n
+               where n.tenant_id = v.tenant_id and n.schema_id = v.schema_id)",
+        ),
+    }
+    filter.when(
+        "exists (select 1 from abrechnungsschema_artikel x where x.tenant_id = v.tenant_id
+           and x.schema_id = v.schema_id and x.version = v.version and x.artikel_id = :artikel)",
+        ":artikel",
+        artikel,
+    );
+    with_articles(tx, tx.list(&LIST, &filter, page)?)
+}
+
+fn with_articles(tx: &Tx<'_>, found: Records<Kopf>) -> Result<Records<Kopf>> {
+    let Records { mut rows, count } = found;
+    for kopf in &mut rows {
+        kopf.artikel = articles(tx, kopf)?.into_iter().map(|(_, nummer)| nummer).collect();
+    }
+    Ok(Records { rows, count })
+}
+
+/// The articles of a version, and their numbers.
+pub fn articles(tx: &Tx<'_>, kopf: &Kopf) -> Result<Vec<(Uuid, String)>> {
+    let statement = "select a.id, a.artikelnummer from abrechnungsschema_artikel x
+        join artikel a on a.tenant_id = x.tenant_id and a.id = x.artikel_id
+        where x.tenant_id = :tenant and x.schema_id = :id and x.version = :version order by a.artikelnummer";
+    let key = named_params! {":id": kopf.id, ":version": kopf.version};
+    tx.all(statement, key, |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// A version of a scheme; the newest where none is named.
+pub fn find(tx: &Tx<'_>, id: Uuid, version: Option<i64>) -> Result<Option<Kopf>> {
+    let mut filter = Filter::equal("v", "schema_id", id);
+    filter.when("v.version = :version", ":version", version);
+    newest(tx, &filter)
+}
+
+/// The version of a scheme that holds on a day.
+pub fn find_valid(tx: &Tx<'_>, id: Uuid, am: Day) -> Result<Option<Kopf>> {
+    let mut filter = Filter::equal("v", "schema_id", id);
+    filter.when("v.gueltig_von <= :am", ":am", Some(am));
+    filter.and("(v.gueltig_bis is null or v.gueltig_bis >= :am)");
+    newest(tx, &filter)
+}
+
+fn newest(tx: &Tx<'_>, filter: &Filter<'_>) -> Result<Option<Kopf>> {
+    let page = Page { limit: Some(1), offset: 0 };
+    Ok(with_articles(tx, tx.list(&LIST, filter, page)?)?.rows.pop())
+}
+
+pub fn id_of(tx: &Tx<'_>, nummer: &str) -> Result<Option<Uuid>> {
+    let statement = "select id from abrechnungsschema where tenant_id = :tenant and nummer = :nummer";
+    tx.optional(statement, named_params! {":nummer": nummer}, |row| row.get(0))
+}
+
+/// What a version computes, as it is stored.
+pub fn inhalt(tx: &Tx<'_>, kopf: &Kopf) -> Result<String> {
+    let statement = "select inhalt from abrechnungsschema_version
+        where tenant_id = :tenant and schema_id = :id and version = :version";
+    tx.one(statement, named_params! {":id": kopf.id, ":version": kopf.version}, |row| row.get(0))
+}
+
+/// All versions, the newest first.
+pub fn versions(tx: &Tx<'_>, id: Uuid) -> Result<Vec<SchemaVersion>> {
+    let statement = format!(
+        "select {} from abrechnungsschema_version v where v.tenant_id = :tenant and v.schema_id = :id
+         order by v.version desc",
+        SchemaVersion::COLUMNS
+    );
+    tx.all(&statement, named_params! {":id": id}, SchemaVersion::read)
+}
+
+pub fn insert(tx: &WriteTx<'_>, id: Uuid, nummer: &str) -> Result<()> {
+    tx.insert("abrechnungsschema", named_params! {":id": id, ":nummer": nummer})
+}
+
+pub fn insert_version(
+    tx: &WriteTx<'_>,
+    kopf: &Kopf,
+    inhalt: &str,
+    sha256: [u8; 32],
+    artikel: &[Uuid],
+) -> Result<()> {
+    let columns: Params<'_> = named_params! {
+        ":schema_id": kopf.id,
+        ":version": kopf.version,
+        ":bezeichnung": kopf.bezeichnung,
+        ":erntejahr": kopf.erntejahr,
+        ":gueltig_von": kopf.gueltig_von,
+        ":gueltig_bis": kopf.gueltig_bis,
+        ":inhalt": inhalt,
+        ":sha256": sha256,
+        ":angelegt_am": kopf.angelegt_am,
+        ":key_id": tx.key_id(),
+    };
+    tx.insert("abrechnungsschema_version", columns)?;
+    tx.changed("abrechnungsschema", kopf.id);
+    for artikel_id in artikel {
+        let columns: Params<'_> =
+            named_params! {":schema_id": kopf.id, ":version": kopf.version, ":artikel_id": artikel_id};
+        tx.insert("abrechnungsschema_artikel", columns)?;
+    }
+    Ok(())
+}
+
+/// A version ends sooner.
+pub fn end(tx: &WriteTx<'_>, id: Uuid, version: i64, bis: Day) -> Result<()> {
+    let statement = "update abrechnungsschema_version set gueltig_bis = :bis
+        where tenant_id = :tenant and schema_id = :id and version = :version";
+    tx.execute(statement, named_params! {":id": id, ":version": version, ":bis": bis}).map(drop)
+}
+
+/// What the company measures besides what is shipped.
+pub fn merkmale(tx: &Tx<'_>) -> Result<Vec<Merkmal>> {
+    let statement =
+        format!("select {} from merkmal m where m.tenant_id = :tenant order by m.code", Merkmal::COLUMNS);
+    tx.all(&statement, &[], Merkmal::read)
+}
+
+pub fn store_merkmal(tx: &WriteTx<'_>, merkmal: &Merkmal) -> Result<()> {
+    tx.upsert("merkmal", &["code"], &merkmal.values(crate::db::record::Part::All))
+}
