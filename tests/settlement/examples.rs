@@ -185,7 +185,8 @@ fn two_lorries_each_by_its_own_or_by_their_mean() {
 /// What has no mean, and what was not measured, is no number (D29e); of one note the mean is its value.
 #[test]
 fn means_are_weighted_or_the_worst_or_none() {
-    let table: [(&str, &[(&str, &str)], Result<&str, Grund>); 9] = [
+    type Case = (&'static str, &'static [(&'static str, &'static str)], Result<&'static str, Grund>);
+    let table: [Case; 9] = [
         ("feuchte", &[("15.0", "10000"), ("15.1", "10000")], Ok("15.1")),
         ("feuchte", &[("15.0", "10001"), ("15.1", "9999")], Ok("15.0")),
         ("feuchte", &[("15.0", "10000"), ("", "10000")], Err(Grund::MerkmalFehlt)),

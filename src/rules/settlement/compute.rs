@@ -129,7 +129,7 @@ pub fn compute(schema: &Schema, lieferung: &Lieferung<'_>) -> Result<Abrechnung,
         }
         course.must_be_left(wirkung)?;
     }
-    Ok(course.result()?)
+    course.result()
 }
 
 /// How far a note is computed: `None` from the step on that has no rate.
