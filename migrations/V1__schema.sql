@@ -1580,6 +1580,43 @@ create trigger beleg_pdf_nie_aendern before update on beleg_pdf
 create trigger beleg_pdf_nie_loeschen before delete on beleg_pdf
   begin select raise(abort, 'beleg_pdf is append-only'); end;
 
+-- The mail server of a company (D27). Its password stands here as it is, for the mail server wants it: whoever reads the file
+-- or a backup has it, and no page, route, log or history shows it.
+create table postausgang (
+  tenant_id        integer primary key references tenant (id),
+  server           text not null,
+  port             integer not null check (port between 1 and 65535),
+  verschluesselung text not null check (verschluesselung in ('starttls', 'tls', 'keine')),
+  benutzer         text,
+  passwort         text,
+  absender         text not null,
+  antwort_an       text,
+  zertifikat       text,                       -- PEM; trusted beside the public ones
+  betreff          text not null,
+  text             text not null,
+  check ((benutzer is null) = (passwort is null))
+) strict;
+
+-- E-mails that people sent with documents (D27).
+create table versand (
+  tenant_id integer not null,
+  id        blob not null check (length(id) = 16),
+  beleg_id  blob not null,
+  kunde_id  blob not null,                     -- whom it is about
+  am        integer not null,
+  key_id    text,                              -- `person 3`
+  an        text,                              -- addresses; null, as the words, once the partner is forgotten
+  betreff   text,
+  text      text,
+  anlagen   text not null,                     -- names of the files
+  ergebnis  text check (ergebnis = 'gesendet' or ergebnis = 'nicht_gesendet' or ergebnis = 'ungewiss'), -- null: on its way
+  meldung   text,                              -- why it was not sent
+  primary key (tenant_id, id),
+  foreign key (tenant_id, beleg_id) references beleg (tenant_id, id)
+) strict;
+create index versand_beleg on versand (tenant_id, beleg_id, id);
+create index versand_kunde on versand (tenant_id, kunde_id);
+
 -- What the lines of an invoice that was read in (D28) call their articles, until the document is final and confirms which
 -- of ours they are.
 create table beleg_lieferanten_nr (

@@ -97,6 +97,8 @@ pub mod belege;
 
 pub mod annahmescheine;
 
+pub mod versand;
+
 pub mod herkunft;
 
 pub mod aenderungen;

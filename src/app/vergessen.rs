@@ -8,7 +8,7 @@ use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::kunden::{self, Erased, Kunde};
 use crate::rules::day::{Day, Instant};
-use crate::{annahmescheine, belege, biozertifikate, chargen, kasse, kontrakte, waage};
+use crate::{annahmescheine, belege, biozertifikate, chargen, kasse, kontrakte, versand, waage};
 
 const RETENTIONS: [Retention; 7] = [
     belege::RETENTION,
@@ -74,5 +74,6 @@ pub fn forget(tx: &WriteTx<'_>, kunde: &Kunde) -> Result<Forgotten> {
         return Ok(Forgotten::Open(records));
     }
     let erased = kunden::forget(tx, kunde, keeps_name(tx, &records))?;
-    Ok(Forgotten::Done(erased, records))
+    let emails = versand::forget(tx, kunde.id)?;
+    Ok(Forgotten::Done(Erased { emails, ..erased }, records))
 }

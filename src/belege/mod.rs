@@ -51,6 +51,7 @@ pub use model::{Beleg, BelegPosition, Gegenbeleg, Kettenglied};
 pub use nachweis::{altered_pdf, digest, without_evidence};
 pub use nummer::{erechnung_of_number, finalise_number, missing_of_number, pdf_of_number, settle_number};
 pub use offen::{Offen, newest, of_day, open_sums};
+pub use pdf::{outgoing, outgoing_xml};
 pub use sql::{AMOUNTS_LOOKED_AT_MAX, Auswahl, RETENTION, list, note_receipts};
 pub use tagesende::{Behind, finalise_past_days, waiting};
 pub use verlauf::{Verlaufsschritt, steps};

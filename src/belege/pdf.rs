@@ -11,7 +11,8 @@ use super::{ausfertigung, nachweis, sql};
 use crate::blatt::draw;
 use crate::db::evidence::Subject;
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
+use crate::erechnung::Profil;
+use crate::failure::{Failure, Result};
 use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
 use crate::rules::document::BelegStatus;
@@ -46,6 +47,26 @@ pub fn newest(tx: &Tx<'_>, beleg: &Beleg, draft: bool, notes: &mut Hints) -> Res
     notes.extend(drawn.hinweise);
     let dateiname = format!("{}.pdf", beleg.beleg_nummer);
     Ok(Datei { dateiname, inhalt: drawn.pdf, erstellt_am: beleg.blatt_am.unwrap_or(beleg.updated_at) })
+}
+
+/// The PDF of a final document that goes out by e-mail.
+pub fn outgoing(tx: &Tx<'_>, beleg: &Beleg) -> Result<Datei> {
+    newest(tx, beleg, false, &mut Hints::default())
+}
+
+/// Its e-invoice as a file of its own, where the PDF has it not inside or the recipient wants it so (XRechnung).
+pub fn outgoing_xml(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Datei>> {
+    let erechnung = match ausfertigung::erechnung(tx, beleg) {
+        Ok(erechnung) => erechnung,
+        Err(Failure::Refused(_)) => return Ok(None),
+        Err(failure) => return Err(failure),
+    };
+    if erechnung.profil != Profil::XRechnung && newest_digest(tx, beleg.id)?.is_none() {
+        return Ok(None);
+    }
+    let dateiname = format!("{}.xml", beleg.beleg_nummer);
+    let erstellt_am = beleg.blatt_am.unwrap_or(beleg.updated_at);
+    Ok(Some(Datei { dateiname, inhalt: erechnung.xml, erstellt_am }))
 }
 
 fn newest_upload(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Datei>> {

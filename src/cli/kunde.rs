@@ -102,5 +102,7 @@ fn in_words(erased: &Erased) -> String {
         [] => "keine Felder".to_owned(),
         fields => format!("die Felder {}", fields.join(", ")),
     };
-    format!("{fields}; der Inhalt von {} Änderungen; {} Anhänge", erased.changes, erased.attachments)
+    let Erased { changes, attachments, emails, .. } = erased;
+    let emails = if *emails > 0 { format!("; an wen {emails} E-Mails gingen") } else { String::new() };
+    format!("{fields}; der Inhalt von {changes} Änderungen; {attachments} Anhänge{emails}")
 }

@@ -18,6 +18,8 @@ pub struct Erased {
     /// Changes whose old and new values were erased.
     pub changes: i64,
     pub attachments: i64,
+    /// E-mails with documents whose recipient and words were erased.
+    pub emails: i64,
 }
 
 /// Erases what is said of a partner. Where it `keeps_name`, because records name it, this is what they do not need: ways
@@ -34,7 +36,7 @@ pub fn forget(tx: &WriteTx<'_>, old: &Kunde, keeps_name: bool) -> Result<Erased>
     sql::update(tx, &new)?;
     verlauf::forget(tx, &new, &fields, &attachments)?;
     anhaenge::erase(tx, Besitzer::Kunde(old.id))?;
-    Ok(Erased { fields, changes, attachments: attachments.len() as i64 })
+    Ok(Erased { fields, changes, attachments: attachments.len() as i64, emails: 0 })
 }
 
 /// Who is gesperrt stays so: nobody shall deliver to them again.

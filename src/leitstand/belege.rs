@@ -14,7 +14,7 @@ use super::parts::{
     ROWS, Table, amount, facts, linked, moment, number, optional, or_blank, pager, price, signed, table,
     typed_money,
 };
-use super::{abschluss, anhaenge, frame, storno};
+use super::{abschluss, anhaenge, frame, storno, versendet};
 use crate::anhaenge::Besitzer;
 use crate::belege::{self, Beleg, BelegPosition, Gegenbeleg, Kettenglied, Papiere};
 use crate::failure::Result;
@@ -86,6 +86,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             @if papiere.erechnung.is_ok() { a.button href=(format!("{here}/erechnung")) { "E-Rechnung (XML)" } }
             (ask.links([(Some(beleg.kunde_id), "partner", "Partner")]))
             @if ask.may_change() {
+                @if papiere.pdf.is_ok() { (versendet::button(&beleg, &here)) }
                 @if is_open { a.button href=(format!("{here}/aendern")) { "Ändern" } (abschluss::button(ask, &beleg, &here)) }
                 @if beleg.status == BelegStatus::Abgeschlossen { a.button href=(format!("{here}/erledigen")) { "Erledigt" } }
                 @for (query, words) in next_documents(&beleg) { a.button href=(ask.of_firma(&format!("belege/neu?aus={}&{query}", beleg.id))) { (words) } }
@@ -99,6 +100,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         (counterparts(ask, &beleg))
         (movements(ask, db, beleg.id)?)
         (anhaenge::original(db, Besitzer::Beleg(beleg.id), &here)?)
+        (versendet::sent(ask, db, beleg.id)?)
         (history(ask, db, beleg.id, &here)?)
     };
     Ok(frame::page(ask, &beleg.beleg_nummer, body))

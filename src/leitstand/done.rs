@@ -24,6 +24,16 @@ pub type HouseChange = Box<dyn Fn(&Connection) -> Result<Done> + Send>;
 /// What has to be computed on the thread of passwords before it is written.
 pub type Hashed = Box<dyn FnOnce() -> Result<HouseChange> + Send>;
 
+/// What is written before an e-mail goes.
+pub type Begun = Box<dyn Fn(&WriteTx<'_>) -> Result<()> + Send>;
+
+/// An e-mail that a form asks for: what is written before it goes, nothing where that is none's business, and how it goes,
+/// on a thread that may wait for a mail server; what is written then says what became of it.
+pub struct Outgoing {
+    pub begun: Option<Begun>,
+    pub send: Box<dyn FnOnce() -> FirmaChange + Send>,
+}
+
 /// The step that carries a form out to see what would come of it; nothing of that is kept.
 pub const TRY: &str = "pruefen";
 

@@ -30,6 +30,7 @@ mod bestand;
 mod chargen;
 pub mod done;
 mod einlesen;
+mod email;
 pub mod entry;
 mod entwurf;
 mod erledigen;
@@ -60,6 +61,7 @@ mod parts;
 mod password_thread;
 mod passwords;
 pub mod people;
+mod postausgang;
 mod produktion;
 mod protokoll;
 mod rat;
@@ -80,6 +82,7 @@ pub mod upload;
 mod uploads;
 mod vergessen;
 mod verlauf;
+mod versendet;
 mod visit;
 mod vorlage;
 mod wahl;
@@ -150,6 +153,7 @@ pub const PAGES: &[Page] = &[
         .heavy(),
     firma!("/belege/{id}/pdf", belege::pdf).heavy(),
     firma!("/belege/{id}/erechnung", |ask, db| ask.file_of(db, "belege/{id}/erechnung")),
+    firma!("/belege/{id}/email", email::show).takes(Take::Sends(email::send)),
     firma!("/belege/{id}/abschliessen", abschluss::show).takes(Take::Firma(abschluss::finalise)).in_steps(),
     firma!("/belege/{id}/erledigen", erledigen::show).takes(Take::Firma(erledigen::settle)),
     firma!("/belege/{id}/storno", belege::show_cancel).takes(Take::Firma(belege::cancel)),
@@ -217,6 +221,10 @@ pub const PAGES: &[Page] = &[
         .takes(Take::Haus(firma::change_data))
         .with_upload(),
     verwaltung!("/firma/logo", firma::logo),
+    verwaltung!("/postausgang", postausgang::show)
+        .in_administration("Mailserver")
+        .takes(Take::Haus(postausgang::change)),
+    verwaltung!("/postausgang/test", postausgang::show).takes(Take::Sends(postausgang::test)),
     verwaltung!("/einstellungen", firma::show_settings)
         .in_administration("Einstellungen")
         .takes(Take::Haus(firma::change_settings)),

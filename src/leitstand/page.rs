@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::access::{Access, Rights};
-use super::done::{Done, FirmaChange, Hashed, HouseChange};
+use super::done::{Done, FirmaChange, Hashed, HouseChange, Outgoing};
 use super::jobs::Jobs;
 use super::passwords::Attempts;
 use super::people::Person;
@@ -31,6 +31,7 @@ use crate::db::TenantId;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::gate::Gate;
+use crate::http::budget::Budget;
 use crate::http::call::Call;
 use crate::http::query::{Query, decode};
 use crate::http::reply::Reply;
@@ -51,6 +52,8 @@ pub enum Take {
     Firma(fn(&Ask) -> Result<FirmaChange>),
     /// It changes what is no company's, or a company as the command line does: its settings, its data.
     Haus(fn(&Ask) -> Result<HouseChange>),
+    /// An e-mail goes out; what it says is read on the slow lane before, where its attachments are drawn.
+    Sends(fn(&Ask, &Snapshot<'_>) -> Result<Outgoing>),
     /// A password is hashed first; what that needs is read before.
     Hashed(fn(&Ask, &Snapshot<'_>) -> Result<Hashed>),
 }
@@ -154,6 +157,8 @@ pub struct House {
     pub uploads: Uploads,
     pub restoring: Restoring,
     pub lookout: Lookout,
+    /// E-mails on their way.
+    pub mails: Arc<Budget>,
     /// What the first page of a company said of its contracts, and when.
     pub contracts: Mutex<BTreeMap<TenantId, (Instant, Vec<Sorge>)>>,
     pub database: PathBuf,

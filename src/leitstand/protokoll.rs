@@ -142,7 +142,11 @@ fn on_a_page(ask: &Ask, entry: &Entry) -> String {
         // A step of a form, which was shown again.
         ("POST", _) if entry.status == 200 && page.is_some_and(|page| page.has_steps) => "ausgefüllt",
         ("POST", "neu") => "angelegt",
-        ("POST", "aendern" | "berichtigen" | "status" | "firma" | "einstellungen") => "geändert",
+        ("POST", "aendern" | "berichtigen" | "status" | "firma" | "einstellungen" | "postausgang") => {
+            "geändert"
+        }
+        ("POST", "email") => "E-Mail abgeschickt",
+        ("POST", "test") => "Testmail abgeschickt",
         ("POST", "abschliessen") => "abgeschlossen",
         ("POST", "storno") => "storniert",
         ("POST", "sperren") => "gesperrt",

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 
 use super::access::Access;
-use super::done::{Done, Hashed, PREVIEW, TRY};
+use super::done::{Done, FirmaChange, Hashed, Outgoing, PREVIEW, TRY};
 use super::entry::{self, Refused};
 use super::flash::FlashMessages;
 use super::page::{Ask, House, Page, Snapshot, Take, as_file, fields};
@@ -19,7 +19,7 @@ use super::restoring::Restoring;
 use super::upkeep::Lookout;
 use super::upload::{self, Form};
 use super::visit::{self, FormChange, Visit};
-use super::{frame, resume, zurueckspielen};
+use super::{akteure, frame, resume, zurueckspielen};
 use crate::blatt::{Blatt, draw};
 use crate::db::batch::Batch;
 use crate::db::error::exceeded_budget;
@@ -47,6 +47,10 @@ const FORM_BYTES_MAX: usize = 128 << 10;
 /// Seconds that a page waits for something new before it asks again.
 const NEWS_WAIT_SECONDS: u64 = 25;
 
+/// E-mails on their way at most, those of all and of one company: each may wait 70 seconds for a mail server.
+const MAILS_MAX: usize = 8;
+const MAILS_SHARE: usize = 2;
+
 /// Sent by the script of live pages, which puts only a part of the page in place: notes stand outside of it.
 const LIVE_HEADER: &str = "x-leitstand-live";
 
@@ -72,6 +76,7 @@ impl Leitstand {
             uploads,
             restoring,
             lookout,
+            mails: Budget::new(MAILS_MAX, MAILS_SHARE),
             contracts,
             database,
         });
@@ -272,6 +277,7 @@ impl Leitstand {
             Prepared::Change(change) => change,
             Prepared::Step => return Ok(None),
             Prepared::Hashed(hashed) => FormChange::Haus(self.hashing.run(&visit.account(), hashed).await?),
+            Prepared::Sends => FormChange::Firma(visit.ask.firma_id(), self.sent(visit).await?),
         };
         let (account, bytes) = (visit.in_turn(), visit.request.body.byte_count());
         let sent = visit.clone();
@@ -279,6 +285,27 @@ impl Leitstand {
         let done = self.house.gate.write(account, bytes, run).await?;
         visit.needs_row = false;
         Ok(Some(done))
+    }
+
+    /// Has an e-mail sent on a thread that serves no sockets and holds neither reader nor writer; what is to be written of it.
+    async fn sent(&self, visit: &Visit) -> Result<FirmaChange> {
+        let (gate, firma) = (&self.house.gate, visit.ask.firma_id());
+        let is_full = || Failure::Busy("other e-mails are on their way".into());
+        let place = self.house.mails.take(&firma.to_string(), 1).ok_or_else(is_full)?;
+        let Take::Sends(take) = visit.ask.page.take else {
+            return Err(Failure::not_found("Dieses Formular"));
+        };
+        let ask = visit.ask.clone();
+        let read = move || with_snapshot(&ask, Lane::Slow, |db| take(&ask, db));
+        let Outgoing { begun, send } = gate.slowly(visit.in_turn(), read).await??;
+        if let Some(begun) = begun {
+            let person = akteure::of_person(visit.ask.person_id());
+            let run = move |batch: &Batch<'_>| batch.whole(firma, Some(&person), |tx| begun(tx));
+            gate.write(visit.in_turn(), 0, run).await?;
+        }
+        let change = off_sockets(send).await?;
+        drop(place);
+        Ok(change)
     }
 
     /// The answer to a form that was carried out.
@@ -378,6 +405,7 @@ enum Prepared {
     Step,
     Change(FormChange),
     Hashed(Hashed),
+    Sends,
 }
 
 /// What a form asks for.
@@ -392,6 +420,7 @@ fn prepare(visit: &mut Visit) -> Result<Prepared> {
         Take::Nothing => return Err(Failure::not_found("Dieses Formular")),
         Take::Firma(take) => Prepared::Change(FormChange::Firma(ask.firma_id(), take(ask)?)),
         Take::Haus(take) => Prepared::Change(FormChange::Haus(take(ask)?)),
+        Take::Sends(_) => Prepared::Sends,
         Take::Hashed(take) => Prepared::Hashed(with_snapshot(ask, Lane::Fast, |db| take(ask, db))?),
     })
 }

@@ -137,7 +137,7 @@ fn happened(tat: Tat) -> Option<&'static str> {
 }
 
 /// Fields that are no settings, in German.
-const FIELDS: [(&str, &str); 12] = [
+const FIELDS: [(&str, &str); 19] = [
     ("label", "Bezeichnung"),
     ("scopes", "Rechte"),
     ("expires", "letzter Tag"),
@@ -150,6 +150,13 @@ const FIELDS: [(&str, &str); 12] = [
     ("secret", "mit dem Geheimnis"),
     ("names", "gilt für"),
     ("test", "Testfirma"),
+    ("mail-server", "Mailserver"),
+    ("mail-user", "Benutzer des Mailservers"),
+    ("mail-password", "Passwort des Mailservers"),
+    ("mail-from", "Absender der E-Mails"),
+    ("mail-reply-to", "Antworten gehen an"),
+    ("mail-certificate", "Zertifikat des Mailservers"),
+    ("mail-words", "Text der E-Mails"),
 ];
 
 /// A field that has another value than before; where it was changed also what it was.

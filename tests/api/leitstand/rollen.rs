@@ -27,6 +27,8 @@ const MANAGEMENT: &[&str] = &[
     "/protokoll",
     "/protokoll/{id}",
     "/firma",
+    "/postausgang",
+    "/postausgang/test",
     "/firma/logo",
     "/einstellungen",
 ];
@@ -49,6 +51,7 @@ const WORK: &[&str] = &[
     "/belege/{id}",
     "/belege/{id}/pdf",
     "/belege/{id}/erechnung",
+    "/belege/{id}/email",
     "/belege/{id}/abschliessen",
     "/belege/{id}/erledigen",
     "/belege/{id}/storno",

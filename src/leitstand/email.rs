@@ -1,0 +1,172 @@
+//! A final document by e-mail: its form, the way to the mail server, and what was sent.
+
+use std::sync::Arc;
+
+use maud::{Markup, html};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use uuid::Uuid;
+
+use super::belege::art_of;
+use super::done::{Done, FirmaChange, Outgoing};
+use super::frame;
+use super::page::{Ask, Snapshot};
+use super::parts::{field, form, lines, made_from, number, refusal, with_way_back};
+use super::postausgang::{is_line, is_text, words};
+use super::versendet::{company, is_final};
+use crate::belege::{self, Beleg};
+use crate::db::tx::WriteTx;
+use crate::failure::Result;
+use crate::http::reply::Reply;
+use crate::kunden;
+use crate::rules::error::{Code, PositionErrors, Refusal};
+use crate::rules::plausible::is_email;
+use crate::rules::verweis::parse_uuid;
+use crate::versand::{self, Anlage, Brief, Ergebnis, Worte};
+
+/// Addresses that a mail goes to at most.
+const TO_MAX: usize = 5;
+
+/// The field by which a form that is sent twice is known again.
+const ONCE: &str = "einmal";
+
+const FIELDS: [&str; 3] = ["an", "betreff", "text"];
+
+/// What an address may have in a link as it is.
+const ADDRESS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'@').remove(b'.').remove(b'-').remove(b'_').remove(b',');
+
+fn words_of(ask: &Ask, db: &Snapshot<'_>, beleg: &Beleg) -> Result<Worte> {
+    Ok([
+        art_of(beleg).to_owned(),
+        beleg.beleg_nummer.clone(),
+        beleg.datum().german(),
+        format!("{} €", number(beleg.summe_brutto)),
+        company(ask, db)?,
+    ])
+}
+
+/// The document, or why it does not go out.
+fn outgoing(ask: &Ask, db: &Snapshot<'_>) -> Result<Beleg> {
+    let beleg = belege::found(&db.tx, ask.uuid(0)?)?;
+    match is_final(&beleg) {
+        true => Ok(beleg),
+        false => {
+            let message =
+                "Nur ein abgeschlossener Beleg geht per E-Mail hinaus, und keiner, der storniert ist.";
+            Err(Refusal::new(Code::BelegNichtAbgeschlossen, message).into())
+        }
+    }
+}
+
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let beleg = outgoing(ask, db)?;
+    let postausgang = versand::load(&db.tx)?;
+    let (to, worte) = (recipient(db, &beleg)?, words_of(ask, db, &beleg)?);
+    let (subject, text) = words(postausgang.as_ref());
+    let said = |text: &str| versand::filled(text, &worte).unwrap_or_else(|_| text.to_owned());
+    let (subject, text) = (said(subject), said(text));
+    let (title, back) = (format!("{} per E-Mail", beleg.beleg_nummer), ask.page_of("belege", beleg.id));
+    if postausgang.is_none() {
+        return Ok(frame::page(ask, &title, by_hand(ask, &beleg, (&to, &subject, &text), &back)));
+    }
+    let xml = belege::outgoing_xml(&db.tx, &beleg)?;
+    let inside = html! {
+        (refusal(ask, &FIELDS))
+        (made_from(ask, ONCE, Uuid::now_v7()))
+        (field(ask, "an", "An (mehrere mit Komma)", "text", &to, "off"))
+        (field(ask, "betreff", "Betreff", "text", &subject, "off"))
+        (lines(ask, "text", "Text", &text))
+        p { "Im Anhang: das PDF" @if let Some(xml) = &xml { " und " (xml.dateiname) } }
+    };
+    Ok(frame::page(ask, &title, with_way_back(form(ask, inside, "Senden", false), back)))
+}
+
+fn recipient(db: &Snapshot<'_>, beleg: &Beleg) -> Result<String> {
+    Ok(kunden::find(&db.tx, beleg.kunde_id)?.and_then(|kunde| kunde.email).unwrap_or_default())
+}
+
+/// Without a mail server: the program of this machine writes the mail, and the file is attached by hand.
+fn by_hand(ask: &Ask, beleg: &Beleg, (to, subject, text): (&str, &str, &str), back: &str) -> Markup {
+    let part = |text: &str| utf8_percent_encode(&text.replace('\n', "\r\n"), NON_ALPHANUMERIC).to_string();
+    let to = utf8_percent_encode(to, ADDRESS);
+    let mailto = format!("mailto:{to}?subject={}&body={}", part(subject), part(text));
+    html! {
+        p { "Für diese Firma ist kein Mailserver eingetragen. Das E-Mail-Programm dieses Rechners kann die Nachricht schreiben; die Datei hängt man selbst an." }
+        div.actions {
+            a.button href=(mailto) { "E-Mail schreiben" }
+            a.button href=(format!("{back}/pdf")) download=(format!("{}.pdf", beleg.beleg_nummer)) { "Datei (PDF)" }
+            @if ask.may_manage() { a.button href=(ask.of_firma("postausgang")) { "Mailserver eintragen" } }
+        }
+        p { a href=(back) { "Zum Beleg" } }
+    }
+}
+
+/// What was typed, all mistakes at once: addresses, subject and text.
+fn typed(ask: &Ask) -> Result<(Vec<String>, String, String)> {
+    let mut mistakes = PositionErrors::default();
+    let wrong = |field: &str, message: &str| Refusal::field(Code::WertUngueltig, field, message);
+    let to: Vec<String> =
+        ask.field("an").split([',', ';', ' ', '\n']).filter(|to| !to.is_empty()).map(str::to_owned).collect();
+    mistakes.keep(match to.iter().find(|to| !is_email(to)) {
+        _ if to.is_empty() => Err(wrong("an", "Bitte eintragen, an wen die E-Mail geht.")),
+        _ if to.len() > TO_MAX => Err(wrong("an", "Mehr als fünf Empfänger gehen nicht.")),
+        Some(to) => Err(wrong("an", &format!("„{to}“ ist keine E-Mail-Adresse."))),
+        None => Ok(()),
+    });
+    let (subject, text) = (ask.field("betreff").to_owned(), ask.field("text").to_owned());
+    let is_subject = !subject.is_empty() && is_line(&subject);
+    mistakes.keep(if is_subject {
+        Ok(())
+    } else {
+        Err(wrong("betreff", "Der Betreff hat 1 bis 200 Zeichen in einer Zeile."))
+    });
+    mistakes.keep(if is_text(&text) { Ok(()) } else { Err(wrong("text", "Höchstens 4.000 Zeichen.")) });
+    mistakes.into_result()?;
+    Ok((to, subject, text))
+}
+
+pub fn send(ask: &Ask, db: &Snapshot<'_>) -> Result<Outgoing> {
+    let (an, betreff, text) = typed(ask)?;
+    let beleg = outgoing(ask, db)?;
+    let without = || {
+        Refusal::new(Code::ZwischenzeitlichGeaendert, "Für diese Firma ist kein Mailserver mehr eingetragen.")
+    };
+    let postausgang = versand::load(&db.tx)?.ok_or_else(without)?;
+    let (pdf, xml) = (belege::outgoing(&db.tx, &beleg)?, belege::outgoing_xml(&db.tx, &beleg)?);
+    let pdf = Anlage { name: pdf.dateiname, typ: "application/pdf", inhalt: pdf.inhalt };
+    let xml = xml.map(|xml| Anlage { name: xml.dateiname, typ: "application/xml", inhalt: xml.inhalt });
+    let brief = Brief {
+        id: ask.filled(ONCE).and_then(parse_uuid).unwrap_or_else(Uuid::now_v7),
+        am: ask.now,
+        firma: company(ask, db)?,
+        an,
+        betreff,
+        text,
+        anlagen: [pdf].into_iter().chain(xml).collect(),
+    };
+    let brief = Arc::new(brief);
+    let noted = Arc::clone(&brief);
+    let (id, kunde) = (beleg.id, beleg.kunde_id);
+    let begun = move |tx: &WriteTx<'_>| versand::begin(tx, &noted, id, kunde);
+    let (page, form) = (ask.page_of("belege", beleg.id), ask.form.fields.clone());
+    let send = move || {
+        let ergebnis = versand::send(&postausgang, &brief);
+        let change = move |tx: &WriteTx<'_>| {
+            versand::end(tx, brief.id, &ergebnis)?;
+            Ok(Done { subject: Some(id), ..shown(&ergebnis, &page, &form) })
+        };
+        Box::new(change) as FirmaChange
+    };
+    Ok(Outgoing { begun: Some(Box::new(begun)), send: Box::new(send) })
+}
+
+/// Where it leads: to the document, or back to the form as it was typed.
+fn shown(ergebnis: &Ergebnis, page: &str, form: &[(String, String)]) -> Done {
+    match ergebnis {
+        Ergebnis::Gesendet => Done::to(page.to_owned(), "Die E-Mail ist beim Mailserver."),
+        Ergebnis::Ungewiss(why) => Done::to(page.to_owned(), why),
+        Ergebnis::NichtGesendet(why) => {
+            let typed = form.iter().filter(|(name, _)| FIELDS.contains(&name.as_str())).cloned().collect();
+            Done { form: typed, ..Done::to(format!("{page}/email"), &format!("Nicht gesendet: {why}")) }
+        }
+    }
+}
