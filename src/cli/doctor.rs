@@ -131,15 +131,8 @@ fn database(config: &Config, server: bool) -> Vec<Finding> {
         let advice = "löschen, dann macht `partnerd serve` eine neue, oder die letzte Sicherung zurückholen";
         return vec![wrong("database", format!("{} ist leer: {advice}", path.display()))];
     }
-    if let Some(finding) = files::unreadable(path) {
+    if let Some(finding) = files::unreadable(path).or_else(|| files::without_log(path, server)) {
         return vec![finding];
-    }
-    // To open it now would make another log, and read what is not whole.
-    if server && (log_was_removed(path) || files::log_is_deleted(path)) {
-        return vec![wrong("database", lock::without_log(path))];
-    }
-    if log_was_removed(path) {
-        return vec![wrong("database", lock::lost_log(path))];
     }
     let connection = match open_to_look(path) {
         Ok(connection) => connection,

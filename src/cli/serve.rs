@@ -128,8 +128,7 @@ pub fn serve(
         stopping();
     };
     let within = runtime.enter();
-    let stop = stop_signal(stopping)
-        .map_err(|error| format!("auf Strg-C kann nicht gewartet werden: {}", in_german(&error)))?;
+    let stop = stop_signal(stopping).map_err(|error| format!("Strg-C geht nicht: {}", in_german(&error)))?;
     let listener = TcpListener::from_std(listener)?;
     drop(within);
     let address = listener.local_addr()?;

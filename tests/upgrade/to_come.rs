@@ -178,7 +178,7 @@ fn a_migration_that_fails_leaves_the_database_as_it_was() {
     const ORPHAN: &str =
         "insert into nummernkreis (tenant_id, reihe, jahr, letzte) values (9, 'RE', 2026, 1)";
     let mill = mill();
-    for (sql, why) in [(ORPHAN, "1 broken references"), ("creat", "syntax error")] {
+    for (sql, why) in [(ORPHAN, "1 Verweise ins Leere"), ("creat", "syntax error")] {
         let folder = same(&mill);
         let database = folder.file("partnerd.db");
         let failure = upgrade(&database, sql).unwrap_err();

@@ -5,8 +5,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::cli::finding::{Finding, ok, warning, wrong};
-use crate::db::files::{beside, folder_of};
-use crate::db::lock::{LOG_LOST, lost_log};
+use crate::db::files::{beside, folder_of, log_was_removed};
+use crate::db::lock::{self, LOG_LOST};
 use crate::db::owner::name_of;
 
 /// What partnerd keeps beside a database as long as it is used.
@@ -96,7 +96,7 @@ pub fn left_over(database: &Path) -> Vec<Finding> {
         (|_| true, "keine Datei von partnerd: in einen anderen Ordner verschieben"),
     ];
     if beside(database, LOG_LOST).exists() {
-        return vec![wrong(LOOK, lost_log(database))];
+        return vec![wrong(LOOK, lock::lost_log(database))];
     }
     let mut found: [Vec<PathBuf>; 4] = Default::default();
     for file in in_folder(database) {
@@ -145,8 +145,18 @@ fn owner_of(file: &Path) -> Option<u32> {
     None
 }
 
+/// The write-ahead log that somebody removed. To open the database now would make another log.
+pub fn without_log(database: &Path, server: bool) -> Option<Finding> {
+    let is_gone = log_was_removed(database);
+    match server {
+        true => (is_gone || log_is_deleted(database)).then(|| lock::without_log(database)),
+        false => is_gone.then(|| lock::lost_log(database)),
+    }
+    .map(|sentence| wrong("database", sentence))
+}
+
 /// Whether some process has the write-ahead log open that was deleted: another one may stand in its place by now.
-pub fn log_is_deleted(database: &Path) -> bool {
+fn log_is_deleted(database: &Path) -> bool {
     let deleted = fs::canonicalize(database).map(|database| {
         let mut name = beside(&database, "wal").into_os_string();
         name.push(" (deleted)");

@@ -89,9 +89,7 @@ pub fn sealed(connection: &Connection, secret: Option<&Secret>) -> Result<Sealed
         ));
     }
     let Some(newest) = newest else {
-        return Ok(Sealed::Not(
-            "versiegelt wird noch nicht: der nächste Start des Servers beginnt damit".to_owned(),
-        ));
+        return Ok(Sealed::Not("versiegelt wird erst ab dem nächsten Start des Servers".to_owned()));
     };
     if newest.secret != id {
         return Ok(Sealed::Not(format!(
