@@ -63,8 +63,7 @@ const EMAIL: Form = Form {
     kept: |text| (text.is_empty() || is_email(text)).then(|| text.to_owned()),
 };
 
-const IBAN: Form =
-    Form { values: "eine IBAN mit richtigen Prüfziffern oder nichts", kept: |text| code(text, is_iban) };
+const IBAN: Form = Form { values: "eine IBAN oder nichts", kept: |text| code(text, is_iban) };
 
 const BIC: Form =
     Form { values: "ein BIC von 8 oder 11 Zeichen oder nichts", kept: |text| code(text, is_bic) };

@@ -409,5 +409,5 @@ fn what_others_wrote_is_shown_harmless() {
     assert_eq!(server.cli(&["key", "deactivate", id]).status.code(), Some(0));
     let refused =
         text(&server.cli(&["key", "create", "--tenant", "\u{2066}", "--label", "x", "--all-scopes"]).stderr);
-    assert!(refused.contains("there is no company \\u2066:"), "{refused}");
+    assert!(refused.contains("die Firma \\u2066 gibt es nicht:"), "{refused}");
 }

@@ -45,7 +45,7 @@ fn a_company_is_made_and_gets_its_data_and_settings() {
     assert!(text.contains("ablehnen") && text.contains("LS,RE"), "{text}");
     let log = String::from_utf8(server.cli(&["audit", "changes"]).stdout).unwrap();
     for change in
-        ["company Mühle <b>Süd</b> created", "negativbestand: hinweis -> ablehnen", "plz: nothing -> "]
+        ["Firma Mühle <b>Süd</b> angelegt", "negativbestand: hinweis -> ablehnen", "plz: nichts -> "]
     {
         assert!(log.contains(change), "{change}: {log}");
     }

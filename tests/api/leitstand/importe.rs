@@ -166,7 +166,7 @@ fn a_file_of_5_000_rows_is_kept_whole_or_not_at_all_and_a_larger_one_in_parts() 
         }
         // What a part stored has its row in the log, no other has one.
         let log = String::from_utf8(server.cli(&["audit", "changes"]).stdout).unwrap();
-        assert_eq!(log.contains("import kunden viele.csv stored"), kept > 0, "{rows}: {log}");
+        assert_eq!(log.contains("Import kunden viele.csv gespeichert"), kept > 0, "{rows}: {log}");
     }
 }
 
