@@ -8,8 +8,9 @@ use super::fixed::{Fixed, Price, Quantity, TooLarge};
 /// Units of mass and their weight in grams.
 const MASS: &[(&str, i64)] = &[("g", 1), ("kg", 1_000), ("dt", 100_000), ("t", 1_000_000)];
 
-/// Other spellings of a unit: to = t, dz = dt, St and Stück = Stk (D6).
-const ALIASES: &[(&str, &str)] = &[("to", "t"), ("dz", "dt"), ("st", "stk"), ("stück", "stk")];
+/// Other spellings of a unit: to = t, dz = dt, St and Stück = Stk, Liter = l (D6).
+const ALIASES: &[(&str, &str)] =
+    &[("to", "t"), ("dz", "dt"), ("st", "stk"), ("stück", "stk"), ("liter", "l")];
 
 const PIECES: &[&str] = &["stk", "sack", "karton", "pal"];
 
@@ -132,6 +133,7 @@ mod tests {
             ("Stück", Some("H87")),
             (" Sack ", Some("XBG")),
             ("m³", Some("MTQ")),
+            ("Liter", Some("LTR")),
             ("Bund", None),
             ("", None),
         ];

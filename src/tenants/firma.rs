@@ -45,10 +45,8 @@ const TEXT: Form = Form {
     },
 };
 
-const JA_NEIN: Form = Form {
-    values: "ja, nein",
-    kept: |text| matches!(text, "ja" | "nein").then(|| text.to_owned()),
-};
+const JA_NEIN: Form =
+    Form { values: "ja, nein", kept: |text| matches!(text, "ja" | "nein").then(|| text.to_owned()) };
 
 const STAAT: Form = Form {
     values: "ein Land wie DE",

@@ -290,15 +290,13 @@ fn a_note_that_came_with_its_net_quantity_alone_is_imported_again_without_it() {
 fn an_impossible_value_is_named_itself_and_not_what_would_follow_from_it() {
     let server = Server::start();
     let mill = Mill::of(&server);
-    for (column, value) in [
-        ("anliefermenge_kg", -5),
-        ("schwundfaktor", -1),
-        ("sonstige_abzuege_kg", -1),
-        ("preis_je_t", -1),
-        ("netto_menge_kg", -1),
-    ] {
+    for (column, value) in
+        [("anliefermenge_kg", -5), ("schwundfaktor", -1), ("sonstige_abzuege_kg", -1), ("netto_menge_kg", -1)]
+    {
         let row = and(json!({"belegnummer": "S-1", "anliefermenge_kg": 10}), json!({column: value}));
         let said = refused(&mill, &json!([row]).to_string());
         assert!(said.contains(column) && said.contains("WERT_UNGUELTIG"), "{column}: {said}");
     }
+    let said = refused(&mill, r#"[{"belegnummer": "S-1", "anliefermenge_kg": 10, "preis_je_t": -1}]"#);
+    assert!(said.contains("preis_je_t") && said.contains("liegt unter 0"), "{said}");
 }

@@ -391,13 +391,13 @@ fn check_finds_receipts_that_were_tampered_with() {
     let mill = server.company("Mühle");
     counts(&take(&server, &mill, &[json!({"bon_id": BON}), json!({"bon_id": BON, "menge": 2})]), [2, 0, 0]);
     for (rule, tamper, undo) in [
-        ("numbered from 1", "update bon set zeilen = 3", "update bon set zeilen = 2"),
+        ("gezählt ab 1", "update bon set zeilen = 3", "update bon set zeilen = 2"),
         (
-            "numbered from 1",
+            "gezählt ab 1",
             "update barverkauf set position = 3 where id = 2",
             "update barverkauf set position = 2 where id = 2",
         ),
-        ("reversals", "update bon set storniert = 1", "update bon set storniert = 0"),
+        ("Bons sind storniert", "update bon set storniert = 1", "update bon set storniert = 0"),
     ] {
         let change = |sql: &str| open_writer(&server.database).unwrap().execute_batch(sql).unwrap();
         change(tamper);

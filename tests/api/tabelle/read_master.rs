@@ -5,6 +5,8 @@ use super::Read;
 pub const ROWS: &[Read] = &[
     ("", "-", "", "1.0.0"),
     ("/kunden", "-", "", "K-2 K-3 K-10 KL-1 L-1 L-2 S-1"),
+    ("/kunden", "kundennr", "?kundennr=k-2", "K-2"),
+    ("/kunden", "kundennr", "?kundennr=K", "-"),
     ("/kunden", "suche", "?suche=MUELLER", "K-2"),
     ("/kunden", "suche", "?suche=muller", "K-2"),
     ("/kunden", "suche", "?suche=m%C3%BCller", "K-2"),
@@ -69,6 +71,8 @@ pub const ROWS: &[Read] = &[
     ("/artikel", "suche", "?suche=altware", "-"),
     ("/artikel", "suche", "?suche=_", "-"),
     ("/artikel", "suche", "?suche=getreide", "-"),
+    ("/artikel", "artikelnummer", "?artikelnummer=w-9", "W-9"),
+    ("/artikel", "artikelnummer", "?artikelnummer=w", "-"),
     ("/artikel", "gruppe_id", "?gruppe_id=1", "R W-9 W-10"),
     ("/artikel", "gruppe_id", "?gruppe_id=2", "M"),
     ("/artikel", "gruppe_id", "?gruppe_id=99", "-"),
