@@ -163,7 +163,7 @@ fn a_refusal_is_one_sentence_that_names_what_was_wrong() {
         (vec!["key", "activate", "abcdef"], &["abcdef"]),
         (vec!["import", "artikel", &good, "--tenant", "Niemand"], &["Niemand"]),
         (vec!["import", "artikel", "fehlt.csv", "--tenant", "Mühle"], &["fehlt.csv"]),
-        (vec!["import", "artikel", &bad, "--tenant", "Mühle"], &["line 3", "quotation mark"]),
+        (vec!["import", "artikel", &bad, "--tenant", "Mühle"], &["Zeile 3", "Anführungszeichen"]),
         (vec!["--config", "fehlt.toml", "config"], &["fehlt.toml"]),
         (vec!["serve", "--listen", "überall"], &["listen"]),
     ];

@@ -176,8 +176,7 @@ pub fn by_article(rows: &Rows) -> std::result::Result<Vec<Vec<usize>>, Complaint
     for at in 0..rows.len() {
         let mut hints = Hints::default();
         let zeile = StaffelZeile::from_json(&rows.row(at), &mut rows.at(&mut hints));
-        let complain =
-            |refusal: Box<Refusal>| Complaint::at_line(rows.line(at), &refusal.message, &refusal.message);
+        let complain = |refusal: Box<Refusal>| Complaint::at_line(rows.line(at), &refusal.message);
         let artikel = case_key(&zeile.map_err(complain)?.artikelnummer.unwrap_or_default());
         let group = *known.entry(artikel).or_insert(groups.len());
         match groups.get_mut(group) {

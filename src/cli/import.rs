@@ -20,9 +20,9 @@ use crate::config::Config;
 use crate::db::tx::Tx;
 use crate::http::wire::Decimal;
 use crate::import::Import;
-use crate::import::file::{self, Complaint, Rows};
+use crate::import::file::{self, Rows};
 use crate::import::look;
-use crate::import::parts::{Counts, store_group};
+use crate::import::parts::{Counts, NOTHING_STORED, store_group};
 use crate::import::room::COMMAND_TABLE_BYTES_MAX;
 use crate::import::suspicions;
 use crate::rules::error::HintCode;
@@ -30,28 +30,29 @@ use crate::steuersaetze;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// What the file holds
-    #[arg(value_parser = what())]
+    /// Was die Datei enthält
+    #[arg(value_name = "ART", value_parser = what())]
     kind: What,
     #[command(flatten)]
     source: Option<Source>,
-    /// Write a file to fill in, CSV or .xlsx by its ending, and import nothing
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["Source", "sheet", "decimal", "accept_warnings"])]
+    /// Eine Datei zum Ausfüllen schreiben, CSV oder .xlsx nach ihrer Endung, und nichts importieren
+    #[arg(long, value_name = "DATEI", conflicts_with_all = ["Source", "sheet", "decimal", "accept_warnings"])]
     template: Option<PathBuf>,
-    /// The sheet of a spreadsheet; the first one unless named
+    /// Das Blatt einer Tabelle; sonst das erste
     #[arg(long, value_name = "NAME")]
     sheet: Option<String>,
-    /// What separates decimals in a table, where it cannot be told
+    /// Was in einer Tabelle die Nachkommastellen trennt, wo es nicht zu erkennen ist
     #[arg(long, value_parser = decimals())]
     decimal: Option<Decimal>,
-    /// Store what looks wrong as well: rows of sums, hidden rows, other sheets, prices below 0, unknown rates and units
+    /// Auch speichern, was vermutlich nicht gemeint ist: Summen, ausgeblendete Zeilen, andere Blätter, Preise unter 0,
+    /// unbekannte Steuersätze und Einheiten
     #[arg(long)]
     accept_warnings: bool,
 }
 
 fn decimals() -> impl TypedValueParser<Value = Decimal> {
     let value = |name, help| PossibleValue::new(name).help(help);
-    PossibleValuesParser::new([value("comma", "24.860 is 24860"), value("point", "24.860 is 24,86")])
+    PossibleValuesParser::new([value("comma", "24.860 ist 24860"), value("point", "24.860 ist 24,86")])
         .map(|name| if name == "comma" { Decimal::Comma } else { Decimal::Point })
 }
 
@@ -73,14 +74,14 @@ pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outco
     match (kind, template, source) {
         (What::Rows(kind), Some(path), _) => template::write(kind, path, terminal),
         (What::Dsfinvk, Some(_), _) => {
-            Err("a cash register writes dsfinvk by itself: there is no template".into())
+            Err("dsfinvk schreibt die Kasse selbst: dafür gibt es keine Vorlage".into())
         }
         (What::Dsfinvk, None, Some(_)) if sheet.is_some() || decimal.is_some() || *accept_warnings => {
-            Err("--sheet, --decimal and --accept-warnings are not for dsfinvk".into())
+            Err("--sheet, --decimal und --accept-warnings gehören nicht zu dsfinvk".into())
         }
         (What::Dsfinvk, None, Some(source)) => dsfinvk::run(source, config, terminal),
         (What::Rows(kind), None, Some(source)) => store_table(kind, source, arguments, config, terminal),
-        (_, None, None) => Err("name the file to import".into()),
+        (_, None, None) => Err("es fehlt die Datei".into()),
     }
 }
 
@@ -93,8 +94,7 @@ fn store_table(
     terminal: &Terminal,
 ) -> Outcome {
     watch_for_interrupts();
-    let in_file =
-        |complaint: &dyn Display| format!("{}: {complaint}. Nothing was stored.", source.file.display());
+    let in_file = |complaint: &dyn Display| refused(source, complaint);
     let rows = read(kind, source, arguments, terminal)?;
     let groups = kind.groups(&rows).map_err(|complaint| in_file(&complaint))?;
     refuse_interrupted().map_err(|complaint| in_file(&complaint))?;
@@ -102,10 +102,10 @@ fn store_table(
     let tenant = find_tenant(&connection, &source.tenant)?.id;
     let rates = steuersaetze::rates(&Tx::new(&connection, tenant, now()))?;
     if let Some(text) = suspicions::find(kind, &rows, &rates).text() {
-        let doubtful = format!("{} has what is hardly meant:\n{text}", source.file.display());
+        let doubtful = format!("{}: das ist vermutlich nicht gemeint:\n{text}", source.file.display());
         if !arguments.accept_warnings && !source.dry_run {
             return Err(format!(
-                "{doubtful}\nNothing was stored. Put it right, or store it as it is with --accept-warnings."
+                "{doubtful}\n{NOTHING_STORED} Bitte in der Datei berichtigen, oder mit --accept-warnings so speichern."
             )
             .into());
         }
@@ -120,26 +120,31 @@ fn store_table(
     })
 }
 
+fn refused(source: &Source, complaint: &dyn Display) -> String {
+    format!("{}: {complaint} {NOTHING_STORED}", source.file.display())
+}
+
 /// The rows of a file, checked as far as it goes without a database; what they were taken for is said.
 fn read(kind: &Import, source: &Source, arguments: &Arguments, terminal: &Terminal) -> Outcome<Rows> {
-    let in_file =
-        |complaint: &dyn Display| format!("{}: {complaint}. Nothing was stored.", source.file.display());
-    let say = &mut |_: &str, said: Complaint| terminal.say(&said.to_string());
+    let in_file = |complaint: &dyn Display| refused(source, complaint);
+    let say = &mut |about, said| terminal.say(&format!("{about}: {said}"));
     let waiting = terminal.waiting();
-    waiting.set_message("reading");
+    waiting.set_message("Die Datei wird gelesen");
     let bytes = file::bytes(&source.file).map_err(|complaint| in_file(&complaint))?;
     let columns = columns(kind);
     let file = look::Source { bytes, sheet: arguments.sheet.as_deref(), bytes_max: COMMAND_TABLE_BYTES_MAX };
     let rows = look::read(kind, file, |row| columns.is_example(row), say);
     let mut rows = rows.map_err(|complaint| in_file(&complaint))?;
-    waiting.set_message("checking");
+    waiting.set_message("Die Zeilen werden geprüft");
     refuse_too_many(rows.len(), source)?;
     let mistakes = look::judge(kind, &mut rows, arguments.decimal, say);
-    if let Some(text) = mistakes.map_err(|complaint| in_file(&complaint))?.text() {
-        return Err(format!("{} has mistakes:\n{text}\nNothing was stored.", source.file.display()).into());
+    let how = "Die Angabe heißt --decimal comma oder --decimal point.";
+    let mistakes = mistakes.map_err(|complaint| in_file(&format_args!("{complaint} {how}")))?;
+    if let Some(text) = mistakes.text() {
+        return Err(format!("{} hat Fehler:\n{text}\n{NOTHING_STORED}", source.file.display()).into());
     }
     if rows.is_empty() {
-        terminal.say("There are no rows below the header.");
+        terminal.say("Unter der Kopfzeile stehen keine Zeilen.");
     }
     Ok(rows)
 }

@@ -91,15 +91,15 @@ fn shown_value(value: &Json<'_>) -> Option<String> {
 impl Display for Mistake {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         match &self.place {
-            MistakePlace::Line(line) => write!(f, "line {line}")?,
-            MistakePlace::Sheet(name) => write!(f, "sheet {name}")?,
-            MistakePlace::Receipt(receipt, line) => write!(f, "receipt {receipt}, line {line}")?,
+            MistakePlace::Line(line) => write!(f, "Zeile {line}")?,
+            MistakePlace::Sheet(name) => write!(f, "Blatt {name}")?,
+            MistakePlace::Receipt(receipt, line) => write!(f, "Bon {receipt}, Zeile {line}")?,
         }
         if let Some(column) = &self.heading {
-            write!(f, ", column {column}")?;
+            write!(f, ", Spalte {column}")?;
         }
         if let Some(value) = &self.value {
-            write!(f, ", value {value}")?;
+            write!(f, ", Wert {value}")?;
         }
         write!(f, ":\n  {}", self.message)?;
         self.code.map_or(Ok(()), |code| write!(f, " ({})", code.as_str()))
@@ -131,7 +131,7 @@ impl Mistakes {
 
     /// All of them as one text for the command line; none if there is none.
     pub fn text(&self) -> Option<String> {
-        let more = (self.more > 0).then(|| "There are more of them.".to_owned());
+        let more = (self.more > 0).then(|| "Es gibt noch mehr davon.".to_owned());
         let lines: Vec<String> = self.listed.iter().map(ToString::to_string).chain(more).collect();
         (!lines.is_empty()).then(|| lines.join("\n"))
     }

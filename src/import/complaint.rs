@@ -2,30 +2,23 @@
 
 use std::fmt::{Display, Formatter};
 
-/// Which line, and what is wrong there: in English for the command line, in German for the page of the people.
+/// A German sentence: which line, and what is wrong there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Complaint {
-    english: String,
-    german: String,
-}
+pub struct Complaint(String);
 
 impl Complaint {
-    pub fn new(english: impl Into<String>, german: impl Into<String>) -> Complaint {
-        Complaint { english: english.into(), german: german.into() }
+    pub fn new(message: impl Into<String>) -> Complaint {
+        Complaint(message.into())
     }
 
-    pub fn at_line(line: u32, english: impl Display, german: impl Display) -> Complaint {
-        Complaint::new(format!("line {line}: {english}"), format!("Zeile {line}: {german}"))
-    }
-
-    pub fn german(&self) -> &str {
-        &self.german
+    pub fn at_line(line: u32, message: impl Display) -> Complaint {
+        Complaint(format!("Zeile {line}: {message}"))
     }
 }
 
 impl Display for Complaint {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.english)
+        f.write_str(&self.0)
     }
 }
 
@@ -33,6 +26,6 @@ impl std::error::Error for Complaint {}
 
 impl From<Complaint> for String {
     fn from(complaint: Complaint) -> String {
-        complaint.english
+        complaint.0
     }
 }

@@ -44,17 +44,16 @@ pub fn open(path: &Path) -> Result<File, Complaint> {
     let complain = |error: std::io::Error| unreadable(path, &error);
     if !fs::metadata(path).map_err(complain)?.is_file() {
         let path = path.display();
-        return Err(Complaint::new(
-            format!("{path} is no regular file: write what it gives into one first"),
-            format!("{path} ist keine Datei."),
-        ));
+        return Err(Complaint::new(format!(
+            "{path} ist keine gewöhnliche Datei. Bitte den Inhalt erst in eine schreiben."
+        )));
     }
     File::open(path).map_err(complain)
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Complaint {
     let path = path.display();
-    Complaint::new(format!("{path} cannot be read: {error}"), format!("{path} ist nicht zu lesen: {error}"))
+    Complaint::new(format!("{path} ist nicht zu lesen: {error}."))
 }
 
 /// A whole file for the command line.
@@ -64,10 +63,9 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, Complaint> {
     match read.map_err(|error| unreadable(path, &error))? {
         read if read as u64 > FILE_BYTES_MAX => {
             let (path, mib) = (path.display(), FILE_BYTES_MAX >> 20);
-            Err(Complaint::new(
-                format!("{path} is larger than {mib} MiB: split it into several files"),
-                format!("{path} ist größer als {mib} MiB. Bitte in mehrere Dateien aufteilen."),
-            ))
+            Err(Complaint::new(format!(
+                "{path} ist größer als {mib} MiB. Bitte in mehrere Dateien aufteilen."
+            )))
         }
         _ => Ok(bytes),
     }
@@ -93,8 +91,7 @@ impl Rows {
         refuse_others(&bytes)?;
         if sheet.is_some() {
             return Err(Complaint::new(
-                "only a spreadsheet has sheets: leave --sheet out",
-                "Blätter gibt es nur in einer .xlsx oder .ods.",
+                "Blätter gibt es nur in einer .xlsx oder .ods; die Angabe bitte weglassen.",
             ));
         }
         let text = decode(bytes)?;
@@ -118,7 +115,7 @@ impl Rows {
             text.remove(0);
         }
         let rows = match text.trim_start().as_bytes().first() {
-            None => return Err(Complaint::new("the file is empty", "Die Datei ist leer.")),
+            None => return Err(Complaint::new("Die Datei ist leer.")),
             Some(b'[') if sheet.is_none() => json_array(&text, room)?,
             Some(b'{') if sheet.is_none() => json_lines(&text, room)?,
             Some(_) => {
@@ -226,33 +223,28 @@ fn refuse_others(bytes: &[u8]) -> Result<(), Complaint> {
     // In a file of the old kind lies one with a password, too (MS-OFFCRYPTO).
     const OLE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
     const PASSWORD: &[u8] = b"E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e\0";
-    let (english, german) = match bytes.trim_ascii_start() {
-        [b'<', ..] => (
-            "this is a web page or XML: open it in a spreadsheet program and save it as .xlsx",
-            "Das ist eine Webseite oder XML. Bitte in einer Tabellenkalkulation öffnen und als .xlsx speichern.",
-        ),
-        whole if whole.starts_with(b"%PDF") => (
-            "this is a PDF: only a table can be imported, .xlsx, .ods or .csv",
-            "Das ist ein PDF. Importiert wird nur eine Tabelle (.xlsx, .ods oder .csv).",
-        ),
-        whole if whole.starts_with(OLE) && memmem::find(whole, PASSWORD).is_some() => (
-            "this file has a password: save it without one",
-            "Diese Datei hat ein Kennwort. Bitte ohne Kennwort speichern.",
-        ),
-        whole if whole.starts_with(OLE) => (
-            "this is a file of an old Excel (.xls): open it and save it as .xlsx",
-            "Das ist eine Datei des alten Excel (.xls). Bitte dort öffnen und als .xlsx speichern.",
-        ),
+    let why = match bytes.trim_ascii_start() {
+        [b'<', ..] => {
+            "Das ist eine Webseite oder XML. Bitte in einer Tabellenkalkulation öffnen und als .xlsx speichern."
+        }
+        whole if whole.starts_with(b"%PDF") => {
+            "Das ist ein PDF. Importiert wird nur eine Tabelle (.xlsx, .ods oder .csv)."
+        }
+        whole if whole.starts_with(OLE) && memmem::find(whole, PASSWORD).is_some() => {
+            "Diese Datei hat ein Kennwort. Bitte ohne Kennwort speichern."
+        }
+        whole if whole.starts_with(OLE) => {
+            "Das ist eine Datei des alten Excel (.xls). Bitte dort öffnen und als .xlsx speichern."
+        }
         _ => return Ok(()),
     };
-    Err(Complaint::new(english, german))
+    Err(Complaint::new(why))
 }
 
 /// The text of a file: UTF-8, else Windows-1252 as Excel writes it, but never both (D22).
 pub fn decode(bytes: Vec<u8>) -> Result<String, Complaint> {
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") || bytes.contains(&0) {
         return Err(Complaint::new(
-            "this is no text in UTF-8 or Windows-1252: save it as \"CSV UTF-8\"",
             "Das ist kein Text in UTF-8 oder Windows-1252. Bitte als „CSV UTF-8“ speichern.",
         ));
     }
@@ -277,10 +269,7 @@ pub fn decode(bytes: Vec<u8>) -> Result<String, Complaint> {
         (Some(utf8), Some(other)) => Err(Complaint::at_line(
             other,
             format!(
-                "a letter that is no UTF-8, but line {utf8} is UTF-8: two encodings are mixed; save the file as \"CSV UTF-8\""
-            ),
-            format!(
-                "ein Buchstabe, der kein UTF-8 ist, aber Zeile {utf8} ist UTF-8. Zwei Kodierungen sind gemischt; bitte als „CSV UTF-8“ speichern"
+                "ein Buchstabe, der kein UTF-8 ist, aber Zeile {utf8} ist UTF-8. Zwei Kodierungen sind gemischt; bitte als „CSV UTF-8“ speichern."
             ),
         )),
         _ => Ok(WINDOWS_1252.decode_without_bom_handling(&bytes).0.into_owned()),
@@ -331,10 +320,7 @@ fn json_array(text: &str, room: &mut Room) -> Result<Vec<RecordPlace>, Complaint
     let read = reader.deserialize_seq(&mut elements).and_then(|()| reader.end());
     read.map_err(|error| {
         let (line, column) = (error.line(), error.column());
-        Complaint::new(
-            format!("line {line}, column {column}: this is no JSON"),
-            format!("Zeile {line}, Zeichen {column}: Das ist kein JSON."),
-        )
+        Complaint::new(format!("Zeile {line}, Zeichen {column}: Das ist kein JSON."))
     })?;
     elements.places
 }
@@ -354,12 +340,8 @@ fn json_object(text: &str, line: usize, start: usize, room: &mut Room) -> Result
         Ok(Json::Object(_)) => {
             Ok(RecordPlace { line: line as u32, start: start as u32, end: (start + text.len()) as u32 })
         }
-        Ok(_) => Err(Complaint::at_line(
-            line as u32,
-            "a row must be a JSON object",
-            "jede Zeile muss ein JSON-Objekt sein",
-        )),
-        Err(message) => Err(Complaint::at_line(line as u32, &message, &message)),
+        Ok(_) => Err(Complaint::at_line(line as u32, "jede Zeile muss ein JSON-Objekt sein.")),
+        Err(message) => Err(Complaint::at_line(line as u32, &message)),
     }
 }
 
@@ -404,15 +386,18 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_named_by_its_line() {
         let table = [
-            ("", "the file is empty"),
-            ("[1]", "line 1: a row must be a JSON object"),
-            ("[{}\n,{]", "line 2, column 3: this is no JSON"),
-            ("{\"a\":1}\n{\"a\":1,\"a\":2}", "line 2: Das Feld \"a\" kommt doppelt vor."),
-            ("a;a\n1;2", "line 1: the column a stands there twice"),
-            ("a;b\n1;2;3", "line 2: 3 cells, but 2 columns"),
-            ("a;b\n1", "line 2: 1 cells, but 2 columns"),
-            ("a;b\n\"1;2\n3;4\n", "line 2: the quotation mark before \"1;2 …\" is never closed"),
-            ("a;b\n\"1\"x;2\n", "line 2: the cell \"1\" goes on behind its closing quotation mark"),
+            ("", "Die Datei ist leer."),
+            ("[1]", "Zeile 1: jede Zeile muss ein JSON-Objekt sein."),
+            ("[{}\n,{]", "Zeile 2, Zeichen 3: Das ist kein JSON."),
+            ("{\"a\":1}\n{\"a\":1,\"a\":2}", "Zeile 2: Das Feld \"a\" kommt doppelt vor."),
+            ("a;a\n1;2", "Zeile 1: die Spalte a steht doppelt da."),
+            ("a;b\n1;2;3", "Zeile 2: 3 Zellen, aber 2 Spalten."),
+            ("a;b\n1", "Zeile 2: 1 Zellen, aber 2 Spalten."),
+            ("a;b\n\"1;2\n3;4\n", "Zeile 2: das Anführungszeichen vor \"1;2 …\" wird nie geschlossen."),
+            (
+                "a;b\n\"1\"x;2\n",
+                "Zeile 2: die Zelle \"1\" geht hinter ihrem schließenden Anführungszeichen weiter.",
+            ),
         ];
         for (text, expected) in table {
             let complaint = Rows::of_text(text.to_owned()).map(|rows| rows.len()).map_err(String::from);
@@ -425,8 +410,7 @@ mod tests {
         assert_eq!(decode(b"M\xc3\xbcller".to_vec()).unwrap(), "Müller");
         assert_eq!(decode(b"M\xfcller \x80".to_vec()).unwrap(), "Müller €");
         let mixed = decode(b"a\nM\xc3\xbcller\nM\xfcller\n".to_vec()).unwrap_err();
-        assert!(mixed.to_string().starts_with("line 3: "), "{mixed}");
-        assert!(mixed.german().starts_with("Zeile 3: "), "{}", mixed.german());
+        assert!(mixed.to_string().starts_with("Zeile 3: "), "{mixed}");
         assert!(decode(b"\xff\xfea\0".to_vec()).is_err());
     }
 }

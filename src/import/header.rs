@@ -267,21 +267,13 @@ impl Header {
     }
 
     /// That rows above it were passed over; none where there are none.
-    pub fn passed_over(&self) -> Option<Complaint> {
-        let quoted = |word: &str| {
-            let rows = self.above.iter().map(|(line, text)| format!("{word} {line} {text}"));
-            let more = (self.above_count > self.above.len()).then(|| "…".to_owned());
-            rows.chain(more).collect::<Vec<_>>().join(", ")
-        };
+    pub fn passed_over(&self) -> Option<String> {
+        let rows = self.above.iter().map(|(line, text)| format!("Zeile {line} {text}"));
+        let more = (self.above_count > self.above.len()).then(|| "…".to_owned());
+        let quoted = rows.chain(more).collect::<Vec<_>>().join(", ");
         let line = self.line;
         (self.above_count > 0).then(|| {
-            Complaint::new(
-                format!("line {line} looks like the header; not read above it: {}", quoted("line")),
-                format!(
-                    "Zeile {line} sieht nach der Kopfzeile aus. Darüber wurde nicht gelesen: {}",
-                    quoted("Zeile")
-                ),
-            )
+            format!("Zeile {line} sieht nach der Kopfzeile aus. Darüber wurde nicht gelesen: {quoted}")
         })
     }
 }
@@ -344,18 +336,11 @@ fn is_comment(cells: &[Cow<'_, str>]) -> bool {
 }
 
 fn other_width(line: u32, cells: usize, columns: usize) -> Complaint {
-    Complaint::at_line(
-        line,
-        format!("{cells} cells, but {columns} columns"),
-        format!("{cells} Zellen, aber {columns} Spalten"),
-    )
+    Complaint::at_line(line, format!("{cells} Zellen, aber {columns} Spalten."))
 }
 
 fn no_names() -> Complaint {
-    Complaint::new(
-        "there is no row with the names of the columns",
-        "Die Zeile mit den Namen der Spalten fehlt.",
-    )
+    Complaint::new("Die Zeile mit den Namen der Spalten fehlt.")
 }
 
 /// The separator by which the header names the most columns, else of which it has most: semicolon, comma or tabulator.
@@ -379,18 +364,13 @@ fn refuse_twice(headings: &[String], line: u32) -> Result<(), Complaint> {
     for (at, name) in headings.iter().enumerate() {
         if !name.is_empty() && headings[..at].contains(name) {
             let name = shown(name);
-            return Err(Complaint::at_line(
-                line,
-                format!("the column {name} stands there twice"),
-                format!("die Spalte {name} steht doppelt da"),
-            ));
+            return Err(Complaint::at_line(line, format!("die Spalte {name} steht doppelt da.")));
         }
         if name.starts_with(NUMBER) {
             let number = excerpt(name.trim_start_matches(NUMBER));
             return Err(Complaint::at_line(
                 line,
-                format!("{number} is a number; names of columns are expected there"),
-                format!("{number} ist eine Zahl; dort stehen die Namen der Spalten"),
+                format!("{number} ist eine Zahl; dort stehen die Namen der Spalten."),
             ));
         }
     }
@@ -401,8 +381,7 @@ fn both_mean(line: u32, one: &str, other: &str, field: &str) -> Complaint {
     let (one, other) = (excerpt(one.trim()), excerpt(other.trim()));
     Complaint::at_line(
         line,
-        format!("the columns {one} and {other} would both be {field}: name the right one {field}"),
-        format!("die Spalten {one} und {other} heißen beide {field}; bitte die richtige {field} nennen"),
+        format!("die Spalten {one} und {other} heißen beide {field}; bitte die richtige {field} nennen."),
     )
 }
 
@@ -410,10 +389,7 @@ fn both_mean(line: u32, one: &str, other: &str, field: &str) -> Complaint {
 fn no_header(names: &Names) -> Complaint {
     let known: Vec<_> = names.fields.iter().copied().take(8).collect();
     let known = known.join(", ");
-    Complaint::new(
-        format!("none of the first {LOOKED_AT_MAX} rows names a column that is known here: {known} …"),
-        format!(
-            "In den ersten {LOOKED_AT_MAX} Zeilen steht keine mit Namen von Spalten, die hier bekannt sind: {known} …"
-        ),
-    )
+    Complaint::new(format!(
+        "In den ersten {LOOKED_AT_MAX} Zeilen steht keine mit Namen von Spalten, die hier bekannt sind: {known} …"
+    ))
 }

@@ -8,6 +8,7 @@ use super::check::{self, Mistakes};
 use super::complaint::Complaint;
 use super::file::Rows;
 use super::table::excerpt;
+use super::template::EXAMPLE;
 use crate::http::json::Json;
 use crate::http::wire::{Decimal, Numbers, Seen};
 use crate::rules::error::{HintCode, Hints};
@@ -16,8 +17,8 @@ use crate::rules::text::shown;
 /// Names of unused columns that are looked for in objects of JSON, which may have any.
 const UNUSED_MAX: usize = 1_000;
 
-/// What is said of a file: under which German heading, and what.
-pub type Say<'s> = dyn FnMut(&'static str, Complaint) + 's;
+/// What is said of a file: under which heading, and what.
+pub type Say<'s> = dyn FnMut(&'static str, String) + 's;
 
 /// A file as it was sent or found, and what was said of it.
 pub struct Source<'s> {
@@ -41,26 +42,16 @@ pub fn read(
         say("Kopfzeile", above);
     }
     if !rows.header.mapped.is_empty() {
-        let mapped = |is: &str| {
-            let each = rows
-                .header
-                .mapped
-                .iter()
-                .map(|(heading, field)| format!("{} {is} {field}", excerpt(heading)));
-            each.collect::<Vec<_>>().join(", ")
-        };
-        say("Spalten", Complaint::new(format!("Columns by another name: {}", mapped("is")), mapped("ist")));
+        let mapped = rows.header.mapped.iter();
+        let mapped = mapped.map(|(heading, field)| format!("{} ist {field}", excerpt(heading)));
+        say("Spalten", mapped.collect::<Vec<_>>().join(", "));
     }
     let unused = unused(kind, &mut rows);
     if !unused.is_empty() {
-        let names = |name: fn(&Complaint) -> String| unused.iter().map(name).collect::<Vec<_>>().join(", ");
-        let english = format!("Columns that were not used: {}", names(Complaint::to_string));
-        say("Nicht benutzte Spalten", Complaint::new(english, names(|name| name.german().to_owned())));
+        say("Nicht benutzte Spalten", unused.join(", "));
     }
     for line in rows.leave_out(is_example) {
-        let example = super::template::EXAMPLE;
-        let english = format!("the example of the template ({example}) was left out");
-        say("Ausgelassenes Beispiel", Complaint::at_line(line, english, example));
+        say("Ausgelassenes Beispiel", format!("Zeile {line}: {EXAMPLE}"));
     }
     Ok(rows)
 }
@@ -81,7 +72,7 @@ pub fn judge(
 }
 
 /// The columns that are not used, each with the name that may have been meant.
-fn unused(kind: &Import, rows: &mut Rows) -> Vec<Complaint> {
+fn unused(kind: &Import, rows: &mut Rows) -> Vec<String> {
     let names = kind.names();
     let mut unused: BTreeSet<Result<String, usize>> = rows.keep(names.fields).into_iter().collect();
     if rows.decimal.is_none() {
@@ -96,13 +87,10 @@ fn unused(kind: &Import, rows: &mut Rows) -> Vec<Complaint> {
         }
     }
     let named = |name: String| match (shown(&name), names.nearest(&name)) {
-        (name, Some(nearest)) => {
-            Complaint::new(format!("{name} (nearest: {nearest})"), format!("{name} (gemeint: {nearest}?)"))
-        }
-        (name, None) => Complaint::new(name.clone(), name),
+        (name, Some(nearest)) => format!("{name} (gemeint: {nearest}?)"),
+        (name, None) => name.into_owned(),
     };
-    let nameless =
-        |at| Complaint::new(format!("the {at}. (without a name)"), format!("die {at}. (ohne Namen)"));
+    let nameless = |at| format!("die {at}. (ohne Namen)");
     unused.into_iter().map(|name| name.map_or_else(nameless, named)).collect()
 }
 
@@ -111,29 +99,22 @@ fn decide_decimal(
     kind: &Import,
     rows: &mut Rows,
     said: Option<Decimal>,
-) -> Result<Option<Complaint>, Complaint> {
+) -> Result<Option<String>, Complaint> {
     if rows.decimal.is_none() {
         return match said {
-            Some(_) => Err(Complaint::new(
-                "JSON has a decimal point always: leave --decimal out",
-                "JSON hat immer einen Dezimalpunkt; die Angabe bitte weglassen.",
-            )),
+            Some(_) => Err(Complaint::new("JSON hat immer einen Dezimalpunkt; die Angabe bitte weglassen.")),
             None => Ok(None),
         };
     }
     if said.is_some() {
         rows.decimal = said;
-        return Ok(said.map(|said| taken(said, "as you said", "wie angegeben")));
+        return Ok(said.map(|said| taken(said, "wie angegeben")));
     }
     let (decimal, seen) = numbers(kind, rows).decimal().map_err(|seen| either(rows, &seen))?;
     rows.decimal = Some(decimal);
     Ok(seen.map(|Seen { line, column, cell }| {
         let (column, cell) = (rows.shown_column(&column), excerpt(&cell));
-        taken(
-            decimal,
-            &format!("as in line {line}, column {column}: {cell}"),
-            &format!("wie in Zeile {line}, Spalte {column}: {cell}"),
-        )
+        taken(decimal, &format!("wie in Zeile {line}, Spalte {column}: {cell}"))
     }))
 }
 
@@ -166,16 +147,12 @@ pub fn values(kind: &Import, rows: &Rows, row: &Json<'_>) -> BTreeMap<String, St
 }
 
 /// Which sign was taken, why, and what that means, in words that no German takes for one another.
-fn taken(decimal: Decimal, english: &str, german: &str) -> Complaint {
+fn taken(decimal: Decimal, why: &str) -> String {
     match decimal {
-        Decimal::Comma => Complaint::new(
-            format!("Decimals are behind a comma, {english}; 24.860 is twenty-four thousand (24860)"),
-            format!("Komma, {german}. 24.860 heißt dann vierundzwanzigtausend und mehr (24860)"),
-        ),
-        Decimal::Point => Complaint::new(
-            format!("Decimals are behind a point, {english}; 24.860 is nearly twenty-five (24,86)"),
-            format!("Punkt, {german}. 24.860 heißt dann fast fünfundzwanzig (24,86)"),
-        ),
+        Decimal::Comma => {
+            format!("Komma, {why}. 24.860 heißt dann vierundzwanzigtausend und mehr (24860)")
+        }
+        Decimal::Point => format!("Punkt, {why}. 24.860 heißt dann fast fünfundzwanzig (24,86)"),
     }
 }
 
@@ -184,14 +161,8 @@ fn either(rows: &Rows, Seen { line, column, cell }: &Seen) -> Complaint {
     let (group, decimals) = (cell.replace('.', ""), cell.replacen('.', ",", 1));
     let point = decimals.trim_end_matches('0').trim_end_matches(',');
     let column = rows.shown_column(column);
-    Complaint::new(
-        format!(
-            "line {line}, column {column}, value {cell}: the point could group thousands ({group}) or separate decimals ({point}): say \
-             --decimal comma for {group}, --decimal point for {point}"
-        ),
-        format!(
-            "Zeile {line}, Spalte {column}, Wert {cell}: Der Punkt kann Tausender trennen ({group}) oder Nachkommastellen ({point}). \
+    Complaint::new(format!(
+        "Zeile {line}, Spalte {column}, Wert {cell}: Der Punkt kann Tausender trennen ({group}) oder Nachkommastellen ({point}). \
              Bitte angeben, was Dezimalen trennt: Komma für {group}, Punkt für {point}."
-        ),
-    )
+    ))
 }

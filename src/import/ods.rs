@@ -85,7 +85,7 @@ pub fn read(content: impl BufRead, wanted: Option<&str>, room: Room) -> Result<S
     let sheets: Vec<(&str, bool)> =
         read.sheets.iter().map(|(name, is_visible)| (name.as_str(), *is_visible)).collect();
     choose(&sheets, wanted)?;
-    Err(unreadable("its sheet has no content"))
+    Err(unreadable("das Blatt hat keinen Inhalt"))
 }
 
 impl Content {

@@ -27,6 +27,9 @@ pub const PART_ROWS_MAX: usize = 5_000;
 /// How long a part holds the writer, its commit not counted.
 const PART_TIME_MAX: Duration = Duration::from_millis(300);
 
+/// What stays of an import that is all or nothing and was refused.
+pub const NOTHING_STORED: &str = "Es wurde nichts gespeichert.";
+
 #[derive(Debug, Default, Clone, Serialize)]
 pub struct Counts {
     pub created: usize,
@@ -129,7 +132,7 @@ pub fn store_group<'c>(
 
 impl Display for Counts {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        write!(f, "created {}, changed {}, unchanged {}", self.created, self.changed, self.unchanged)
+        write!(f, "{} neu, {} geändert, {} unverändert", self.created, self.changed, self.unchanged)
     }
 }
 

@@ -28,16 +28,10 @@ impl Room {
             return Ok(());
         }
         let mib = self.max >> 20;
-        Err(Complaint::new(
-            format!(
-                "written out, the table is larger than {mib} MiB (repeated cells and shared texts count each time, \
-                 each row {ROW_BYTES} bytes): split it into several files"
-            ),
-            format!(
-                "Ausgeschrieben ist die Tabelle größer als {mib} MiB; wiederholte Zellen und gemeinsame Texte zählen \
+        Err(Complaint::new(format!(
+            "Ausgeschrieben ist die Tabelle größer als {mib} MiB; wiederholte Zellen und gemeinsame Texte zählen \
                  jedes Mal, jede Zeile {ROW_BYTES} Bytes. Bitte in mehrere Dateien aufteilen."
-            ),
-        ))
+        )))
     }
 
     pub fn take(&mut self, bytes: usize) -> Result<(), Complaint> {

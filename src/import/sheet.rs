@@ -72,8 +72,7 @@ impl Sheet {
             Some(last) if *last >= line => {
                 return Err(Complaint::at_line(
                     line,
-                    "its cells do not stand in order: save the file anew",
-                    "ihre Zellen stehen nicht in ihrer Reihenfolge; bitte die Datei neu speichern",
+                    "ihre Zellen stehen nicht in ihrer Reihenfolge; bitte die Datei neu speichern.",
                 ));
             }
             last => {
@@ -105,10 +104,7 @@ impl Sheet {
 }
 
 pub fn too_many_sheets() -> Complaint {
-    Complaint::new(
-        format!("it has more than {SHEETS_MAX} sheets"),
-        format!("Die Datei hat mehr als {SHEETS_MAX} Blätter."),
-    )
+    Complaint::new(format!("Die Datei hat mehr als {SHEETS_MAX} Blätter."))
 }
 
 /// The sheet to read, of those that there are with whether they can be seen.
@@ -121,26 +117,20 @@ pub fn choose<'n>(sheets: &[(&'n str, bool)], wanted: Option<&str>) -> Result<&'
         return Err(too_many_sheets());
     }
     match (wanted, sheets.first()) {
-        (_, None) => Err(Complaint::new("it has no sheet", "Die Datei hat kein Blatt.")),
+        (_, None) => Err(Complaint::new("Die Datei hat kein Blatt.")),
         (Some(wanted), _) => {
             let found = sheets.iter().find(|(name, _)| *name == wanted);
             found.map(|(name, _)| *name).ok_or_else(|| {
                 let names = names();
-                Complaint::new(
-                    format!("it has no sheet {wanted}, but {names}"),
-                    format!("Ein Blatt {wanted} gibt es nicht, aber diese: {names}."),
-                )
+                Complaint::new(format!("Ein Blatt {wanted} gibt es nicht, aber diese: {names}."))
             })
         }
         (None, Some((name, true))) => Ok(name),
         (None, Some((name, false))) => {
             let names = names();
-            Err(Complaint::new(
-                format!("the first sheet, {name}, is hidden: say with --sheet which is meant: {names}"),
-                format!(
-                    "Das erste Blatt, {name}, ist ausgeblendet. Bitte angeben, welches gemeint ist: {names}."
-                ),
-            ))
+            Err(Complaint::new(format!(
+                "Das erste Blatt, {name}, ist ausgeblendet. Bitte angeben, welches gemeint ist: {names}."
+            )))
         }
     }
 }
@@ -148,7 +138,7 @@ pub fn choose<'n>(sheets: &[(&'n str, bool)], wanted: Option<&str>) -> Result<&'
 pub fn decimal(number: f64, line: u32) -> Result<String, Complaint> {
     match number.is_finite() {
         true => Ok(number.to_string()),
-        false => Err(Complaint::at_line(line, "a number that is none", "eine Zahl, die keine ist")),
+        false => Err(Complaint::at_line(line, "eine Zahl, die keine ist.")),
     }
 }
 
@@ -156,15 +146,13 @@ pub fn decimal(number: f64, line: u32) -> Result<String, Complaint> {
 pub fn merged_cells(line: u32) -> Complaint {
     Complaint::at_line(
         line,
-        "merged cells: only the first of them has a value; split them and fill in each",
-        "verbundene Zellen; nur die erste hat einen Wert. Bitte trennen und jede ausfüllen",
+        "verbundene Zellen; nur die erste hat einen Wert. Bitte trennen und jede ausfüllen.",
     )
 }
 
 pub fn no_value(line: u32) -> Complaint {
     Complaint::at_line(
         line,
-        "a formula without a value: open the file in a spreadsheet program and save it",
-        "eine Formel ohne Wert; bitte die Datei in einer Tabellenkalkulation öffnen und speichern",
+        "eine Formel ohne Wert; bitte die Datei in einer Tabellenkalkulation öffnen und speichern.",
     )
 }

@@ -72,10 +72,7 @@ impl<'t> Scanner<'t> {
             return Err(Complaint::at_line(
                 self.line,
                 format!(
-                    "a quotation mark within the cell {cell}: write the whole cell in quotation marks, and the one inside twice"
-                ),
-                format!(
-                    "ein Anführungszeichen mitten in der Zelle {cell}; bitte die ganze Zelle in Anführungszeichen setzen und das innere doppelt"
+                    "ein Anführungszeichen mitten in der Zelle {cell}; bitte die ganze Zelle in Anführungszeichen setzen und das innere doppelt."
                 ),
             ));
         }
@@ -94,8 +91,7 @@ impl<'t> Scanner<'t> {
                 let cell = excerpt(&self.text[start..]);
                 return Err(Complaint::at_line(
                     opened,
-                    format!("the quotation mark before {cell} is never closed"),
-                    format!("das Anführungszeichen vor {cell} wird nie geschlossen"),
+                    format!("das Anführungszeichen vor {cell} wird nie geschlossen."),
                 ));
             };
             let end = from + length;
@@ -112,8 +108,7 @@ impl<'t> Scanner<'t> {
                     let cell = excerpt(cell);
                     Err(Complaint::at_line(
                         opened,
-                        format!("the cell {cell} goes on behind its closing quotation mark"),
-                        format!("die Zelle {cell} geht hinter ihrem schließenden Anführungszeichen weiter"),
+                        format!("die Zelle {cell} geht hinter ihrem schließenden Anführungszeichen weiter."),
                     ))
                 }
                 _ if is_doubled => Ok(Cow::Owned(cell.replace("\"\"", "\""))),
@@ -139,11 +134,7 @@ impl<'t> Scanner<'t> {
 
 pub fn record_too_long(line: u32) -> Complaint {
     let kib = RECORD_BYTES_MAX >> 10;
-    Complaint::at_line(
-        line,
-        format!("more than {COLUMNS_MAX} columns or {kib} KiB in one row"),
-        format!("mehr als {COLUMNS_MAX} Spalten oder {kib} KiB in einer Zeile"),
-    )
+    Complaint::at_line(line, format!("mehr als {COLUMNS_MAX} Spalten oder {kib} KiB in einer Zeile."))
 }
 
 pub fn excerpt(text: &str) -> String {

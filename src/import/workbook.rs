@@ -62,7 +62,7 @@ pub fn is_zip(bytes: &[u8]) -> bool {
 
 pub fn read(bytes: &[u8], wanted: Option<&str>, room: Room) -> Result<Sheet, Complaint> {
     if memmem::find_iter(bytes, PART_MARK).nth(PARTS_MAX).is_some() {
-        return Err(unreadable(format!("it has more than {PARTS_MAX} parts")));
+        return Err(unreadable(format!("mehr als {PARTS_MAX} Teile")));
     }
     let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(unreadable)?;
     refuse_bomb(&mut zip, bytes.len() as u64)?;
@@ -77,12 +77,9 @@ fn refuse_bomb(zip: &mut Zip<'_>, packed: u64) -> Result<(), Complaint> {
     let limit = UNPACKED_BYTES_MAX.min(packed.saturating_mul(UNPACKED_RATIO_MAX).max(RATIO_FREE_BYTES));
     let too_large = || {
         let mib = limit >> 20;
-        Complaint::new(
-            format!("unpacked it is larger than {mib} MiB, which {packed} bytes of a spreadsheet are not"),
-            format!(
-                "Ausgepackt ist die Datei größer als {mib} MiB; so viel steckt nicht in {packed} Bytes einer Tabelle."
-            ),
-        )
+        Complaint::new(format!(
+            "Ausgepackt ist die Datei größer als {mib} MiB; so viel steckt nicht in {packed} Bytes einer Tabelle."
+        ))
     };
     let mut left = limit;
     for at in 0..zip.len() {
@@ -102,7 +99,7 @@ fn xlsx(zip: &mut Zip<'_>, wanted: Option<&str>, mut room: Room) -> Result<Sheet
     let (parts, beside) = looked_at(zip, &mut room)?;
     // Places like ZZZZZZZZ1 overflow in calamine, which panics.
     let read = catch_unwind(AssertUnwindSafe(|| cells(&parts, &beside, wanted, room)));
-    read.unwrap_or_else(|_| Err(unreadable("a place that no sheet has")))
+    read.unwrap_or_else(|_| Err(unreadable("eine Zelle an einer Stelle, die kein Blatt hat")))
 }
 
 /// A zip of the parts that calamine may read. Pictures and what other programs put in are left out; all else is XML of
@@ -132,7 +129,7 @@ fn look_at(part: impl BufRead, room: &mut Room) -> Result<Part, Complaint> {
             Piece::Text(text) if look.is_held => room.take(text.len())?,
             // calamine reads what is no number as 0.
             Piece::Text(text) if look.is_index && text.parse::<u32>().is_err() => {
-                return Err(unreadable(format!("no shared text {}", excerpt(&text))));
+                return Err(unreadable(format!("kein gemeinsamer Text {}", excerpt(&text))));
             }
             Piece::End(_) => look.is_index = false,
             _ => {}
@@ -281,19 +278,14 @@ fn zeros(format: &str) -> usize {
 /// A day, or a day and a time to the nearest second.
 fn moment(day: ExcelDateTime, is_1904: bool, line: u32) -> Result<String, Complaint> {
     if !day.is_datetime() {
-        return Err(Complaint::at_line(
-            line,
-            "a length of time stands there: write a number or a text",
-            "eine Zeitdauer; bitte als Zahl oder Text schreiben",
-        ));
+        return Err(Complaint::at_line(line, "eine Zeitdauer; bitte als Zahl oder Text schreiben."));
     }
     let days = day.as_f64();
     let last = if is_1904 { LAST_DAY - DAYS_UNTIL_1904 } else { LAST_DAY };
     if !(0.0..=last).contains(&days) {
         return Err(Complaint::at_line(
             line,
-            format!("{days} is formatted as a day, but there is none of this number"),
-            format!("{days} ist als Datum formatiert, aber kein Tag; bitte als Zahl formatieren"),
+            format!("{days} ist als Datum formatiert, aber kein Tag; bitte als Zahl formatieren."),
         ));
     }
     let days = (days * SECONDS_PER_DAY).round() / SECONDS_PER_DAY;

@@ -49,12 +49,12 @@ impl<R: BufRead> Pieces<R> {
         let event = self.reader.read_event_into(&mut self.buffer);
         if self.reader.get_ref().limit() == 0 {
             let kib = PIECE_BYTES_MAX >> 10;
-            return Err(unreadable(format!("an element or a text of more than {kib} KiB")));
+            return Err(unreadable(format!("ein Element oder Text von mehr als {kib} KiB")));
         }
         Ok(Some(match event.map_err(unreadable)? {
             Event::Eof => return Ok(None),
             Event::Start(_) if self.depth >= DEPTH_MAX => {
-                return Err(unreadable(format!("more than {DEPTH_MAX} elements within one another")));
+                return Err(unreadable(format!("mehr als {DEPTH_MAX} Elemente ineinander")));
             }
             Event::Start(element) => {
                 self.depth += 1;
@@ -73,7 +73,9 @@ impl<R: BufRead> Pieces<R> {
             Event::GeneralRef(reference) => {
                 let letter = reference.resolve_char_ref().map_err(unreadable)?.map(String::from);
                 let named = || resolve_predefined_entity(&reference).map(str::to_owned);
-                Piece::Text(letter.or_else(named).ok_or_else(|| unreadable("an unknown entity"))?.into())
+                Piece::Text(
+                    letter.or_else(named).ok_or_else(|| unreadable("ein unbekanntes Zeichen"))?.into(),
+                )
             }
             _ => Piece::Other,
         }))
@@ -81,10 +83,7 @@ impl<R: BufRead> Pieces<R> {
 }
 
 pub fn unreadable(error: impl std::fmt::Display) -> Complaint {
-    Complaint::new(
-        format!("this is no .xlsx or .ods that can be read: {error}"),
-        format!("Diese .xlsx oder .ods ist nicht zu lesen. Bitte neu speichern. ({error})"),
-    )
+    Complaint::new(format!("Diese .xlsx oder .ods ist nicht zu lesen ({error}). Bitte neu speichern."))
 }
 
 /// An attribute by its whole name; of doubled ones the first, for looking for them takes the square of their number.

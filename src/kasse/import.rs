@@ -25,16 +25,14 @@ enum Key {
 fn named_in_two_ways(line: u32) -> Complaint {
     Complaint::at_line(
         line,
-        "this receipt is named in two ways: give bon_id, or bon_nr and kasse_id, in all of its lines",
-        "dieser Bon ist auf zwei Arten benannt; in allen seinen Zeilen entweder bon_id oder bon_nr und kasse_id angeben",
+        "dieser Bon ist auf zwei Arten benannt; in allen seinen Zeilen entweder bon_id oder bon_nr und kasse_id angeben.",
     )
 }
 
 fn stands_apart(line: u32) -> Complaint {
     Complaint::at_line(
         line,
-        "this receipt stands further up already: lines without id must stand together",
-        "dieser Bon steht weiter oben schon einmal; Zeilen ohne id müssen beieinander stehen",
+        "dieser Bon steht weiter oben schon einmal; Zeilen ohne id müssen beieinander stehen.",
     )
 }
 
@@ -47,7 +45,7 @@ pub fn groups(rows: &Rows) -> std::result::Result<Vec<Vec<usize>>, Complaint> {
         let line = rows.line(at);
         let mut hints = Hints::default();
         let zeile = BarverkaufZeile::from_json(&rows.row(at), &mut rows.at(&mut hints));
-        let zeile = zeile.map_err(|refusal| Complaint::at_line(line, &refusal.message, &refusal.message))?;
+        let zeile = zeile.map_err(|refusal| Complaint::at_line(line, &refusal.message))?;
         let (bon_id, kasse_id) = (zeile.bon_id, zeile.kasse_id);
         let bon_nr = zeile.bon_nr;
         // With an id the register is no part of the name.

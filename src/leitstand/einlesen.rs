@@ -23,7 +23,9 @@ use crate::http::json::Json;
 use crate::import::check::{Mistake, MistakePlace, Mistakes};
 use crate::import::file::{Complaint, Rows};
 use crate::import::look;
-use crate::import::parts::{self, Counts, PART_ROWS_MAX, Part, Stop, Unfinished, store_group};
+use crate::import::parts::{
+    self, Counts, NOTHING_STORED, PART_ROWS_MAX, Part, Stop, Unfinished, store_group,
+};
 use crate::import::room::UPLOAD_TABLE_BYTES_MAX;
 use crate::import::{self, Groups, Upserted, suspicions};
 use crate::rules::day::Instant;
@@ -50,7 +52,7 @@ struct Checked {
 fn checked(upload: &Upload, house: &House, job: &Job) -> std::result::Result<Checked, String> {
     job.set_step("Die Datei wird gelesen.", 0);
     let (kind, mut notes) = (upload.kind, Vec::new());
-    let say = &mut |about, said: Complaint| notes.push((about, said.german().to_owned()));
+    let say = &mut |about, said| notes.push((about, said));
     let columns = columns(kind);
     let bytes = upload.content.to_vec();
     let file = look::Source { bytes, sheet: upload.sheet.as_deref(), bytes_max: UPLOAD_TABLE_BYTES_MAX };
@@ -60,15 +62,14 @@ fn checked(upload: &Upload, house: &House, job: &Job) -> std::result::Result<Che
     let mistakes =
         look::judge(kind, &mut rows, upload.decimal, say).map_err(|complaint| not_read(&complaint))?;
     let rates = |connection: &Connection| steuersaetze::rates(&Tx::new(connection, upload.firma, upload.at));
-    let rates = house.gate.readers.read(Lane::Fast, rates).map_err(|failure| failed(&failure, NOTHING))?;
+    let rates =
+        house.gate.readers.read(Lane::Fast, rates).map_err(|failure| failed(&failure, NOTHING_STORED))?;
     let suspicions = suspicions::find(kind, &rows, &rates);
     Ok(Checked { rows, notes, mistakes, suspicions })
 }
 
-const NOTHING: &str = "Es wurde nichts gespeichert.";
-
 fn not_read(complaint: &Complaint) -> String {
-    format!("{}\n{NOTHING}", complaint.german())
+    format!("{complaint}\n{NOTHING_STORED}")
 }
 
 fn failed(failure: &Failure, stays: &str) -> String {
@@ -95,7 +96,9 @@ pub fn look(upload: &Upload, house: &House, job: &Job) -> std::result::Result<Ou
             Ok(stored) => fates = stored,
             Err(Unfinished { why: Stop::Refused(found), .. }) => mistakes = found,
             Err(Unfinished { why: Stop::GivenUp, .. }) => return Err(GIVEN_UP.to_owned()),
-            Err(Unfinished { why: Stop::Failed(failure), .. }) => return Err(failed(&failure, NOTHING)),
+            Err(Unfinished { why: Stop::Failed(failure), .. }) => {
+                return Err(failed(&failure, NOTHING_STORED));
+            }
         }
     }
     if job.is_given_up() {
@@ -140,7 +143,7 @@ fn preview(upload: &Upload, looked: &Looked<'_>) -> Markup {
         @if rows.is_empty() { p.refused { "Die Datei hat keine Zeilen." } }
         @if is_old { p.note { "Alle Zeilen stehen schon so da. Es gibt nichts zu importieren." } }
         @if !mistakes.is_empty() {
-            p.refused role="alert" { "Bitte diese Fehler in der Datei beheben und sie noch einmal hochladen. " (NOTHING) }
+            p.refused role="alert" { "Bitte diese Fehler in der Datei beheben und sie noch einmal hochladen. " (NOTHING_STORED) }
             (table_of("Fehler", mistakes))
         }
         @if !suspicions.is_empty() {
@@ -341,7 +344,7 @@ pub fn store(
     }
     if !suspicions.is_empty() && !accepts {
         return Err(format!(
-            "In der Datei ist etwas auffällig, und „Trotzdem importieren“ war nicht angekreuzt. {NOTHING}"
+            "In der Datei ist etwas auffällig, und „Trotzdem importieren“ war nicht angekreuzt. {NOTHING_STORED}"
         ));
     }
     house.uploads.forget(upload.id);
@@ -404,7 +407,7 @@ fn came_to(upload: &Upload, counts: &Counts, hints: &Hints) -> Markup {
 
 fn not_finished(Unfinished { why, kept }: Unfinished, rows: usize) -> std::result::Result<Outcome, String> {
     let stays = match kept {
-        0 => NOTHING.to_owned(),
+        0 => NOTHING_STORED.to_owned(),
         kept => format!(
             "{} von {} Zeilen sind gespeichert und bleiben. Wer die Datei noch einmal importiert, lässt sie, wie sie sind.",
             number(kept),

@@ -189,7 +189,7 @@ fn every_form_of_file_says_the_same() {
         let said = imported.said();
         let is_table = !name.contains("JSON");
         assert_eq!(
-            (said.lines().count() == 1, said.starts_with("Decimals are")),
+            (said.lines().count() == 1, said.starts_with("Dezimalen trennt: ")),
             (is_table, is_table),
             "{name}: {said}"
         );
@@ -226,7 +226,7 @@ fn german_numbers_and_days_are_read_from_tables() {
     }
     for (cells, column) in [("1,2,3;", "eingang_menge"), (";30.02.2026", "mhd"), (";13/12/2026", "mhd")] {
         let file = format!("artikelnummer;charge_nr;eingang_menge;mhd\nW;X;{cells}\n");
-        import(&server, &mill, "chargen", &file).refused(&["line 2", column]);
+        import(&server, &mill, "chargen", &file).refused(&["Zeile 2", column]);
     }
 }
 
@@ -298,7 +298,7 @@ fn a_tier_is_found_again_by_article_and_quantity() {
         assert_eq!(price(), expected, "{row}");
     }
     let unknown = r#"{"artikelnummer": "X", "ab_menge": 1, "preis": 1}"#;
-    import(&server, &mill, "staffelpreise", unknown).refused(&["line 1", "artikelnummer", "X"]);
+    import(&server, &mill, "staffelpreise", unknown).refused(&["Zeile 1", "artikelnummer", "X"]);
 }
 
 #[test]
@@ -306,19 +306,19 @@ fn a_file_with_a_mistake_is_refused_as_a_whole() {
     let server = Server::start();
     let mill = server.company("Mühle");
     let table = [
-        ("artikel", "artikelnummer;bezeichnung;preis\nA;a;1\nB;b;2\nC;c;drei\n", "line 4", "preis"),
-        ("artikel", "artikelnummer;bezeichnung\nA;\"a\nb\"\n;c\n", "line 4", "artikelnummer"),
-        ("artikel", "artikelnummer;bezeichnung\nA;a\n\nB;\n", "line 4", "bezeichnung"),
-        ("artikel", "artikelnummer;bezeichnung;status\nA;a;neu\n", "line 2", "status"),
-        ("kunden", "[\n{\"name\": \"A\"},\n{\"name\": \"B\", \"staat\": \"Narnia\"}]", "line 3", "staat"),
-        ("kunden", "{\"name\": \"A\"}\n\n{\"ort\": \"Ulm\"}\n", "line 3", "nachname_firma"),
-        ("kunden", "kundennr;name;partner_typen\n1;A;kunde\n2;B;bauer\n", "line 3", "partner_typen"),
-        ("chargen", "artikelnummer;charge_nr\nW;L1\nX;L2\n", "line 3", "artikelnummer"),
-        ("chargen", "artikelnummer;charge_nr;partner\nW;L1;\nW;L2;K-9\n", "line 3", "partner"),
-        ("chargen", "artikelnummer;charge_nr;bestand\nW;L1;5\nW;;7\n", "line 3", "charge_nr"),
-        ("artikelgruppen", "[{\"name\": \"A\"}, {\"kuerzel\": \"B\"}]", "line 1", "name"),
-        ("vertriebler", "id;name\n1;Eva\nzwei;Jörg\n", "line 3", "id"),
-        ("kunden", "[{\"name\": \"A\"},\n {\"name\": }]", "line 2", "column"),
+        ("artikel", "artikelnummer;bezeichnung;preis\nA;a;1\nB;b;2\nC;c;drei\n", "Zeile 4", "preis"),
+        ("artikel", "artikelnummer;bezeichnung\nA;\"a\nb\"\n;c\n", "Zeile 4", "artikelnummer"),
+        ("artikel", "artikelnummer;bezeichnung\nA;a\n\nB;\n", "Zeile 4", "bezeichnung"),
+        ("artikel", "artikelnummer;bezeichnung;status\nA;a;neu\n", "Zeile 2", "status"),
+        ("kunden", "[\n{\"name\": \"A\"},\n{\"name\": \"B\", \"staat\": \"Narnia\"}]", "Zeile 3", "staat"),
+        ("kunden", "{\"name\": \"A\"}\n\n{\"ort\": \"Ulm\"}\n", "Zeile 3", "nachname_firma"),
+        ("kunden", "kundennr;name;partner_typen\n1;A;kunde\n2;B;bauer\n", "Zeile 3", "partner_typen"),
+        ("chargen", "artikelnummer;charge_nr\nW;L1\nX;L2\n", "Zeile 3", "artikelnummer"),
+        ("chargen", "artikelnummer;charge_nr;partner\nW;L1;\nW;L2;K-9\n", "Zeile 3", "partner"),
+        ("chargen", "artikelnummer;charge_nr;bestand\nW;L1;5\nW;;7\n", "Zeile 3", "charge_nr"),
+        ("artikelgruppen", "[{\"name\": \"A\"}, {\"kuerzel\": \"B\"}]", "Zeile 1", "name"),
+        ("vertriebler", "id;name\n1;Eva\nzwei;Jörg\n", "Zeile 3", "id"),
+        ("kunden", "[{\"name\": \"A\"},\n {\"name\": }]", "Zeile 2", "Zeichen"),
     ];
     server.import(&mill, "artikel", "artikelnummer;bezeichnung\nW;Weizen\n");
     let before = everything(&mill);
@@ -328,7 +328,7 @@ fn a_file_with_a_mistake_is_refused_as_a_whole() {
     }
     assert_eq!(server.sql::<i64>("select count(*) from vertriebler"), 0);
     assert_eq!(server.sql::<i64>("select count(*) from lagerbewegung"), 0);
-    import(&server, &mill, "kunden", "").refused(&["empty"]);
+    import(&server, &mill, "kunden", "").refused(&["leer"]);
 }
 
 #[test]
@@ -371,7 +371,7 @@ fn an_unknown_group_is_created_and_said() {
         assert!(imported.said().contains(name), "{name}: {}", imported.said());
     }
     // The column was used.
-    assert!(!imported.said().contains("not used"), "{}", imported.said());
+    assert!(!imported.said().contains("Nicht benutzte"), "{}", imported.said());
     let gruppen = rows(&mill, "/api/v1/artikelgruppen");
     let mut names: Vec<_> = gruppen.iter().map(|gruppe| gruppe["name"].as_str().unwrap()).collect();
     names.sort();
@@ -396,7 +396,7 @@ fn a_dry_run_counts_and_stores_nothing() {
         assert_eq!(everything(&mill), before, "{kind}");
     }
     let bad = import_with(&server, &mill, "artikel", b"artikelnummer\nW\nY\n", &["--dry-run"]);
-    bad.refused(&["line 3", "bezeichnung"]);
+    bad.refused(&["Zeile 3", "bezeichnung"]);
     assert_eq!(server.sql::<i64>("select count(*) from lagerbewegung"), 0);
 }
 
@@ -419,7 +419,7 @@ fn opening_stock_is_that_of_a_new_batch() {
     // What was sold meanwhile does not count: the file is compared with what was imported.
     assert_eq!(run("100").counts(), [0, 0, 1]);
     assert_eq!(run("").counts(), [0, 0, 1]);
-    run("60").refused(&["line 2", "bestand", "Inventur"]);
+    run("60").refused(&["Zeile 2", "bestand", "Inventur"]);
     assert_eq!(charge()["bestand"], "60.000");
     assert_eq!(server.sql::<i64>("select count(*) from lagerbewegung"), 2);
 }
@@ -452,10 +452,10 @@ fn an_imported_kunden_id_is_kept_and_counted_on() {
     let row = r#"{"kundennr": "A", "name": "A", "kunden_id": 40}"#;
     assert_eq!(import(&server, &mill, "kunden", row).counts(), [1, 0, 0]);
     let taken = r#"{"kundennr": "B", "name": "B", "kunden_id": 40}"#;
-    import(&server, &mill, "kunden", taken).refused(&["line 1", "kunden_id"]);
+    import(&server, &mill, "kunden", taken).refused(&["Zeile 1", "kunden_id"]);
     // It is immutable (D1).
     let moved = r#"{"kundennr": "A", "name": "A", "kunden_id": 41}"#;
-    import(&server, &mill, "kunden", moved).refused(&["line 1", "kunden_id"]);
+    import(&server, &mill, "kunden", moved).refused(&["Zeile 1", "kunden_id"]);
     let next = mill.post("/api/v1/kunden", json!({"name": "C"}));
     assert_ne!(next.is(201)["kunden_id"], 40);
     let found = mill.get("/api/v1/kunden?suche=A").body["data"][0].clone();
@@ -490,7 +490,7 @@ fn only_regular_files_are_imported() {
         let output = server.cli(&["import", kind, place.to_str().unwrap(), "--tenant", &tenant]);
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{place:?}: {said}");
-        assert!(said.contains("is no regular file"), "{place:?}: {said}");
+        assert!(said.contains("ist keine gewöhnliche Datei"), "{place:?}: {said}");
     }
     assert_eq!(server.sql::<i64>("select count(*) from kunde"), 0);
 }

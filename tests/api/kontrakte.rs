@@ -27,8 +27,8 @@ fn mill(server: &Server) -> Client {
          "erledigt": true, "erntejahr": 2025},
         {"kontrakt_nr": "V-3"}
     ]);
-    assert_eq!(server.import(&mill, "kontrakte", &file.to_string()), "created 3, changed 0, unchanged 0\n");
-    assert_eq!(server.import(&mill, "kontrakte", &file.to_string()), "created 0, changed 0, unchanged 3\n");
+    assert_eq!(server.import(&mill, "kontrakte", &file.to_string()), "3 neu, 0 geändert, 0 unverändert\n");
+    assert_eq!(server.import(&mill, "kontrakte", &file.to_string()), "0 neu, 0 geändert, 3 unverändert\n");
     mill
 }
 
@@ -227,7 +227,7 @@ fn an_import_changes_what_it_names_and_refuses_what_is_not_there() {
     let server = Server::start();
     let mill = mill(&server);
     let table = "kontrakt_nr;referenz;gesamtmenge;gueltig_bis\nV-1;Neu;120,5;\n";
-    assert_eq!(server.import(&mill, "kontrakte", table), "created 0, changed 1, unchanged 0\n");
+    assert_eq!(server.import(&mill, "kontrakte", table), "0 neu, 1 geändert, 0 unverändert\n");
     let shown = contract(&mill, "V-1");
     let fields = [&shown["referenz"], &shown["gesamtmenge"], &shown["gueltig_bis"], &shown["notizen"]];
     assert_eq!(json!(fields), json!(["Neu", "120.500", "2026-12-31T00:00:00.000Z", "N"]));

@@ -70,8 +70,8 @@ fn a_contract_is_created_read_and_changed() {
     assert_eq!(names, ["gueltig_bis", "partner_id", "partner_name", "referenz"]);
     // An import leaves its row, too, and none where nothing is other.
     let file = r#"[{"kontrakt_nr": "V-1", "positionen": [{"position": 1, "menge": 90}]}]"#;
-    assert_eq!(server.import(&mill, "kontrakte", file), "created 0, changed 1, unchanged 0\n");
-    assert_eq!(server.import(&mill, "kontrakte", file), "created 0, changed 0, unchanged 1\n");
+    assert_eq!(server.import(&mill, "kontrakte", file), "0 neu, 1 geändert, 0 unverändert\n");
+    assert_eq!(server.import(&mill, "kontrakte", file), "0 neu, 0 geändert, 1 unverändert\n");
     let all = changes(&mill, &path);
     assert_eq!((all.len(), &all[1][0].1["menge"]), (2, &json!("90.000")));
     let listed = mill.get(PATH).is(200)["data"][0].clone();

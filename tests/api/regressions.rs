@@ -209,6 +209,6 @@ fn two_people_whose_names_fold_alike_stay_two_however_often_they_are_imported() 
     let server = Server::start();
     let mill = mill(&server);
     let people = "name\nMüller\nMuller\n";
-    assert_eq!(server.import(&mill, "vertriebler", people), "created 2, changed 0, unchanged 0\n");
-    assert_eq!(server.import(&mill, "vertriebler", people), "created 0, changed 0, unchanged 2\n");
+    assert_eq!(server.import(&mill, "vertriebler", people), "2 neu, 0 geändert, 0 unverändert\n");
+    assert_eq!(server.import(&mill, "vertriebler", people), "0 neu, 0 geändert, 2 unverändert\n");
 }

@@ -49,8 +49,8 @@ fn an_import_extends_the_rates_of_one_company() {
     let file = "schluessel;bezeichnung;satz;gueltig_von;gueltig_bis;kategorie\n\
         normal;Normalsatz;19,0;01.01.2021;31.12.2026;S\n\
         normal;Normalsatz;21,0;01.01.2027;;S\n";
-    assert_eq!(server.import(&mill, "steuersaetze", file), "created 1, changed 1, unchanged 0\n");
-    assert_eq!(server.import(&mill, "steuersaetze", file), "created 0, changed 0, unchanged 2\n");
+    assert_eq!(server.import(&mill, "steuersaetze", file), "1 neu, 1 geändert, 0 unverändert\n");
+    assert_eq!(server.import(&mill, "steuersaetze", file), "0 neu, 0 geändert, 2 unverändert\n");
     let next_year = "/api/v1/steuersaetze?datum=2027-01-01";
     assert_eq!(rate(mill.get(next_year).is(200), "normal")["satz"], "21.00");
     assert_eq!(rate(other.get(next_year).is(200), "normal")["satz"], "19.00");

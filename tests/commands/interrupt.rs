@@ -43,13 +43,13 @@ fn parts_that_were_stored_stay_and_are_counted() {
     let said = said(&child.wait_with_output().unwrap(), 1);
     let kept = stored(&folder);
     assert!(kept > 0 && kept < ROWS, "{kept}");
-    assert!(said.contains("interrupted"), "{said}");
+    assert!(said.contains("Abgebrochen."), "{said}");
     assert!(
-        said.contains(&format!("{kept} of {ROWS} rows were stored and stay; the others were not")),
+        said.contains(&format!("{kept} von {ROWS} Zeilen sind gespeichert und bleiben, die anderen nicht")),
         "{said}"
     );
     let again = folder.result(&["import", "kunden", "kunden.csv", "--tenant", "Mühle", "--in-parts"]);
-    assert_eq!(again.trim(), format!("created {}, changed 0, unchanged {kept}", ROWS - kept));
+    assert_eq!(again.trim(), format!("{} neu, 0 geändert, {kept} unverändert", ROWS - kept));
 }
 
 #[test]
@@ -64,6 +64,6 @@ fn without_parts_nothing_is_stored() {
     }
     press_ctrl_c(&child);
     let said = said(&child.wait_with_output().unwrap(), 1);
-    assert!(said.ends_with("interrupted\nNothing was stored.\n"), "{said}");
+    assert!(said.ends_with("Abgebrochen.\nEs wurde nichts gespeichert.\n"), "{said}");
     assert_eq!(stored(&folder), 0);
 }

@@ -68,32 +68,32 @@ fn quotes() -> Vec<Case> {
         kunden(
             "an open quote that swallows the rest",
             &format!("kundennr;name\n{eight}"),
-            refused(&["line 3", "never closed"]),
+            refused(&["Zeile 3", "nie geschlossen"]),
         ),
         kunden(
             "an open quote in the last cell",
             "kundennr;name\n1;Hof\n2;\"Gut",
-            refused(&["line 3", "never closed"]),
+            refused(&["Zeile 3", "nie geschlossen"]),
         ),
         kunden(
             "an open quote closed by a later one",
             "kundennr;name\n1;\"Hof\n2;Gut\n3;\"Alm\"\n",
-            refused(&["line 2", "behind its closing"]),
+            refused(&["Zeile 2", "hinter ihrem schließenden"]),
         ),
         kunden(
             "text behind a quote",
             "kundennr;name\n1;\"Hof\" Huber\n",
-            refused(&["line 2", "behind its closing"]),
+            refused(&["Zeile 2", "hinter ihrem schließenden"]),
         ),
         kunden(
             "a quote within a cell",
             "kundennr;name\n1;Rohr 5\" lang\n",
-            refused(&["line 2", "within the cell"]),
+            refused(&["Zeile 2", "mitten in der Zelle"]),
         ),
         kunden(
             "a space before a quote",
             "kundennr;name\n1; \"Hof; Gut\"\n",
-            refused(&["line 2", "within the cell"]),
+            refused(&["Zeile 2", "mitten in der Zelle"]),
         ),
         kunden("a doubled quote", "kundennr;name\n1;\"Hof \"\"Süd\"\"\"\n", stored(&["1|Hof \"Süd\"||"])),
         kunden(
@@ -110,7 +110,7 @@ fn quotes() -> Vec<Case> {
         kunden(
             "an open quote in the header",
             "kundennr;\"name\n1;Hof\n",
-            refused(&["line 1", "never closed"]),
+            refused(&["Zeile 1", "nie geschlossen"]),
         ),
     ]
 }
@@ -123,38 +123,38 @@ fn encodings() -> Vec<Case> {
         kunden("UTF-8 with BOM", "\u{feff}kundennr;name\n1;Müller\n".as_bytes(), stored(&["1|Müller||"])),
         kunden("Windows-1252", b"kundennr;name\n1;M\xfcller\n", stored(&["1|Müller||"])),
         kunden(
-            "two encodings",
+            "Zwei Kodierungen",
             b"kundennr;name\n1;M\xc3\xbcller\n2;M\xfcller\n",
-            refused(&["line 3", "two encodings"]),
+            refused(&["Zeile 3", "Zwei Kodierungen"]),
         ),
         kunden(
             "two encodings, Windows first",
             b"kundennr;name\n1;M\xfcller\n2;M\xc3\xbcller\n",
-            refused(&["line 2", "two encodings"]),
+            refused(&["Zeile 2", "Zwei Kodierungen"]),
         ),
         kunden(
             "a BOM and then Windows-1252",
             b"\xef\xbb\xbfkundennr;name\n1;M\xfcller\n",
-            refused(&["line 2", "two encodings"]),
+            refused(&["Zeile 2", "Zwei Kodierungen"]),
         ),
         kunden("UTF-16", &utf16, refused(&["UTF-8"])),
         kunden(
             "an old .xls",
             b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0",
-            refused(&[".xls", "save it as .xlsx"]),
+            refused(&[".xls", "als .xlsx speichern"]),
         ),
         kunden(
             "a workbook with a password",
             b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e\0",
-            refused(&["password", "without"]),
+            refused(&["Kennwort", "ohne"]),
         ),
-        kunden("a web page", b"<html><table>", refused(&["web page", "save it as .xlsx"])),
+        kunden("a web page", b"<html><table>", refused(&["Webseite", "als .xlsx speichern"])),
         kunden("a PDF", b"%PDF-1.7", refused(&["PDF", ".csv"])),
         kunden("bytes of zero", b"kundennr;name\n1;Hof\0\n", refused(&["UTF-8"])),
         kunden(
             "a control character",
             "kundennr;name\n1;Hof\u{7}\n".as_bytes(),
-            refused(&["line 2", "column name", "Steuerzeichen"]),
+            refused(&["Zeile 2", "Spalte name", "Steuerzeichen"]),
         ),
     ]
 }
@@ -168,17 +168,17 @@ fn decimals() -> Vec<Case> {
         artikel(
             "24.860 alone",
             &["24.860"],
-            refused(&["line 2, column preis", "24.860", "(24860)", "(24,86)", "--decimal comma"]),
+            refused(&["Zeile 2, Spalte preis", "24.860", "(24860)", "(24,86)", "--decimal comma"]),
         ),
         artikel("24.860 as thousands", &["24.860"], stored(&["0|24860000000|0"]))
             .with(&["--decimal", "comma"]),
         artikel("24.860 as decimals", &["24.860"], stored(&["0|24860000|0"])).with(&["--decimal", "point"]),
         artikel("24.860 beside a comma", &["24.860", "0,5"], stored(&["0|24860000000|0", "1|500000|0"])),
-        artikel("24.860 beside 0.75", &["24.860", "0.75"], refused(&["line 2", "24.860", "--decimal"])),
+        artikel("24.860 beside 0.75", &["24.860", "0.75"], refused(&["Zeile 2", "24.860", "--decimal"])),
         artikel(
             "1.500 beside 19.5",
             &["19.5", "1.500"],
-            refused(&["line 3, column preis", "(1500)", "(1,5)", "--decimal"]),
+            refused(&["Zeile 3, Spalte preis", "(1500)", "(1,5)", "--decimal"]),
         ),
         artikel(
             "1.500 beside 19.5 as decimals",
@@ -189,20 +189,20 @@ fn decimals() -> Vec<Case> {
         artikel(
             "1.500 beside 19.5 as thousands",
             &["19.5", "1.500"],
-            refused(&["line 2, column preis, value \"19.5\"", "zum Beispiel 1234,5"]),
+            refused(&["Zeile 2, Spalte preis, Wert \"19.5\"", "zum Beispiel 1234,5"]),
         )
         .with(&["--decimal", "comma"]),
         artikel("0.750 alone", &["0.750"], stored(&["0|750000|0"])),
-        artikel("12.5 beside a comma", &["12.5", "0,5"], refused(&["line 2", "column preis", "12.5"])),
+        artikel("12.5 beside a comma", &["12.5", "0,5"], refused(&["Zeile 2", "Spalte preis", "12.5"])),
         artikel("1.234.567 alone", &["1.234.567"], stored(&["0|1234567000000|0"])),
-        artikel("two commas", &["1,2,3"], refused(&["line 2", "column preis", "1,2,3"])),
-        artikel("a unit behind a number", &["5 EUR"], refused(&["line 2", "column preis", "5 EUR"])),
+        artikel("two commas", &["1,2,3"], refused(&["Zeile 2", "Spalte preis", "1,2,3"])),
+        artikel("a unit behind a number", &["5 EUR"], refused(&["Zeile 2", "Spalte preis", "5 EUR"])),
         artikel(
             "a number with an exponent",
             &["1E+05"],
-            refused(&["line 2", "column preis", "1E+05", "gekürzt"]),
+            refused(&["Zeile 2", "Spalte preis", "1E+05", "gekürzt"]),
         ),
-        artikel("--decimal point and a comma", &["12,5"], refused(&["line 2", "column preis"]))
+        artikel("--decimal point and a comma", &["12,5"], refused(&["Zeile 2", "Spalte preis"]))
             .with(&["--decimal", "point"]),
         case(
             "WAHR and FALSCH",
@@ -219,22 +219,26 @@ fn separators() -> Vec<Case> {
         kunden("tabulators", "kundennr\tname\n1\tHof\n", stored(&["1|Hof||"])),
         kunden("commas", "kundennr,name\n1,Hof\n", stored(&["1|Hof||"])),
         kunden("old line ends", "kundennr;name\r1;Hof\r2;Gut\r", stored(&["1|Hof||", "2|Gut||"])),
-        kunden("more cells than columns", "kundennr;name\n1;Hof;Gut\n", refused(&["line 2", "3 cells"])),
+        kunden("more cells than columns", "kundennr;name\n1;Hof;Gut\n", refused(&["Zeile 2", "3 Zellen"])),
         kunden(
             "fewer cells than columns",
             "kundennr;name;ort\n1;Hof;Ulm\n2;Gu",
-            refused(&["line 3", "2 cells"]),
+            refused(&["Zeile 3", "2 Zellen"]),
         ),
-        kunden("another separator below", "kundennr;name\n1,Hof\n", refused(&["line 2", "1 cells"])),
+        kunden("another separator below", "kundennr;name\n1,Hof\n", refused(&["Zeile 2", "1 Zellen"])),
         kunden("blank rows", "\nkundennr;name\n\n1;Hof\n;\n  \n2;Gut\n\n", stored(&["1|Hof||", "2|Gut||"])),
-        kunden("a column twice", "kundennr;name;name\n1;Hof;Gut\n", refused(&["line 1", "name", "twice"])),
+        kunden("a column twice", "kundennr;name;name\n1;Hof;Gut\n", refused(&["Zeile 1", "name", "doppelt"])),
         kunden("a column that nobody knows", "kundennr;name;Postleitzal\n1;Hof;1\n", stored(&["1|Hof||"])),
-        kunden("no row with names", "", refused(&["empty"])),
-        kunden("a key twice", "kundennr;name\nK1;Hof\nk1;Gut\n", refused(&["line 3", "kundennr", "Zeile 2"])),
+        kunden("no row with names", "", refused(&["leer"])),
+        kunden(
+            "a key twice",
+            "kundennr;name\nK1;Hof\nk1;Gut\n",
+            refused(&["Zeile 3", "kundennr", "Zeile 2"]),
+        ),
         kunden(
             "a partner without number twice",
             "name;plz;ort\nHof;1;Ulm\nHof;1;Ulm\n",
-            refused(&["line 3", "Zeile 2"]),
+            refused(&["Zeile 3", "Zeile 2"]),
         ),
         kunden(
             "a key twice in JSON",
@@ -244,9 +248,9 @@ fn separators() -> Vec<Case> {
         kunden(
             "half a JSON",
             r#"[{"kundennr":"1","name":"A"},{"kundennr":"2""#,
-            refused(&["line 1", "no JSON"]),
+            refused(&["Zeile 1", "kein JSON"]),
         ),
-        kunden("a million rows at once", &million(), refused(&["1000000 rows", "--in-parts"])),
+        kunden("a million rows at once", &million(), refused(&["1000000 Zeilen", "--in-parts"])),
     ]
 }
 
@@ -258,23 +262,23 @@ fn million() -> String {
 fn spoilt() -> Vec<Case> {
     let kunden = |name, text: &str, expected| case(name, "kunden", text, expected);
     vec![
-        kunden("#REF!", "kundennr;name;ort\n1;Hof;#REF!\n", refused(&["line 2", "column ort", "#REF!"])),
-        kunden("#NV", "kundennr;name;ort\n1;Hof;#NV\n", refused(&["line 2", "column ort"])),
-        kunden("a formula", "kundennr;name\n1;=SUM(A1:A2)\n", refused(&["line 2", "column name", "Formel"])),
+        kunden("#REF!", "kundennr;name;ort\n1;Hof;#REF!\n", refused(&["Zeile 2", "Spalte ort", "#REF!"])),
+        kunden("#NV", "kundennr;name;ort\n1;Hof;#NV\n", refused(&["Zeile 2", "Spalte ort"])),
+        kunden("a formula", "kundennr;name\n1;=SUM(A1:A2)\n", refused(&["Zeile 2", "Spalte name", "Formel"])),
         kunden(
             "a long number cut short",
             "kundennr;name\n4,01234E+12;Hof\n",
-            refused(&["line 2", "column kundennr"]),
+            refused(&["Zeile 2", "Spalte kundennr"]),
         ),
         kunden(
             "three mistakes",
             "kundennr;name;staat;zahlungsziel_tage\n1;A;Narnia;bald\n2;B;DE;nie\n",
-            refused(&["staat", "Narnia", "bald", "nie", "line 3"]),
+            refused(&["staat", "Narnia", "bald", "nie", "Zeile 3"]),
         ),
         kunden(
             "a column that nobody knows, and a mistake",
             "kundennr;name;palz;staat\n1;A;1;Narnia\n",
-            refused(&["palz (nearest: plz)", "Narnia"]),
+            refused(&["palz (gemeint: plz?)", "Narnia"]),
         ),
     ]
 }
@@ -305,13 +309,17 @@ fn workbooks() -> Vec<Case> {
         kunden(
             "a postcode without its zero",
             xlsx(&[&HEAD, &["1", "Hof", "n:1234", "Ulm"]]),
-            refused(&["line 2", "column plz", "1234", "Null"]),
+            refused(&["Zeile 2", "Spalte plz", "1234", "Null"]),
         ),
-        kunden("merged cells", xlsx_of(&[("A", "visible", &merged)]), refused(&["line 2", "merged"])),
+        kunden(
+            "merged cells",
+            xlsx_of(&[("A", "visible", &merged)]),
+            refused(&["Zeile 2", "verbundene Zellen"]),
+        ),
         kunden(
             "a hidden first sheet",
             xlsx_of(&[("Alt", "hidden", &good("Alt")), ("Neu", "visible", &good("Neu"))]),
-            refused(&["Alt", "hidden", "--sheet", "Neu"]),
+            refused(&["Alt", "ausgeblendet", "Neu"]),
         ),
         kunden(
             "a sheet by its name",
@@ -322,10 +330,10 @@ fn workbooks() -> Vec<Case> {
         kunden(
             "a sheet that is not there",
             xlsx_of(&[("Neu", "visible", &good("Neu"))]),
-            refused(&["no sheet Kunden", "Neu"]),
+            refused(&["Blatt Kunden gibt es nicht", "Neu"]),
         )
         .with(&["--sheet", "Kunden"]),
-        kunden("an empty sheet", xlsx(&[]), refused(&["empty"])),
+        kunden("an empty sheet", xlsx(&[]), refused(&["leer"])),
         kunden(
             "a cell beyond all columns",
             xlsx_of(&[(
@@ -333,17 +341,17 @@ fn workbooks() -> Vec<Case> {
                 "visible",
                 r#"<sheetData><row><c r="ZZZZZZZZ1"><v>1</v></c></row></sheetData>"#,
             )]),
-            refused(&["a place that no sheet has"]),
+            refused(&["an einer Stelle, die kein Blatt hat"]),
         ),
         kunden(
             "the number of a shared text between blanks",
             xlsx(&[&HEAD, &["1", "<c t=\"s\"><v> 0 </v></c>"]]),
-            refused(&["no shared text \" 0 \""]),
+            refused(&["kein gemeinsamer Text \" 0 \""]),
         ),
         kunden(
             "an error of a formula",
             xlsx(&[&HEAD, &["1", "Hof", "", "<c t=\"e\"><f>A1</f><v>#REF!</v></c>"]]),
-            refused(&["line 2", "column ort", "#REF!"]),
+            refused(&["Zeile 2", "Spalte ort", "#REF!"]),
         ),
         kunden(
             "half a workbook",
@@ -382,7 +390,7 @@ fn workbooks() -> Vec<Case> {
         artikel(
             "a formula without a value",
             prices("<c><f>1+1</f></c>"),
-            refused(&["line 2", "formula without a value"]),
+            refused(&["Zeile 2", "Formel ohne Wert"]),
         ),
         artikel(
             "a boolean",
@@ -426,7 +434,11 @@ fn documents() -> Vec<Case> {
             ]),
             stored(&["1|Hof|01234|"]),
         ),
-        kunden("an .ods with merged cells", ods(&[&HEAD, &["1", spanned]]), refused(&["line 2", "merged"])),
+        kunden(
+            "an .ods with merged cells",
+            ods(&[&HEAD, &["1", spanned]]),
+            refused(&["Zeile 2", "verbundene Zellen"]),
+        ),
         kunden(
             "an .ods whose first sheet is hidden",
             ods_of(&format!(
@@ -434,7 +446,7 @@ fn documents() -> Vec<Case> {
                 table("Alt", "ta2", &[&HEAD, &good("Alt")[0]]),
                 table("Neu", "ta1", &[&HEAD, &good("Neu")[0]])
             )),
-            refused(&["Alt", "hidden", "Neu"]),
+            refused(&["Alt", "ausgeblendet", "Neu"]),
         ),
         kunden(
             "an .ods by the name of its sheet",
@@ -449,7 +461,7 @@ fn documents() -> Vec<Case> {
         kunden(
             "an .ods with a formula without a value",
             ods(&[&HEAD, &["1", "<table:table-cell table:formula=\"of:=[.A1]\"/>"]]),
-            refused(&["line 2", "formula without a value"]),
+            refused(&["Zeile 2", "Formel ohne Wert"]),
         ),
         kunden(
             "an .ods with a note at a cell",
@@ -474,16 +486,16 @@ fn bombs() -> Vec<Case> {
         kunden(
             "a zip bomb as .xlsx",
             zipped(&[("xl/workbook.xml", &nothing)]),
-            refused(&["unpacked", "MiB"]),
+            refused(&["Ausgepackt", "MiB"]),
         ),
-        kunden("a zip bomb as .ods", zipped(&[("content.xml", &nothing)]), refused(&["unpacked", "MiB"])),
-        kunden("an .ods of repeated columns", ods(&[&HEAD, &[repeated]]), refused(&["line 2", "columns"])),
+        kunden("a zip bomb as .ods", zipped(&[("content.xml", &nothing)]), refused(&["Ausgepackt", "MiB"])),
+        kunden("an .ods of repeated columns", ods(&[&HEAD, &[repeated]]), refused(&["Zeile 2", "Spalten"])),
         kunden(
             "an .ods of repeated rows",
             ods_of(&format!(
                 "<table:table table:name=\"A\"><table:table-row><table:table-cell office:value-type=\"string\"><text:p>name</text:p></table:table-cell></table:table-row>{rows}</table:table>"
             )),
-            refused(&["rows", "--in-parts"]),
+            refused(&["Zeilen", "--in-parts"]),
         ),
         kunden(
             "a cell at the far end",
@@ -492,7 +504,7 @@ fn bombs() -> Vec<Case> {
                 "visible",
                 "<sheetData><row r=\"1\"><c r=\"A1\" t=\"inlineStr\"><is><t>name</t></is></c></row><row r=\"1048576\"><c r=\"XFD1048576\"><v>1</v></c></row></sheetData>",
             )]),
-            refused(&["line 1048576", "columns"]),
+            refused(&["Zeile 1048576", "Spalten"]),
         ),
         kunden("a zip of something else", zipped(&[("a.txt", "a")]), refused(&[".xlsx"])),
     ]

@@ -67,7 +67,7 @@ fn parts(path: &Path) -> Vec<(String, String)> {
 /// Columns that hold lists: a table has no place for them.
 const LISTS: [&str; 6] = ["positionen", "inputs", "outputs", "artikel", "grenzen", "schritte"];
 
-const NOTHING: &str = "created 0, changed 0, unchanged 0";
+const NOTHING: &str = "0 neu, 0 geändert, 0 unverändert";
 
 #[test]
 fn a_template_as_it_stands_stores_nothing_and_says_so() {
@@ -77,8 +77,8 @@ fn a_template_as_it_stands_stores_nothing_and_says_so() {
             let path = company.template(kind, ending);
             let (counts, said) = company.stored(kind, &path);
             assert_eq!(counts, NOTHING, "{kind}.{ending}");
-            assert!(said.contains("the example of the template (BEISPIEL) was left out"), "{kind}: {said}");
-            assert!(!said.contains("not used"), "{kind}.{ending}: {said}");
+            assert!(said.contains("Ausgelassenes Beispiel: Zeile"), "{kind}: {said}");
+            assert!(!said.contains("Nicht benutzte"), "{kind}.{ending}: {said}");
         }
         // Without its example.
         let text = std::fs::read_to_string(company.template(kind, "CSV")).unwrap();
@@ -87,7 +87,7 @@ fn a_template_as_it_stands_stores_nothing_and_says_so() {
         let path = company.folder.path().join("without.csv");
         std::fs::write(&path, rows.join("\r\n")).unwrap();
         let (counts, said) = company.stored(kind, &path);
-        assert_eq!((counts.as_str(), said.contains("left out")), (NOTHING, false), "{kind}: {said}");
+        assert_eq!((counts.as_str(), said.contains("Ausgelassenes")), (NOTHING, false), "{kind}: {said}");
     }
 }
 
@@ -100,7 +100,7 @@ fn the_example_of_a_template_is_a_record_once_it_is_filled_in_the_same_in_both_f
         let text = std::fs::read_to_string(company.template(kind, "csv")).unwrap();
         let path = company.folder.path().join("filled.csv");
         std::fs::write(&path, text.replace("BEISPIEL", "MUSTER")).unwrap();
-        let mut created = "created 1, changed 0, unchanged 0";
+        let mut created = "1 neu, 0 geändert, 0 unverändert";
         // A recipe and a scheme need lines, which no table has; the rest of them a table can change.
         let lines = match kind {
             "rezepturen" => {
@@ -114,29 +114,29 @@ fn the_example_of_a_template_is_a_record_once_it_is_filled_in_the_same_in_both_f
             _ => "",
         };
         if kind == "abrechnungstabellen" {
-            created = "created 0, changed 1, unchanged 0";
+            created = "0 neu, 1 geändert, 0 unverändert";
         }
         if !lines.is_empty() {
             let said = String::from_utf8(company.import(kind, &path).stderr).unwrap();
             assert!(
-                said.contains("filled.csv has mistakes") && said.contains("nur in einer JSON-Datei"),
+                said.contains("filled.csv hat Fehler") && said.contains("nur in einer JSON-Datei"),
                 "{said}"
             );
             let json = company.folder.path().join("lines.json");
             std::fs::write(&json, lines).unwrap();
             assert_eq!(company.stored(kind, &json).0, created);
-            created = "created 0, changed 1, unchanged 0";
+            created = "0 neu, 1 geändert, 0 unverändert";
         }
         let (counts, said) = company.stored(kind, &path);
         assert_eq!(counts, created, "{kind}: {said}");
-        assert!(!said.contains("left out"), "{kind}: {said}");
+        assert!(!said.contains("Ausgelassenes"), "{kind}: {said}");
         let parts = parts(&company.template(kind, "xlsx"));
         let parts: Vec<_> =
             parts.into_iter().map(|(name, text)| (name, text.replace("BEISPIEL", "MUSTER"))).collect();
         let parts: Vec<_> = parts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
         let path = company.folder.path().join("filled.xlsx");
         std::fs::write(&path, zipped(&parts)).unwrap();
-        assert_eq!(company.stored(kind, &path).0, "created 0, changed 0, unchanged 1", "{kind}.xlsx");
+        assert_eq!(company.stored(kind, &path).0, "0 neu, 0 geändert, 1 unverändert", "{kind}.xlsx");
     }
 }
 
@@ -185,15 +185,15 @@ fn a_template_is_never_written_over_a_file_nor_beside_an_import() {
     let file = path.to_str().unwrap();
     let table: [(&[&str], i32, &str); 6] = [
         (&["import", "kunden", "--template", file], 1, "gibt es schon"),
-        (&["import", "kunden", "--template", "kunden.ods"], 1, "ends in .csv or .xlsx"),
-        (&["import", "dsfinvk", "--template", "x.csv"], 1, "there is no template"),
+        (&["import", "kunden", "--template", "kunden.ods"], 1, "endet auf .csv oder .xlsx"),
+        (&["import", "dsfinvk", "--template", "x.csv"], 1, "keine Vorlage"),
         (
             &["import", "kunden", file, "--tenant", "Mühle", "--template", "y.csv"],
             2,
             "geht nicht zusammen mit",
         ),
         (&["import", "kunden", file], 2, "--tenant"),
-        (&["import", "kunden"], 2, "<FILE>"),
+        (&["import", "kunden"], 2, "<DATEI>"),
     ];
     for (arguments, code, named) in table {
         let output = run(&company.database(), arguments);

@@ -36,12 +36,12 @@ pub fn headers() -> Vec<Case> {
         kunden(
             "two words for one column",
             "Nr.;Firma;Unternehmen\n1;Hof;Gut\n",
-            refused(&["line 1", "\"Firma\" and \"Unternehmen\"", "nachname_firma"]),
+            refused(&["Zeile 1", "\"Firma\" und \"Unternehmen\"", "nachname_firma"]),
         ),
         kunden(
             "no row names a column",
             "Liste\nrot;blau\n1;2\n",
-            refused(&["first 20 rows", "nachname_firma"]),
+            refused(&["ersten 20 Zeilen", "nachname_firma"]),
         ),
         kunden(
             "as many titles as may be, of as many columns",
@@ -51,13 +51,13 @@ pub fn headers() -> Vec<Case> {
         kunden(
             "a header below too many titles",
             &format!("{}kundennr;name\n", "Titel\n".repeat(20)),
-            refused(&["first 20 rows"]),
+            refused(&["ersten 20 Zeilen"]),
         ),
         kunden("a header alone", "kundennr;name\n", stored(&[])),
         kunden(
             "an old word in a mistake",
             "Nr.;Firma;LKZ\n1;Hof;Narnia\n",
-            refused(&["line 2, column LKZ (staat)"]),
+            refused(&["Zeile 2, Spalte LKZ (staat)"]),
         ),
         artikel("the short number for the number", "Artikel-Nr.;Bezeichnung\n7;A\n", stored(&["7||0"])),
         artikel("both numbers", "Artikelnummer;artikelnr;Bezeichnung\n7;8;A\n", stored(&["7||0"])),
@@ -94,8 +94,8 @@ pub fn moments() -> Vec<Case> {
         kontrakt("a German day", "23.11.2026", stored(&["K|2026-11-23"])),
         kontrakt("a German day and time", "23.11.2026 09:12", stored(&["K|2026-11-23"])),
         kontrakt("the number of a day", "46349", stored(&["K|2026-11-23"])),
-        kontrakt("a year is no day", "2026", refused(&["line 2, column gueltig_von", "2026", "31.07.2026"])),
-        kontrakt("a day that is none", "31.02.2026 09:12", refused(&["line 2, column gueltig_von"])),
+        kontrakt("a year is no day", "2026", refused(&["Zeile 2, Spalte gueltig_von", "2026", "31.07.2026"])),
+        kontrakt("a day that is none", "31.02.2026 09:12", refused(&["Zeile 2, Spalte gueltig_von"])),
         case("the number of a day in a workbook", "kontrakte", since_1900, stored(&["K|2026-11-23"]))
             .named("data.xlsx"),
         case("the number of a day since 1904", "kontrakte", since_1904, stored(&["K|2026-11-23"]))
@@ -105,9 +105,9 @@ pub fn moments() -> Vec<Case> {
         bon(
             "a time that comes twice",
             "25.10.2026 02:30",
-            refused(&["line 2, column kassiert_at", "Zeitumstellung"]),
+            refused(&["Zeile 2, Spalte kassiert_at", "Zeitumstellung"]),
         ),
-        bon("a time that never comes", "29.03.2026 02:30", refused(&["line 2, column kassiert_at"])),
+        bon("a time that never comes", "29.03.2026 02:30", refused(&["Zeile 2, Spalte kassiert_at"])),
     ]
 }
 
@@ -134,49 +134,49 @@ pub fn suspicious() -> Vec<Case> {
     let doubtful: [(_, _, &'static [&'static str], _); 11] = [
         (
             artikel("a row of sums", "1;A;1,5;kg;7\nSumme:;2 Artikel;1,5;;\n"),
-            "line 3, column artikelnummer",
+            "Zeile 3, Spalte artikelnummer",
             &["Summen", "\"Summe:\""],
             stored(&["1|1500000|0", "Summe:|1500000|0"]),
         ),
         (
             artikel("a sum in another cell", "1;A;1,5;kg;7\n2;Gesamt;1,5;;\n"),
-            "line 3, column bezeichnung",
+            "Zeile 3, Spalte bezeichnung",
             &["Summen"],
             stored(&["1|1500000|0", "2|1500000|0"]),
         ),
         (
             artikel("the header again", "1;A;1,5;kg;7\nArtikelnummer;Bezeichnung;;;\n"),
-            "line 3",
+            "Zeile 3",
             &["Kopfzeile"],
             stored(&["1|1500000|0", "Artikelnummer||0"]),
         ),
         (
             artikel("a price below 0", "1;A;-5;kg;7\n"),
-            "line 2, column preis, value \"-5\"",
+            "Zeile 2, Spalte preis, Wert \"-5\"",
             &["unter 0"],
             stored(&["1|-5000000|0"]),
         ),
         (
             artikel("a rate that nobody has", "1;A;5;kg;17\n"),
-            "line 2, column mwst_satz, value \"17\"",
+            "Zeile 2, Spalte mwst_satz, Wert \"17\"",
             &["Steuersatz"],
             stored(&["1|5000000|0"]),
         ),
         (
             artikel("a unit that nobody has", "1;A;5;Schaufel;7\n"),
-            "line 2, column einheit, value \"Schaufel\"",
+            "Zeile 2, Spalte einheit, Wert \"Schaufel\"",
             &["Einheit"],
             stored(&["1|5000000|0"]),
         ),
         (
             ("kunden", "a hidden row", xlsx_of(&[("A", "visible", &hidden)]), "data.xlsx"),
-            "line 2",
+            "Zeile 2",
             &["ausgeblendet"],
             one(),
         ),
         (
             ("kunden", "a row that a filter hides", ods_of(&collapsed), "data.ods"),
-            "line 2",
+            "Zeile 2",
             &["ausgeblendet"],
             stored(&["1|Hof||"]),
         ),
@@ -187,7 +187,7 @@ pub fn suspicious() -> Vec<Case> {
                 xlsx_of(&[("A", "visible", &data), ("Alt", "visible", &other)]),
                 "data.xlsx",
             ),
-            "sheet Alt",
+            "Blatt Alt",
             &["nicht gelesen"],
             one(),
         ),
@@ -198,11 +198,11 @@ pub fn suspicious() -> Vec<Case> {
                 xlsx_of(&[("A", "visible", &data), ("Alt", "hidden", &other)]),
                 "data.xlsx",
             ),
-            "sheet Alt",
+            "Blatt Alt",
             &[],
             one(),
         ),
-        (("kunden", "another table", ods_of(&two), "data.ods"), "sheet Alt", &[], one()),
+        (("kunden", "another table", ods_of(&two), "data.ods"), "Blatt Alt", &[], one()),
     ];
     let mut cases = vec![
         case(

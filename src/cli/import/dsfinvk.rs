@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Failure;
 use crate::import::check::Mistake;
-use crate::import::parts::{Counts, Stop};
+use crate::import::parts::{Counts, NOTHING_STORED, Stop};
 use crate::kasse::dsfinvk::{Receipt, read, store_receipt};
 
 pub const KIND: &str = "dsfinvk";
@@ -16,7 +16,8 @@ pub const KIND: &str = "dsfinvk";
 /// Reads and joins the files, then stores the receipts: all of them or none.
 pub fn run(source: &Source, config: &Config, terminal: &Terminal) -> Outcome {
     watch_for_interrupts();
-    let read = read(&source.file).map_err(|complaint| format!("{complaint}. Nothing was stored."))?;
+    let refused = |complaint: String| format!("{}. {NOTHING_STORED}", complaint.trim_end_matches('.'));
+    let read = read(&source.file).map_err(refused)?;
     refuse_too_many(read.receipts.iter().map(Receipt::lines).sum(), source)?;
     let mut connection = open(config)?;
     let tenant = find_tenant(&connection, &source.tenant)?.id;

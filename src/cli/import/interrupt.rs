@@ -33,7 +33,7 @@ pub fn watch_for_interrupts() {
     let _ = is_begun.recv();
 }
 
-pub const INTERRUPTED: &str = "interrupted";
+pub const INTERRUPTED: &str = "Abgebrochen.";
 
 pub fn is_interrupted() -> bool {
     PRESSED.load(Ordering::Relaxed)

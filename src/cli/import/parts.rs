@@ -11,21 +11,21 @@ use crate::cli::changes::note;
 use crate::cli::terminal::{Outcome, Terminal, sentence};
 use crate::db::TenantId;
 use crate::failure::Result;
-use crate::import::parts::{self, Counts, ROWS_AT_ONCE_MAX, Stop, Unfinished};
+use crate::import::parts::{self, Counts, NOTHING_STORED, ROWS_AT_ONCE_MAX, Stop, Unfinished};
 use crate::rules::error::{HintCode, Hints};
 
 #[derive(clap::Args)]
 pub struct Source {
-    /// The file: JSON, CSV or a spreadsheet; of dsfinvk the folder or the zip
-    #[arg(required = false, required_unless_present = "template")]
+    /// Die Datei: JSON, CSV oder eine Tabelle (.xlsx, .ods); von dsfinvk der Ordner oder die ZIP-Datei
+    #[arg(value_name = "DATEI", required = false, required_unless_present = "template")]
     pub file: PathBuf,
-    /// Name or id of the company
-    #[arg(long, value_name = "T", required = false, required_unless_present = "template")]
+    /// Name oder Nummer der Firma
+    #[arg(long, value_name = "FIRMA", required = false, required_unless_present = "template")]
     pub tenant: String,
-    /// Only say what would happen
+    /// Nur sagen, was geschehen würde
     #[arg(long)]
     pub dry_run: bool,
-    /// Store in parts: what came before an error stays
+    /// In Teilen speichern: Was vor einem Fehler kam, bleibt
     #[arg(long)]
     in_parts: bool,
 }
@@ -36,7 +36,7 @@ pub fn refuse_too_many(rows: usize, source: &Source) -> Outcome {
         return Ok(());
     }
     Err(format!(
-        "{} has {rows} rows, more than {ROWS_AT_ONCE_MAX}: use --in-parts, so that nobody at the scale has to wait",
+        "{} hat {rows} Zeilen, mehr als {ROWS_AT_ONCE_MAX}: bitte mit --in-parts, damit an der Waage niemand warten muss",
         source.file.display()
     )
     .into())
@@ -85,7 +85,7 @@ pub fn store_parts(
     bar.finish_and_clear();
     say_hints(&hints, work.hide, terminal);
     if dry_run {
-        terminal.say("Dry run: nothing was stored.");
+        terminal.say("Nur nachgesehen (--dry-run): Es wurde nichts gespeichert.");
     }
     print(&counts, terminal)
 }
@@ -100,16 +100,16 @@ fn note_part(connection: &Connection, source: &Source, work: &Work<'_>, stored: 
 fn why(Unfinished { why, kept }: Unfinished, rows: usize, source: &Source) -> String {
     let complaint = match why {
         Stop::Refused(mistakes) => {
-            format!("{} has mistakes:\n{}", source.file.display(), mistakes.text().unwrap_or_default())
+            format!("{} hat Fehler:\n{}", source.file.display(), mistakes.text().unwrap_or_default())
         }
         Stop::GivenUp => INTERRUPTED.to_owned(),
         Stop::Failed(failure) => sentence(failure.into()),
     };
     match kept {
-        0 => format!("{complaint}\nNothing was stored."),
+        0 => format!("{complaint}\n{NOTHING_STORED}"),
         kept => format!(
-            "{complaint}\n{kept} of {rows} rows were stored and stay; the others were not. Run the same command again: \
-             rows that are stored already are left as they are."
+            "{complaint}\n{kept} von {rows} Zeilen sind gespeichert und bleiben, die anderen nicht. Bitte denselben Befehl \
+             noch einmal aufrufen: Was gespeichert ist, bleibt, wie es ist."
         ),
     }
 }
@@ -118,7 +118,7 @@ fn progress_bar(rows: usize) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} rows");
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} Zeilen");
     ProgressBar::new(rows as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
@@ -126,11 +126,8 @@ fn progress_bar(rows: usize) -> ProgressBar {
 fn say_hints(hints: &Hints, hide: Option<HintCode>, terminal: &Terminal) {
     for hint in hints.iter().filter(|hint| Some(hint.code) != hide) {
         let feld = hint.feld.as_ref().map(|feld| format!("{feld}: ")).unwrap_or_default();
-        let more = if hint.more > 0 {
-            format!(" ({} more of this kind are not listed)", hint.more)
-        } else {
-            String::new()
-        };
+        let more =
+            if hint.more > 0 { format!(" (und {} weitere dieser Art)", hint.more) } else { String::new() };
         terminal.say(&format!("{feld}{}{more}", hint.message));
     }
 }

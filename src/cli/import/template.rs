@@ -17,12 +17,13 @@ pub fn write(import: &Import, path: &Path, terminal: &Terminal) -> Outcome {
     let bytes = match ending.as_deref() {
         Some("csv") => columns.csv().into_bytes(),
         Some("xlsx") => columns.xlsx().map_err(cannot)?,
-        _ => return Err(format!("{}: a template ends in .csv or .xlsx", path.display()).into()),
+        _ => return Err(format!("{}: eine Vorlage endet auf .csv oder .xlsx", path.display()).into()),
     };
     let mut file = create_private(path)?;
     file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(cannot)?;
     terminal.say(
-        "Fill in one row for each record. The row with BEISPIEL is an example that the import leaves out and names.",
+        "Für jeden Datensatz eine Zeile ausfüllen. Die Zeile mit BEISPIEL zeigt, was in die Spalten gehört; der Import \
+         lässt sie aus und sagt es.",
     );
     let path = path.display().to_string();
     terminal.result(&path, &json!({"template": path}));

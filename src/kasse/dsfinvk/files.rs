@@ -45,7 +45,7 @@ impl Files {
     }
 
     pub fn text(&self, name: &str) -> Result<&str, String> {
-        self.optional(name).ok_or_else(|| format!("{} has no file {name}", self.place))
+        self.optional(name).ok_or_else(|| format!("in {} fehlt die Datei {name}", self.place))
     }
 
     /// The text of a file that a register may leave out when it is empty.
@@ -55,13 +55,16 @@ impl Files {
 
     fn add(&mut self, name: &'static str, file: impl Read, left: &mut u64) -> Result<(), String> {
         if self.optional(name).is_some() {
-            return Err(format!("{} has two files {name}: import one export at a time", self.place));
+            return Err(format!(
+                "{} hat zwei Dateien {name}: bitte einen Export nach dem anderen importieren",
+                self.place
+            ));
         }
         let mut bytes = Vec::new();
         let read = file.take(*left + 1).read_to_end(&mut bytes);
         let read = read.map_err(|error| self.unreadable(&format!("{name}: {error}")))?;
         *left = left.checked_sub(read as u64).ok_or_else(|| {
-            format!("the files in {} are larger than {} MiB together", self.place, EXPORT_BYTES_MAX >> 20)
+            format!("die Dateien in {} sind zusammen größer als {} MiB", self.place, EXPORT_BYTES_MAX >> 20)
         })?;
         let text = decode(bytes).map_err(|complaint| format!("{name}: {complaint}"))?;
         let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
@@ -70,7 +73,7 @@ impl Files {
     }
 
     fn unreadable(&self, why: &dyn std::fmt::Display) -> String {
-        format!("{} cannot be read as a folder or a zip: {why}", self.place)
+        format!("{} ist weder als Ordner noch als ZIP-Datei zu lesen: {why}", self.place)
     }
 }
 

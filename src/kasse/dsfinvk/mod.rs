@@ -54,7 +54,7 @@ impl Receipt {
 
 pub struct Receipts {
     pub receipts: Vec<Receipt>,
-    /// English sentences on what was left out.
+    /// Sentences on what was left out.
     pub notes: Vec<String>,
 }
 
@@ -162,12 +162,12 @@ impl<'e> Assembly<'e> {
 
     fn receipt(&mut self, head: &ReceiptHead) -> Joined<Option<Receipt>> {
         if head.bon_typ != BELEG {
-            self.note(format!("Left out because they are no sale, receipts of type {}", head.bon_typ));
+            self.note(format!("Kein Verkauf, deshalb ausgelassen, Bons vom Typ {}", head.bon_typ));
             return Ok(None);
         }
         let zeilen = self.sold(head)?;
         if zeilen.is_empty() {
-            self.note("Left out because they have no lines, receipts");
+            self.note("Ohne Zeilen, deshalb ausgelassen, Bons");
             return Ok(None);
         }
         let sum = total(head, &zeilen)?;
@@ -179,10 +179,10 @@ impl<'e> Assembly<'e> {
         let storniert_mehrere = reversed.len() > 1;
         let storno_von = reversed.into_iter().next().filter(|_| !storniert_mehrere);
         if storniert_mehrere {
-            self.note("Reversals that refer to several receipts, so that none of them counts as reversed");
+            self.note("Stornos, die mehrere Bons nennen, sodass keiner von ihnen als storniert gilt");
         }
         if head.ums_brutto.is_some_and(|printed| printed != sum) {
-            self.note("Receipts whose UMS_BRUTTO is not the sum of their lines");
+            self.note("Bons, deren UMS_BRUTTO nicht die Summe ihrer Zeilen ist");
         }
         let z_kasse_id = &head.key.closing.z_kasse_id;
         let bon = BonEingabe {
@@ -205,12 +205,12 @@ impl<'e> Assembly<'e> {
         let mut sold = Vec::new();
         for line in self.lines.get(&head.key).cloned().unwrap_or_default() {
             if line.p_storno {
-                self.note("Left out because they were voided before the receipt was closed, lines");
+                self.note("Storniert, bevor der Bon fertig war, deshalb ausgelassen, Zeilen");
                 continue;
             }
             let by_rate = self.by_rate(line)?;
             if !by_rate.iter().all(|(_, [brutto, netto, ust])| adds_up(*brutto, *netto, *ust)) {
-                self.note_at("Lines whose net and tax do not add up to their gross", place(line));
+                self.note_at("Zeilen, deren Netto und Steuer nicht ihr Brutto ergeben", place(line));
             }
             sold.extend(self.zeilen(line, by_rate)?);
         }
@@ -220,11 +220,11 @@ impl<'e> Assembly<'e> {
     /// A reversal that names no receipt was voided at once, unless it takes money back.
     fn reversal_of_nothing(&mut self, head: &ReceiptHead, sum: Money) -> Joined<()> {
         if sum > Money::ZERO {
-            self.note("Left out because they were voided at once, without a reversal, receipts");
+            self.note("Sofort storniert, ohne eigenen Stornobon, deshalb ausgelassen, Bons");
             return Ok(());
         }
         let name = name(&head.key);
-        Err(format!("{name} is a reversal, but references.csv names no receipt that it reverses"))
+        Err(format!("{name} ist ein Storno, aber references.csv nennt keinen Bon, den er storniert"))
     }
 
     /// The receipts that a reversal reverses: those that it refers to as a whole, else those that
@@ -259,8 +259,7 @@ impl<'e> Assembly<'e> {
                 None => by_rate.push((amount.ust_schluessel, own)),
                 Some((_, sums)) => {
                     for (sum, own) in sums.iter_mut().zip(own) {
-                        *sum =
-                            added(*sum, own).ok_or_else(|| format!("{} comes to too much", place(line)))?;
+                        *sum = added(*sum, own).ok_or_else(|| format!("{} ergibt zu viel", place(line)))?;
                     }
                 }
             }
@@ -275,23 +274,24 @@ impl<'e> Assembly<'e> {
     ) -> Joined<Vec<ZeileEingabe>> {
         let place = || place(line);
         if by_rate.is_empty() {
-            return Err(format!("lines_vat.csv has no {}", place()));
+            return Err(format!("in lines_vat.csv fehlt {}", place()));
         }
         let alone = by_rate.len() == 1;
         let zeile = |(key, [brutto, netto, ust]): (i64, [Option<Price>; 3])| {
             let rate = self.rates.get(&(&line.key.closing, key));
-            let rate = *rate.ok_or_else(|| format!("vat.csv has no rate {key} for {}", place()))?;
+            let rate =
+                *rate.ok_or_else(|| format!("in vat.csv fehlt der Steuersatz {key} für {}", place()))?;
             let printed =
-                printed(brutto, netto, ust, rate).map_err(|_| format!("{} is too large", place()))?;
+                printed(brutto, netto, ust, rate).map_err(|_| format!("{} ist zu groß", place()))?;
             let (gesamt, steuer) =
-                printed.ok_or_else(|| format!("lines_vat.csv has no amounts of {}", place()))?;
+                printed.ok_or_else(|| format!("in lines_vat.csv fehlen die Beträge von {}", place()))?;
             let einzelpreis = unit_price(line, gesamt, alone);
             let said = BarverkaufZeile {
                 bezeichnung: line.artikeltext.clone().or_else(|| Some(line.gv_typ.clone())),
                 ean: line.gtin.clone(),
                 menge: Some(line.menge),
                 einheit: line.einheit.clone().or_else(|| Some(PIECE.to_owned())),
-                einzelpreis: Some(einzelpreis.ok_or_else(|| format!("{} has no unit price", place()))?),
+                einzelpreis: Some(einzelpreis.ok_or_else(|| format!("{} hat keinen Einzelpreis", place()))?),
                 mwst_satz: Some(rate),
                 gesamt: Some(gesamt),
                 steuer: Some(steuer),
@@ -310,10 +310,10 @@ fn receipts_once(export: &Export) -> Joined<HashSet<&BonKey>> {
     for head in &export.heads {
         let Closing { z_kasse_id, z_nr } = &head.key.closing;
         if !closings.contains(&head.key.closing) {
-            return Err(format!("cashpointclosing.csv has no closing {z_nr} of register {z_kasse_id}"));
+            return Err(format!("in cashpointclosing.csv fehlt Abschluss {z_nr} der Kasse {z_kasse_id}"));
         }
         if !receipts.insert(&head.key) {
-            return Err(format!("transactions.csv has {} twice", name(&head.key)));
+            return Err(format!("in transactions.csv steht {} doppelt", name(&head.key)));
         }
     }
     Ok(receipts)
@@ -325,10 +325,14 @@ fn lines_by_receipt<'e>(export: &'e Export, receipts: &HashSet<&BonKey>) -> Join
     let mut places = HashSet::new();
     for line in &export.lines {
         if !receipts.contains(&line.key) {
-            return Err(format!("transactions.csv has no {}, which lines.csv has", name(&line.key)));
+            return Err(format!("in transactions.csv fehlt {}, den lines.csv nennt", name(&line.key)));
         }
         if !places.insert((&line.key, line.pos_zeile.as_str())) {
-            return Err(format!("lines.csv has position {} of {} twice", line.pos_zeile, name(&line.key)));
+            return Err(format!(
+                "in lines.csv steht Position {} von {} doppelt",
+                line.pos_zeile,
+                name(&line.key)
+            ));
         }
     }
     Ok(grouped(export.lines.iter().map(|line| (&line.key, line))))
@@ -341,7 +345,7 @@ fn amounts_by_position(export: &Export) -> Joined<AmountsByPosition<'_>> {
     for amount in &export.amounts {
         if !places.contains(&(&amount.key, amount.pos_zeile.as_str())) {
             let (position, key) = (&amount.pos_zeile, name(&amount.key));
-            return Err(format!("lines.csv has no position {position} of {key}, which lines_vat.csv has"));
+            return Err(format!("in lines.csv fehlt Position {position} von {key}, die lines_vat.csv nennt"));
         }
     }
     Ok(grouped(export.amounts.iter().map(|amount| ((&amount.key, amount.pos_zeile.as_str()), amount))))
@@ -353,7 +357,9 @@ fn rates(export: &Export) -> Joined<HashMap<(&Closing, i64), Percent>> {
     for (closing, key, rate) in &export.rates {
         if rates.insert((closing, *key), *rate).is_some_and(|other| other != *rate) {
             let Closing { z_kasse_id, z_nr } = closing;
-            return Err(format!("vat.csv has two rates {key} in closing {z_nr} of register {z_kasse_id}"));
+            return Err(format!(
+                "vat.csv hat zwei Steuersätze {key} in Abschluss {z_nr} der Kasse {z_kasse_id}"
+            ));
         }
     }
     Ok(rates)
@@ -370,7 +376,7 @@ fn grouped<K: Eq + Hash, V>(pairs: impl Iterator<Item = (K, V)>) -> HashMap<K, V
 fn total(head: &ReceiptHead, zeilen: &[ZeileEingabe]) -> Joined<Money> {
     let mut amounts = zeilen.iter().filter_map(|zeile| zeile.said.gesamt);
     let sum = amounts.try_fold(Money::ZERO, Money::plus);
-    sum.map_err(|_| format!("{} comes to more than can be", name(&head.key)))
+    sum.map_err(|_| format!("{} ergibt zu viel", name(&head.key)))
 }
 
 /// The sum of two amounts of which either may be missing; none where it is too large.
@@ -397,9 +403,9 @@ fn unit_price(line: &ReceiptLine, gesamt: Money, alone: bool) -> Option<Price> {
 }
 
 fn place(line: &ReceiptLine) -> String {
-    format!("position {} of {}", line.pos_zeile, name(&line.key))
+    format!("Position {} von {}", line.pos_zeile, name(&line.key))
 }
 
 fn name(key: &BonKey) -> String {
-    format!("receipt {} (closing {} of register {})", key.bon_id, key.closing.z_nr, key.closing.z_kasse_id)
+    format!("Bon {} (Abschluss {} der Kasse {})", key.bon_id, key.closing.z_nr, key.closing.z_kasse_id)
 }

@@ -148,7 +148,8 @@ fn bon_key(row: &ExportRow<'_>) -> Result<BonKey, String> {
 fn rate(row: &ExportRow<'_>) -> Result<(Closing, i64, Percent), String> {
     let satz: Option<Percent> = row.decimal("UST_SATZ")?;
     let satz = satz.filter(|satz| (Percent::ZERO..=Percent::whole(100)).contains(satz));
-    let satz = satz.ok_or_else(|| row.wrong("UST_SATZ", "a rate from 0 to 100 per cent must stand there"))?;
+    let satz =
+        satz.ok_or_else(|| row.wrong("UST_SATZ", "hier muss ein Satz von 0 bis 100 Prozent stehen"))?;
     Ok((closing(row)?, row.integer("UST_SCHLUESSEL")?, satz))
 }
 

@@ -51,14 +51,14 @@ impl<'f> Tables<'f> {
             match &header {
                 None => header = Some((places(file, columns, &cells)?, cells.len())),
                 Some((_, width)) if cells.len() != *width => {
-                    return Err(format!("{file} line {line}: {} cells, but {width} columns", cells.len()));
+                    return Err(format!("{file} Zeile {line}: {} Zellen, aber {width} Spalten", cells.len()));
                 }
                 Some((columns, _)) => {
                     rows.push(read(&ExportRow { file, line, columns, cells: &cells, comma_is_decimal })?);
                 }
             }
         }
-        header.map(|_| rows).ok_or_else(|| format!("{file} is empty"))
+        header.map(|_| rows).ok_or_else(|| format!("{file} ist leer"))
     }
 }
 
@@ -110,8 +110,8 @@ fn places(
         let mut at = (0..header.len()).filter(|at| header[*at].trim().eq_ignore_ascii_case(name));
         match (at.next(), at.next()) {
             (Some(at), None) => Ok((*name, at)),
-            (Some(_), Some(_)) => Err(format!("{file} has the column {name} twice")),
-            (None, _) => Err(format!("{file} has no column {name}")),
+            (Some(_), Some(_)) => Err(format!("{file} hat die Spalte {name} doppelt")),
+            (None, _) => Err(format!("in {file} fehlt die Spalte {name}")),
         }
     };
     columns.iter().map(place).collect()
@@ -121,7 +121,7 @@ impl ExportRow<'_> {
     /// A text on one line; a blank cell is none.
     pub fn text(&self, column: &'static str) -> Result<Option<String>, String> {
         match self.lines(column)? {
-            Some(text) if text.contains(['\n', '\t']) => Err(self.wrong(column, "it has control characters")),
+            Some(text) if text.contains(['\n', '\t']) => Err(self.wrong(column, "enthält Steuerzeichen")),
             text => Ok(text),
         }
     }
@@ -132,16 +132,16 @@ impl ExportRow<'_> {
         let cell =
             place.and_then(|at| self.cells.get(at)).map_or("", |cell| cell.trim()).replace("\r\n", "\n");
         if cell.chars().any(|letter| letter.is_control() && letter != '\n' && letter != '\t') {
-            return Err(self.wrong(column, "it has control characters"));
+            return Err(self.wrong(column, "enthält Steuerzeichen"));
         }
         if cell.chars().nth(TEXT_CHARS_MAX).is_some() {
-            return Err(self.wrong(column, &format!("it is longer than {TEXT_CHARS_MAX} letters")));
+            return Err(self.wrong(column, &format!("länger als {TEXT_CHARS_MAX} Zeichen")));
         }
         Ok((!cell.is_empty()).then_some(cell))
     }
 
     pub fn required(&self, column: &'static str) -> Result<String, String> {
-        self.text(column)?.ok_or_else(|| self.wrong(column, "it is blank"))
+        self.text(column)?.ok_or_else(|| self.wrong(column, "leer"))
     }
 
     /// Digits, without the points between their groups where the comma is decimal.
@@ -152,7 +152,7 @@ impl ExportRow<'_> {
 
     pub fn integer(&self, column: &'static str) -> Result<i64, String> {
         let text = self.number(column)?;
-        text.parse().map_err(|_| self.wrong(column, &format!("{text} is no whole number")))
+        text.parse().map_err(|_| self.wrong(column, &format!("{text} ist keine ganze Zahl")))
     }
 
     /// A number with a decimal comma, whose thousands may be set apart by points, or with a decimal point.
@@ -166,7 +166,7 @@ impl ExportRow<'_> {
         let text = self.number(column)?;
         match Fixed::parse(&text.replacen(',', ".", 1)) {
             Ok(parsed) => Ok(Some(parsed.value)),
-            Err(_) => Err(self.wrong(column, &format!("{text} is no number (1234,56 or 1234.56)"))),
+            Err(_) => Err(self.wrong(column, &format!("{text} ist keine Zahl (1234,56 oder 1234.56)"))),
         }
     }
 
@@ -174,12 +174,13 @@ impl ExportRow<'_> {
         &self,
         column: &'static str,
     ) -> Result<Fixed<SCALE, SHOWN>, String> {
-        self.decimal(column)?.ok_or_else(|| self.wrong(column, "it is blank"))
+        self.decimal(column)?.ok_or_else(|| self.wrong(column, "leer"))
     }
 
     pub fn instant(&self, column: &'static str) -> Result<Instant, String> {
         let text = self.required(column)?;
-        Instant::parse_or_in_berlin(&text).ok_or_else(|| self.wrong(column, &format!("{text} is no instant")))
+        Instant::parse_or_in_berlin(&text)
+            .ok_or_else(|| self.wrong(column, &format!("{text} ist kein Zeitpunkt")))
     }
 
     /// A mark: 1 is yes, 0 or blank is no.
@@ -187,11 +188,11 @@ impl ExportRow<'_> {
         match self.text(column)?.as_deref() {
             Some("1") => Ok(true),
             None | Some("0") => Ok(false),
-            Some(text) => Err(self.wrong(column, &format!("{text} is neither 0 nor 1"))),
+            Some(text) => Err(self.wrong(column, &format!("{text} ist weder 0 noch 1"))),
         }
     }
 
     pub fn wrong(&self, column: &str, why: &str) -> String {
-        format!("{} line {}, {column}: {why}", self.file, self.line)
+        format!("{} Zeile {}, {column}: {why}", self.file, self.line)
     }
 }

@@ -37,14 +37,14 @@ fn json_and_tables_say_the_same_and_the_second_run_changes_nothing() {
         S-1;abgerechnet;Hof;W;01.08.2025;24.860,000;16,2;14,5;1,3;2,8;2,0;213,455;H1;Österreich;nass\n";
     for (name, file) in [("array", array.to_string()), ("lines", lines), ("table", table.to_owned())] {
         let mill = Mill::with(&server, name, &[]);
-        assert_eq!(server.import(&mill.client, KIND, &file), "created 1, changed 0, unchanged 0\n", "{name}");
+        assert_eq!(server.import(&mill.client, KIND, &file), "1 neu, 0 geändert, 0 unverändert\n", "{name}");
         let before = note(&mill, "S-1");
         let expected = json!({"status": "abgerechnet", "lieferdatum": "2025-08-01T00:00:00.000Z",
             "anliefermenge_kg": "24860.000", "netto_menge_kg": "24116.000", "netto_betrag": "5147.68",
             "partner_id": mill.partner_id("Hof"), "artikel_id": mill.artikel_id("W"), "herkunftsland": "AT",
             "fremde_charge_nr": "H1", "bemerkung": "nass"});
         assert_fields(&before, expected);
-        assert_eq!(server.import(&mill.client, KIND, &file), "created 0, changed 0, unchanged 1\n", "{name}");
+        assert_eq!(server.import(&mill.client, KIND, &file), "0 neu, 0 geändert, 1 unverändert\n", "{name}");
         assert_eq!(note(&mill, "S-1"), before, "{name}");
         assert_eq!(mill.batches(), [] as [Value; 0], "an import books nothing");
     }
@@ -56,10 +56,10 @@ fn a_row_is_found_again_by_its_number() {
     let mill = Mill::of(&server);
     let first =
         "belegnummer;partner;artikelnummer;anliefermenge_kg;preis_je_t\nS-1;Hof;W;1000;200\nS-2;Gut;R;5;\n";
-    assert_eq!(server.import(&mill.client, KIND, first), "created 2, changed 0, unchanged 0\n");
+    assert_eq!(server.import(&mill.client, KIND, first), "2 neu, 0 geändert, 0 unverändert\n");
     let id = note(&mill, "S-1")["id"].clone();
     let second = "belegnummer;status;bemerkung\nS-1;abgerechnet;bezahlt\nS-2;;\n";
-    assert_eq!(server.import(&mill.client, KIND, second), "created 0, changed 1, unchanged 1\n");
+    assert_eq!(server.import(&mill.client, KIND, second), "0 neu, 1 geändert, 1 unverändert\n");
     let expected = json!({"id": id, "status": "abgerechnet", "bemerkung": "bezahlt",
         "netto_menge_kg": "1000.000",
         "netto_betrag": "200.00", "partner_id": mill.partner_id("Hof")});
@@ -68,7 +68,7 @@ fn a_row_is_found_again_by_its_number() {
     let made = post(&mill, json!({"anliefermenge_kg": 100}));
     let number = made.is(201)["belegnummer"].as_str().unwrap().to_owned();
     let third = json!([{"belegnummer": number, "status": "storniert"}]).to_string();
-    assert_eq!(server.import(&mill.client, KIND, &third), "created 0, changed 1, unchanged 0\n");
+    assert_eq!(server.import(&mill.client, KIND, &third), "0 neu, 1 geändert, 0 unverändert\n");
     assert_fields(&note(&mill, &number), json!({"id": made.id(), "status": "storniert"}));
     assert_eq!(notes(&mill).len(), 3);
 }
@@ -89,18 +89,18 @@ fn a_net_quantity_that_is_sent_is_kept_and_else_computed() {
         let file = json!([row]).to_string();
         assert_eq!(
             server.import(&mill.client, KIND, &file),
-            "created 1, changed 0, unchanged 0\n",
+            "1 neu, 0 geändert, 0 unverändert\n",
             "{number}"
         );
         assert_fields(&note(&mill, number), json!({"netto_menge_kg": netto, "netto_betrag": betrag}));
         assert_eq!(
             server.import(&mill.client, KIND, &file),
-            "created 0, changed 0, unchanged 1\n",
+            "0 neu, 0 geändert, 1 unverändert\n",
             "{number}"
         );
     }
     let changed = json!([{"belegnummer": "computed", "feuchte_prozent": 15}]).to_string();
-    assert_eq!(server.import(&mill.client, KIND, &changed), "created 0, changed 1, unchanged 0\n");
+    assert_eq!(server.import(&mill.client, KIND, &changed), "0 neu, 1 geändert, 0 unverändert\n");
     let expected = json!({"netto_menge_kg": "990.000", "netto_betrag": "198.00"});
     assert_fields(&note(&mill, "computed"), expected);
 }
@@ -135,11 +135,11 @@ fn an_unknown_reference_is_refused_with_its_line() {
             columns.iter().map(|name| if *name == column { value } else { good_cell(name) }).collect();
         let file = [columns.join(";"), good.join(";"), bad.join(";").replace("S-1", "S-2")].join("\n");
         let said = refused(&mill, &file);
-        assert!(said.contains("line 3") && said.contains(column), "{column} {value}: {said}");
+        assert!(said.contains("Zeile 3") && said.contains(column), "{column} {value}: {said}");
         assert_eq!(notes(&mill), [] as [Value; 0], "all or nothing: {column} {value}");
     }
     let negative = "belegnummer;anliefermenge_kg;sonstige_abzuege_kg\nS-1;10;11\n";
-    assert!(refused(&mill, negative).contains("line 2"));
+    assert!(refused(&mill, negative).contains("Zeile 2"));
 }
 
 #[test]
@@ -155,23 +155,23 @@ fn one_weighing_comes_into_one_live_note_by_import_too() {
         let said = refused(&mill, &file(rows));
         assert!(said.contains(line) && said.contains("wiegung_id"), "{rows:?}: {said}");
     };
-    used(&[("S-1", "offen"), ("S-2", "offen")], "line 3");
-    used(&[("S-1", "offen"), ("S-2", "abgerechnet")], "line 3");
+    used(&[("S-1", "offen"), ("S-2", "offen")], "Zeile 3");
+    used(&[("S-1", "offen"), ("S-2", "abgerechnet")], "Zeile 3");
     assert_eq!(notes(&mill), [] as [Value; 0], "all or nothing");
     let both = file(&[("S-1", "storniert"), ("S-2", "offen")]);
-    assert_eq!(server.import(&mill.client, KIND, &both), "created 2, changed 0, unchanged 0\n");
-    assert_eq!(server.import(&mill.client, KIND, &both), "created 0, changed 0, unchanged 2\n");
+    assert_eq!(server.import(&mill.client, KIND, &both), "2 neu, 0 geändert, 0 unverändert\n");
+    assert_eq!(server.import(&mill.client, KIND, &both), "0 neu, 0 geändert, 2 unverändert\n");
     // Neither does the first come back to life, nor does a third come in, by import or by request.
-    used(&[("S-1", "offen")], "line 2");
-    used(&[("S-3", "offen")], "line 2");
+    used(&[("S-1", "offen")], "Zeile 2");
+    used(&[("S-3", "offen")], "Zeile 2");
     post(&mill, json!({"wiegung_id": wiegung})).refused(400, "WIEGUNG_BEREITS_VERWENDET");
     assert_eq!(
         server.import(&mill.client, KIND, &file(&[("S-2", "storniert")])),
-        "created 0, changed 1, unchanged 0\n"
+        "0 neu, 1 geändert, 0 unverändert\n"
     );
     assert_eq!(
         server.import(&mill.client, KIND, &file(&[("S-1", "offen")])),
-        "created 0, changed 1, unchanged 0\n"
+        "0 neu, 1 geändert, 0 unverändert\n"
     );
     let states: Vec<_> = ["S-1", "S-2"].map(|number| note(&mill, number)["status"].clone()).into();
     assert_eq!(states, ["offen", "storniert"]);
@@ -196,7 +196,7 @@ fn the_next_number_comes_after_those_that_were_imported() {
     let mill = Mill::of(&server);
     let file =
         "belegnummer;anliefermenge_kg\nAS-2026-00007;10\nAS-2026-00003;10\nAS-2025-00099;10\nALT-8;10\n";
-    assert_eq!(server.import(&mill.client, KIND, file), "created 4, changed 0, unchanged 0\n");
+    assert_eq!(server.import(&mill.client, KIND, file), "4 neu, 0 geändert, 0 unverändert\n");
     let next = || post(&mill, json!({"anliefermenge_kg": 10})).is(201)["belegnummer"].clone();
     assert_eq!((next(), next()), (json!("AS-2026-00008"), json!("AS-2026-00009")));
     let other = Mill::with(&server, "Andere", &[]);
@@ -221,7 +221,7 @@ fn a_number_that_is_none_of_the_series_does_not_move_it() {
         let file = format!("belegnummer;anliefermenge_kg\n{number};10\n");
         assert_eq!(
             server.import(&mill.client, KIND, &file),
-            "created 1, changed 0, unchanged 0\n",
+            "1 neu, 0 geändert, 0 unverändert\n",
             "{number}"
         );
     }
@@ -260,15 +260,15 @@ fn what_a_delivery_note_was_booked_from_does_not_change_behind_its_back() {
     }
     // The same again is no change; state and remark are the note's own.
     let same = json!({"partner": "Hof", "artikelnummer": "W", "anliefermenge_kg": 24_860, "preis_je_t": 200});
-    assert_eq!(server.import(&mill.client, KIND, &row(&same)), "created 0, changed 0, unchanged 1\n");
+    assert_eq!(server.import(&mill.client, KIND, &row(&same)), "0 neu, 0 geändert, 1 unverändert\n");
     let own = json!({"status": "abgerechnet", "bemerkung": "bezahlt"});
-    assert_eq!(server.import(&mill.client, KIND, &row(&own)), "created 0, changed 1, unchanged 0\n");
+    assert_eq!(server.import(&mill.client, KIND, &row(&own)), "0 neu, 1 geändert, 0 unverändert\n");
     assert_fields(&note(&mill, "AS-2026-00001"), own);
     assert_eq!(mill.get(made.body["el_id"].as_str().unwrap()), el);
     // Where there is no delivery note all may change.
     post(&mill, json!({"anliefermenge_kg": 10})).is(201);
     let free = json!([{"belegnummer": "AS-2026-00002", "partner": "Gut", "anliefermenge_kg": 1}]).to_string();
-    assert_eq!(server.import(&mill.client, KIND, &free), "created 0, changed 1, unchanged 0\n");
+    assert_eq!(server.import(&mill.client, KIND, &free), "0 neu, 1 geändert, 0 unverändert\n");
 }
 
 #[test]
@@ -276,10 +276,10 @@ fn a_note_that_came_with_its_net_quantity_alone_is_imported_again_without_it() {
     let server = Server::start();
     let mill = Mill::of(&server);
     let first = json!([{"belegnummer": "S-1", "netto_menge_kg": 975, "preis_je_t": 200}]).to_string();
-    assert_eq!(server.import(&mill.client, KIND, &first), "created 1, changed 0, unchanged 0\n");
+    assert_eq!(server.import(&mill.client, KIND, &first), "1 neu, 0 geändert, 0 unverändert\n");
     let second = json!([{"belegnummer": "S-1", "status": "abgerechnet"}]).to_string();
-    assert_eq!(server.import(&mill.client, KIND, &second), "created 0, changed 1, unchanged 0\n");
-    assert_eq!(server.import(&mill.client, KIND, &second), "created 0, changed 0, unchanged 1\n");
+    assert_eq!(server.import(&mill.client, KIND, &second), "0 neu, 1 geändert, 0 unverändert\n");
+    assert_eq!(server.import(&mill.client, KIND, &second), "0 neu, 0 geändert, 1 unverändert\n");
     let expected = json!({"status": "abgerechnet", "netto_menge_kg": "975.000", "netto_betrag": "195.00",
         "anliefermenge_kg": null});
     assert_fields(&note(&mill, "S-1"), expected);

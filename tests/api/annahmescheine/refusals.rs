@@ -14,7 +14,7 @@ fn storno_of_weighing(mill: &Mill<'_>, id: &str) -> crate::harness::Answer {
 fn cancel(mill: &Mill<'_>, belegnummer: &str) {
     let file = format!("belegnummer;status\n{belegnummer};storniert\n");
     let counts = mill.server.import(&mill.client, "annahmescheine", &file);
-    assert_eq!(counts, "created 0, changed 1, unchanged 0\n");
+    assert_eq!(counts, "0 neu, 1 geändert, 0 unverändert\n");
 }
 
 #[test]

@@ -103,9 +103,9 @@ fn what_an_import_changes_is_in_the_history_too() {
         let file = format!("artikelnummer;charge_nr;mhd;bestand\nW;ALT;{mhd};5\n");
         server.import(&mill.client, "chargen", &file)
     };
-    assert_eq!(import("2027-01-31"), "created 1, changed 0, unchanged 0\n");
-    assert_eq!(import("2027-01-31"), "created 0, changed 0, unchanged 1\n");
-    assert_eq!(import("2027-02-28"), "created 0, changed 1, unchanged 0\n");
+    assert_eq!(import("2027-01-31"), "1 neu, 0 geändert, 0 unverändert\n");
+    assert_eq!(import("2027-01-31"), "0 neu, 0 geändert, 1 unverändert\n");
+    assert_eq!(import("2027-02-28"), "0 neu, 1 geändert, 0 unverändert\n");
     let id = mill.batches()[0]["id"].as_str().unwrap().to_owned();
     let history = mill.client.get(&format!("{}/verlauf", path(&id))).is(200).clone();
     assert_eq!((&history["count"], &history["data"][0]["key_id"]), (&json!(1), &Value::Null));

@@ -129,10 +129,10 @@ fn the_receipts_of_two_registers_come_as_they_were_printed() {
     counts(&imported, [12, 0, 0]);
     assert_eq!(lines(&mill), expected());
     for note in [
-        "receipts of type AVBelegabbruch: 1",
-        "receipts of type AVTraining: 1",
-        "voided before the receipt was closed, lines: 1",
-        "voided at once, without a reversal, receipts: 1",
+        "Bons vom Typ AVBelegabbruch: 1",
+        "Bons vom Typ AVTraining: 1",
+        "Storniert, bevor der Bon fertig war, deshalb ausgelassen, Zeilen: 1",
+        "Sofort storniert, ohne eigenen Stornobon, deshalb ausgelassen, Bons: 1",
         "Artikel S200",
     ] {
         assert!(imported.said().contains(note), "no {note} in {}", imported.said());
@@ -224,7 +224,7 @@ fn what_an_export_lacks_is_named_and_nothing_is_stored() {
     for (at, missing) in FILES.iter().enumerate() {
         let folder =
             export(&server, &format!("without-{at}"), |file, bytes| (file != *missing).then_some(bytes));
-        import(&server, &mill, &folder, &[]).refused(&[missing, "no file"]);
+        import(&server, &mill, &folder, &[]).refused(&[missing, "fehlt die Datei"]);
     }
     for (at, (file, column)) in [
         ("cashpointclosing.csv", "Z_NR"),
@@ -242,7 +242,7 @@ fn what_an_export_lacks_is_named_and_nothing_is_stored() {
     .enumerate()
     {
         let folder = with(&server, &format!("column-{at}"), file, column, "ANDERS");
-        import(&server, &mill, &folder, &[]).refused(&[file, column, "no column"]);
+        import(&server, &mill, &folder, &[]).refused(&[file, column, "fehlt die Spalte"]);
     }
     let day = "2021-01-04T18:00:00.000Z";
     let closing = format!("K1;{day};2;");
@@ -251,33 +251,33 @@ fn what_an_export_lacks_is_named_and_nothing_is_stored() {
             "cashpointclosing.csv",
             closing.as_str(),
             "K1;x;3;",
-            &["cashpointclosing.csv", "closing 2", "register K1"][..],
+            &["cashpointclosing.csv", "Abschluss 2", "Kasse K1"][..],
         ),
-        ("vat.csv", ";1001;", ";1002;", &["vat.csv", "1001", "register K2"]),
-        ("vat.csv", ";16,00;", ";160,00;", &["vat.csv line 2", "UST_SATZ"]),
-        ("vat.csv", ";16,00;", ";;", &["vat.csv line 2", "UST_SATZ"]),
-        ("lines_vat.csv", ";5,00000;", ";10.05,00;", &["lines_vat.csv line 2", "POS_BRUTTO", "10.05,00"]),
-        ("vat.csv", "Z;1;1;16,00", "Z;1.0;1;16,00", &["vat.csv line 2", "Z_NR", "1.0"]),
-        ("lines_vat.csv", ";5,00000;4,76190;0,23810", ";;;", &["lines_vat.csv", "position 1", "receipt 1"]),
-        ("lines_vat.csv", "1;1;2;5,00000", "1;9;2;5,00000", &["lines.csv", "position 9", "lines_vat.csv"]),
+        ("vat.csv", ";1001;", ";1002;", &["vat.csv", "1001", "Kasse K2"]),
+        ("vat.csv", ";16,00;", ";160,00;", &["vat.csv Zeile 2", "UST_SATZ"]),
+        ("vat.csv", ";16,00;", ";;", &["vat.csv Zeile 2", "UST_SATZ"]),
+        ("lines_vat.csv", ";5,00000;", ";10.05,00;", &["lines_vat.csv Zeile 2", "POS_BRUTTO", "10.05,00"]),
+        ("vat.csv", "Z;1;1;16,00", "Z;1.0;1;16,00", &["vat.csv Zeile 2", "Z_NR", "1.0"]),
+        ("lines_vat.csv", ";5,00000;4,76190;0,23810", ";;;", &["lines_vat.csv", "Position 1", "Bon 1"]),
+        ("lines_vat.csv", "1;1;2;5,00000", "1;9;2;5,00000", &["lines.csv", "Position 9", "lines_vat.csv"]),
         (
             "lines.csv",
             ";Honig;K1;Umsatz;;0;1;",
             ";Honig;K1;Umsatz;;0;ja;",
-            &["lines.csv line 3", "P_STORNO", "ja"],
+            &["lines.csv Zeile 3", "P_STORNO", "ja"],
         ),
-        ("lines.csv", ";Pfand;K1;Pfand;", ";Pfand;K1;;", &["lines.csv line 6", "GV_TYP"]),
-        ("lines.csv", "1;3;2;;Pfand", "1;3;1;;Pfand", &["lines.csv", "position 1", "receipt 3", "twice"]),
-        ("lines.csv", "1;3;2;;Pfand", "1;33;2;;Pfand", &["transactions.csv", "receipt 33", "lines.csv"]),
-        ("transactions.csv", "1;3;103;", "1;1;103;", &["transactions.csv", "receipt 1", "twice"]),
+        ("lines.csv", ";Pfand;K1;Pfand;", ";Pfand;K1;;", &["lines.csv Zeile 6", "GV_TYP"]),
+        ("lines.csv", "1;3;2;;Pfand", "1;3;1;;Pfand", &["lines.csv", "Position 1", "Bon 3", "doppelt"]),
+        ("lines.csv", "1;3;2;;Pfand", "1;33;2;;Pfand", &["transactions.csv", "Bon 33", "lines.csv"]),
+        ("transactions.csv", "1;3;103;", "1;1;103;", &["transactions.csv", "Bon 1", "doppelt"]),
         (
             "transactions.csv",
             ";2021-01-04T12:00:00.000Z;7;",
             ";gestern;7;",
-            &["transactions.csv line 9", "BON_ENDE"],
+            &["transactions.csv Zeile 9", "BON_ENDE"],
         ),
-        ("transactions.csv", "1;3;103;", ";3;103;", &["transactions.csv line 4", "Z_NR"]),
-        ("references.csv", "2;3;;Transaktion;", "2;3;;Lieferschein;", &["receipt 3", "references.csv"]),
+        ("transactions.csv", "1;3;103;", ";3;103;", &["transactions.csv Zeile 4", "Z_NR"]),
+        ("references.csv", "2;3;;Transaktion;", "2;3;;Lieferschein;", &["Bon 3", "references.csv"]),
     ]
     .into_iter()
     .enumerate()
@@ -288,7 +288,7 @@ fn what_an_export_lacks_is_named_and_nothing_is_stored() {
     let twice: Vec<_> = ["a/lines.csv", "b/lines.csv"].map(|name| (name, fixture("lines.csv"))).to_vec();
     let no_zip = server.database.with_file_name("no.zip");
     fs::write(&no_zip, "no zip").unwrap();
-    import(&server, &mill, &zipped(&server, "twice.zip", &twice), &[]).refused(&["two files lines.csv"]);
+    import(&server, &mill, &zipped(&server, "twice.zip", &twice), &[]).refused(&["zwei Dateien lines.csv"]);
     import(&server, &mill, &no_zip, &[]).refused(&["no.zip", "zip"]);
     import(&server, &mill, Path::new("nowhere"), &[]).refused(&["nowhere"]);
     // Small as a zip, too large unpacked.
@@ -319,7 +319,7 @@ fn a_reversal_of_lines_means_their_receipt_and_of_several_receipts_none() {
             json!([storno_von]),
             "{name}"
         );
-        let noted = imported.said().contains("so that none of them counts as reversed: 1");
+        let noted = imported.said().contains("sodass keiner von ihnen als storniert gilt: 1");
         assert_eq!(noted, storno_von.is_null(), "{name}: {}", imported.said());
     }
 }
@@ -331,7 +331,11 @@ fn a_register_that_adds_up_differently_is_noted() {
     let odd = with(&server, "odd", "transactions.csv", ";7;Kasse;8,04;", ";7;Kasse;8,05;");
     let imported = import(&server, &mill, &odd, &[]);
     counts(&imported, [12, 0, 0]);
-    assert!(imported.said().contains("UMS_BRUTTO is not the sum of their lines: 1"), "{}", imported.said());
+    assert!(
+        imported.said().contains("UMS_BRUTTO nicht die Summe ihrer Zeilen ist: 1"),
+        "{}",
+        imported.said()
+    );
 }
 
 #[test]
@@ -339,15 +343,15 @@ fn a_row_that_has_not_one_cell_for_each_column_is_refused_by_its_line() {
     let server = Server::start();
     let mill = shop(&server);
     for (at, (file, from, to, named)) in [
-        ("transactions.csv", ";Hof Meier;K-1;", ";Meier; K-77;K-1;", ["line 5", "24 cells", "23 columns"]),
-        ("transactions.csv", ";3,50;;;;;;;;;", ";3,50", ["line 10", "14 cells", "23 columns"]),
-        ("lines.csv", "10,000;1,000;Stk;0,35000", "10,000;1,000", ["line 14", "19 cells", "21 columns"]),
-        ("lines_vat.csv", ";1001;3,50000;;", ";1001;3,50000", ["line 16", "7 cells", "9 columns"]),
+        ("transactions.csv", ";Hof Meier;K-1;", ";Meier; K-77;K-1;", ["Zeile 5", "24 Zellen", "23 Spalten"]),
+        ("transactions.csv", ";3,50;;;;;;;;;", ";3,50", ["Zeile 10", "14 Zellen", "23 Spalten"]),
+        ("lines.csv", "10,000;1,000;Stk;0,35000", "10,000;1,000", ["Zeile 14", "19 Zellen", "21 Spalten"]),
+        ("lines_vat.csv", ";1001;3,50000;;", ";1001;3,50000", ["Zeile 16", "7 Zellen", "9 Spalten"]),
         (
             "vat.csv",
             "K1;2020-12-31T23:45:00.000Z;1;1;16,00",
             "K1;2020-12-31T23:45:00.000Z;1;1;1;6,00",
-            ["line 2", "7 cells", "6 columns"],
+            ["Zeile 2", "7 Zellen", "6 Spalten"],
         ),
     ]
     .into_iter()
@@ -369,17 +373,22 @@ fn quotation_marks_that_swallow_or_split_receipts_are_refused_by_their_line() {
     let server = Server::start();
     let mill = shop(&server);
     for (at, (file, from, to, named)) in [
-        ("transactions.csv", ";Hof Meier;K-1;", ";\"Hof Meier;K-1;", ["line 5", "is never closed"]),
-        ("transactions.csv", ";Hof Meier;K-1;", ";\"Hof\" Meier;K-1;", ["line 5", "goes on behind"]),
-        ("transactions.csv", ";Hof Meier;K-1;", ";Hof \"Meier\";K-1;", ["line 5", "within the cell"]),
-        ("lines.csv", ";Honig;K1;", ";\"Honig;K1;", ["line 3", "is never closed"]),
+        ("transactions.csv", ";Hof Meier;K-1;", ";\"Hof Meier;K-1;", ["Zeile 5", "wird nie geschlossen"]),
+        (
+            "transactions.csv",
+            ";Hof Meier;K-1;",
+            ";\"Hof\" Meier;K-1;",
+            ["Zeile 5", "hinter ihrem schließenden"],
+        ),
+        ("transactions.csv", ";Hof Meier;K-1;", ";Hof \"Meier\";K-1;", ["Zeile 5", "mitten in der Zelle"]),
+        ("lines.csv", ";Honig;K1;", ";\"Honig;K1;", ["Zeile 3", "wird nie geschlossen"]),
         (
             "vat.csv",
             "K1;2020-12-31T23:45:00.000Z;1;1;16,00",
             "\"K1;2020-12-31T23:45:00.000Z;1;1;16,00",
-            ["line 2", "is never closed"],
+            ["Zeile 2", "wird nie geschlossen"],
         ),
-        ("transactions.csv", "BON_NAME", "BON_ENDE", ["BON_ENDE", "twice"]),
+        ("transactions.csv", "BON_NAME", "BON_ENDE", ["BON_ENDE", "doppelt"]),
     ]
     .into_iter()
     .enumerate()
@@ -397,7 +406,7 @@ fn two_rates_for_one_key_of_a_closing_are_refused() {
     let own = "K1;2021-01-04T18:00:00.000Z;2;2;7,00;";
     let (again, other) = (format!("{own}x\r\n{own}"), format!("{own}x\r\n{}", own.replace("7,00", "19,00")));
     let two = with(&server, "two", "vat.csv", own, &other);
-    import(&server, &mill, &two, &[]).refused(&["vat.csv", "two rates 2", "closing 2", "register K1"]);
+    import(&server, &mill, &two, &[]).refused(&["vat.csv", "zwei Steuersätze 2", "Abschluss 2", "Kasse K1"]);
     assert_eq!(server.sql::<i64>("select count(*) from bon"), 0);
     let twice = with(&server, "twice", "vat.csv", own, &again);
     counts(&import(&server, &mill, &twice, &[]), [12, 0, 0]);

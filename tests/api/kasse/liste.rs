@@ -245,7 +245,7 @@ fn the_receipts_of_another_company_are_not_there() {
     counts(&import(&server, &other, "barverkaeufe", &line), [1, 0, 0]);
     assert_eq!(column(&other, "bon_nr=A-4", "artikel_id"), json!([null]));
     let of_kunde = rows(&[json!({"bon_nr": "A-5", "kunde": "K-1"})]);
-    import(&server, &other, "barverkaeufe", &of_kunde).refused(&["line 1", "PARTNER_NICHT_GEFUNDEN"]);
+    import(&server, &other, "barverkaeufe", &of_kunde).refused(&["Zeile 1", "PARTNER_NICHT_GEFUNDEN"]);
     // Nor does a reversal over there touch it.
     let reversal = json!({"bon_nr": "A-3", "art": "storno", "storno_von_bon_id": BON, "menge": -1});
     counts(&import(&server, &other, "barverkaeufe", &rows(&[reversal])), [1, 0, 0]);

@@ -6,9 +6,9 @@ use super::{assert_fields, miller, order, post, recipe, show};
 use crate::harness::Server;
 use crate::lager::{Mill, and};
 
-const CREATED: &str = "created 1, changed 0, unchanged 0\n";
-const CHANGED: &str = "created 0, changed 1, unchanged 0\n";
-const UNCHANGED: &str = "created 0, changed 0, unchanged 1\n";
+const CREATED: &str = "1 neu, 0 geändert, 0 unverändert\n";
+const CHANGED: &str = "0 neu, 1 geändert, 0 unverändert\n";
+const UNCHANGED: &str = "0 neu, 0 geändert, 1 unverändert\n";
 
 /// A version of a recipe that takes so much wheat and gives as much flour.
 fn version(version: i64, menge: i64) -> Value {
@@ -64,8 +64,8 @@ fn a_second_run_changes_nothing_and_a_recipe_is_found_by_id_or_name() {
     let mill = miller(&server);
     let file = json!([version(1, 10), version(2, 20)]).to_string();
     let import = |file: &str| server.import(&mill.client, "rezepturen", file);
-    assert_eq!(import(&file), "created 2, changed 0, unchanged 0\n");
-    assert_eq!(import(&file), "created 0, changed 0, unchanged 2\n");
+    assert_eq!(import(&file), "2 neu, 0 geändert, 0 unverändert\n");
+    assert_eq!(import(&file), "0 neu, 0 geändert, 2 unverändert\n");
     assert_eq!(server.sql::<i64>("select count(distinct id) from rezeptur where bezeichnung = 'Schrot'"), 1);
     let id: i64 = server.sql("select id from rezeptur where bezeichnung = 'Schrot' and version = 1");
     assert_eq!(recipe(&mill, and(version(2, 20), json!({"id": id}))), UNCHANGED);
@@ -73,7 +73,7 @@ fn a_second_run_changes_nothing_and_a_recipe_is_found_by_id_or_name() {
     assert_eq!(order(&mill, id)["inputs"][0]["soll_menge"], "25.000");
     // As lines of JSON, too.
     let lines = [version(1, 10), version(2, 25)].map(|row| row.to_string()).join("\n");
-    assert_eq!(import(&lines), "created 0, changed 0, unchanged 2\n");
+    assert_eq!(import(&lines), "0 neu, 0 geändert, 2 unverändert\n");
     // A unit that is not named is that of the article.
     assert_eq!(order(&mill, id)["inputs"][0]["einheit"], "kg");
 }
@@ -116,7 +116,7 @@ fn a_mistake_is_refused_with_its_line_and_nothing_is_kept() {
             json!({"bezeichnung": "Gut", "version": 1, "inputs": [{"artikelnummer": "W", "menge": 1}]});
         let file = [good, and(version(1, 5), more.clone())];
         let said = refused(&mill, &file.map(|row| row.to_string()).join("\n"));
-        assert!(said.contains("line 2") && said.contains(column), "{more}: {said}");
+        assert!(said.contains("Zeile 2") && said.contains(column), "{more}: {said}");
         assert_eq!(server.sql::<i64>("select count(*) from rezeptur"), before, "{more}");
     }
 }
@@ -137,13 +137,13 @@ fn a_version_without_lines_is_no_version() {
     for row in rows {
         let said = refused(&mill, &json!([row]).to_string());
         assert!(
-            said.contains("line 1") && said.contains("inputs") && said.contains("FELD_FEHLT"),
+            said.contains("Zeile 1") && said.contains("inputs") && said.contains("FELD_FEHLT"),
             "{row}: {said}"
         );
     }
     // A table cannot hold lists, so it changes versions and brings none.
     let said = refused(&mill, "bezeichnung;version\nSchrot;2\n");
-    assert!(said.contains("line 2") && said.contains("inputs"), "{said}");
+    assert!(said.contains("Zeile 2") && said.contains("inputs"), "{said}");
     let shown = order(&mill, 5);
     assert_fields(&shown, json!({"rezeptur_version": 1}));
     assert_eq!(shown["inputs"][0]["soll_menge"], "10.000");

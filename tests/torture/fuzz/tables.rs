@@ -5,7 +5,6 @@ use std::sync::OnceLock;
 
 use partnerd::app::imports;
 use partnerd::http::json::Json;
-use partnerd::import::file::Complaint;
 use partnerd::import::look;
 use partnerd::import::table::Scanner;
 use partnerd::kasse::dsfinvk;
@@ -43,7 +42,7 @@ pub fn import(bytes: &[u8]) -> Result<(), String> {
     let kind = kinds[bytes.len() % kinds.len()];
     let file = look::Source { bytes: bytes.to_vec(), sheet: None, bytes_max: TABLE_BYTES_MAX };
     let mut notes = String::new();
-    let say = &mut |_: &str, said: Complaint| notes.push_str(&format!("{said}{}", said.german()));
+    let say = &mut |_: &str, said: String| notes.push_str(&said);
     let Ok(mut rows) = look::read(kind, file, |_| false, say) else { return Ok(()) };
     if rows.len() > ROWS_MAX {
         return Ok(());
