@@ -42,7 +42,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME")]
     sheet: Option<String>,
     /// Was in einer Tabelle die Nachkommastellen trennt, wo es nicht zu erkennen ist
-    #[arg(long, value_parser = decimals())]
+    #[arg(long, value_name = "ZEICHEN", value_parser = decimals())]
     decimal: Option<Decimal>,
     /// Auch speichern, was vermutlich nicht gemeint ist: Summen, ausgeblendete Zeilen, andere Blätter, Preise unter 0,
     /// unbekannte Steuersätze und Einheiten

@@ -142,10 +142,13 @@ fn cell<'r, 'j>(row: &'r Json<'j>, name: &str) -> Option<&'r Json<'j>> {
     members.iter().find(|(key, _)| key == name).map(|(_, value)| value)
 }
 
-/// The cells of a row, each as a row of its own.
-pub fn singles<'j>(row: &Json<'j>) -> Vec<Json<'j>> {
-    let Json::Object(members) = row else { return Vec::new() };
-    members.iter().map(|member| Json::Object(vec![member.clone()])).collect()
+/// Why each cell was refused, of a row in which there may be several.
+fn of_cells(refusal: Box<Refusal>) -> Vec<Box<Refusal>> {
+    if refusal.fehler.is_empty() {
+        return vec![refusal];
+    }
+    let cells = refusal.fehler.into_iter();
+    cells.map(|cell| Refusal::field(cell.error, cell.feld, cell.message)).collect()
 }
 
 /// Checks all cells, and that no two rows are the same record.
@@ -158,12 +161,7 @@ pub fn check(kind: &Import, rows: &Rows, mistakes: &mut Mistakes) {
             found.extend(doubtful(&row).into_iter().map(Box::new));
         }
         if let Err(refusal) = (kind.check)(&row, &mut rows.at(&mut Hints::default())) {
-            let of_cell = |single: &Json<'_>| (kind.check)(single, &mut rows.at(&mut Hints::default()));
-            let before = found.len();
-            found.extend(singles(&row).iter().filter_map(|single| of_cell(single).err()));
-            if found.len() == before {
-                found.push(refusal);
-            }
+            found.extend(of_cells(refusal));
         }
         if let Some(earlier) = known.add(rows, at, &row) {
             let key = known.key_of(&row).unwrap_or(&[]);

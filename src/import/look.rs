@@ -124,13 +124,8 @@ fn numbers(kind: &Import, rows: &Rows) -> Numbers {
     for at in 0..rows.len() {
         let row = rows.row(at);
         numbers.borrow_mut().go_to(rows.line(at));
-        let read = |row: &Json<'_>| (kind.check)(row, &mut rows.survey(&mut Hints::default(), &numbers));
-        // What is no number ends the reading of a row, but not of its other cells.
-        if read(&row).is_err() {
-            for single in check::singles(&row) {
-                let _ = read(&single);
-            }
-        }
+        // What is no number is a mistake of its cell, and named later.
+        let _ = (kind.check)(&row, &mut rows.survey(&mut Hints::default(), &numbers));
     }
     numbers.into_inner()
 }
@@ -138,11 +133,7 @@ fn numbers(kind: &Import, rows: &Rows) -> Numbers {
 /// What the cells of a row are read as, in German, by their columns; of those that are no texts.
 pub fn values(kind: &Import, rows: &Rows, row: &Json<'_>) -> BTreeMap<String, String> {
     let numbers = RefCell::new(Numbers::default());
-    for single in check::singles(row) {
-        let mut hints = Hints::default();
-        let mut at = rows.survey(&mut hints, &numbers);
-        let _ = (kind.check)(&single, &mut at);
-    }
+    let _ = (kind.check)(row, &mut rows.survey(&mut Hints::default(), &numbers));
     numbers.into_inner().values
 }
 
