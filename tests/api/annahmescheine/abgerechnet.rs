@@ -139,7 +139,7 @@ fn an_import_that_says_settled_holds_and_one_that_says_open_leaves_what_follows(
     let import = |status: &str| {
         let row = json!([{"belegnummer": "AS-2026-00001", "status": status}]).to_string();
         let said = server.import(&mill.client, "annahmescheine", &row);
-        (said.contains(", changed 1"), self::status(&mill))
+        (said.contains(", 1 geändert"), self::status(&mill))
     };
     let settled = |is_changed| (is_changed, "abgerechnet".to_owned());
     assert_eq!([import("offen"), import("offen")], [settled(false), settled(false)]);

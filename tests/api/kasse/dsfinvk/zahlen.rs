@@ -76,15 +76,14 @@ fn what_does_not_fit_is_named_and_the_import_goes_on() {
     let odd = with(&server, "odd", "lines_vat.csv", ";5,00000;4,76190;0,23810", ";5,00000;4,76190;0,33810");
     let imported = import(&server, &mill, &odd, &[]);
     counts(&imported, [12, 0, 0]);
-    let named =
-        "net and tax do not add up to their gross: 1 (position 1 of receipt 1 (closing 1 of register K1))";
+    let named = "deren Netto und Steuer nicht ihr Brutto ergeben: 1 (Position 1 von Bon 1 (Abschluss 1 der Kasse K1))";
     assert!(imported.said().contains(named), "{}", imported.said());
     let target = "2;3;;Transaktion;;2021-01-04T18:00:00.000Z;K1;2;2";
     let other = server.company("Andere");
     let unknown = with(&server, "unknown", "references.csv", target, &target.replace("K1;2;2", "K1;7;8"));
     let imported = import(&server, &other, &unknown, &[]);
     counts(&imported, [12, 0, 0]);
-    for word in ["K1-106", "receipt 8 (closing 7 of register K1)"] {
+    for word in ["K1-106", "Bon 8 (Abschluss 7 der Kasse K1)"] {
         assert!(imported.said().contains(word), "no {word} in {}", imported.said());
     }
     // One that came with an earlier export is known.
@@ -93,5 +92,5 @@ fn what_does_not_fit_is_named_and_the_import_goes_on() {
         "references.csv" => Some(replaced(bytes, target, &target.replace("K1;2;2", "K1;1;1"))),
         _ => Some(bytes),
     });
-    assert!(!import(&server, &mill, &without, &[]).said().contains("receipt 1 (closing 1"));
+    assert!(!import(&server, &mill, &without, &[]).said().contains("Bon 1 (Abschluss 1"));
 }
