@@ -143,12 +143,12 @@ fn cell<'r, 'j>(row: &'r Json<'j>, name: &str) -> Option<&'r Json<'j>> {
 }
 
 /// Why each cell was refused, of a row in which there may be several.
-fn of_cells(refusal: Box<Refusal>) -> Vec<Box<Refusal>> {
+fn of_cells(refusal: Refusal) -> Vec<Refusal> {
     if refusal.fehler.is_empty() {
         return vec![refusal];
     }
     let cells = refusal.fehler.into_iter();
-    cells.map(|cell| Refusal::field(cell.error, cell.feld, cell.message)).collect()
+    cells.map(|cell| *Refusal::field(cell.error, cell.feld, cell.message)).collect()
 }
 
 /// Checks all cells, and that no two rows are the same record.
@@ -158,10 +158,10 @@ pub fn check(kind: &Import, rows: &Rows, mistakes: &mut Mistakes) {
         let row = rows.row(at);
         let mut found = Vec::new();
         if rows.decimal.is_some() {
-            found.extend(doubtful(&row).into_iter().map(Box::new));
+            found.extend(doubtful(&row));
         }
         if let Err(refusal) = (kind.check)(&row, &mut rows.at(&mut Hints::default())) {
-            found.extend(of_cells(refusal));
+            found.extend(of_cells(*refusal));
         }
         if let Some(earlier) = known.add(rows, at, &row) {
             let key = known.key_of(&row).unwrap_or(&[]);
@@ -171,7 +171,7 @@ pub fn check(kind: &Import, rows: &Rows, mistakes: &mut Mistakes) {
                 key.join(", ")
             );
             let column = key.first().copied().unwrap_or_default();
-            found.push(Refusal::field(Code::FeldWiderspruch, column, message));
+            found.push(*Refusal::field(Code::FeldWiderspruch, column, message));
         }
         for refusal in &found {
             mistakes.add(Mistake::of_row(rows, at, &row, refusal));
