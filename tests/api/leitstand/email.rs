@@ -162,6 +162,9 @@ fn an_e_invoice_that_the_recipient_wants_as_a_file_goes_along() {
     assert!(data.contains("filename=\"RE-2026-00001.xml\"") && data.contains("application/xml"), "{data}");
 }
 
+/// A mail server, settings that are others than its own, and what is said.
+type Row = (Mailserver, Vec<(&'static str, &'static str)>, &'static str);
+
 #[test]
 fn what_goes_wrong_on_the_way_is_said_in_german_and_kept() {
     let server = Server::start();
@@ -175,7 +178,7 @@ fn what_goes_wrong_on_the_way_is_said_in_german_and_kept() {
     let plain = |says: &[(&'static str, &'static str)]| Mailserver::start(Way::Plain, says);
     let gone = plain(&[]);
     gone.stop();
-    let table: Vec<(Mailserver, Vec<(&str, &str)>, &str)> = vec![
+    let table: Vec<Row> = vec![
         (gone, vec![], "nimmt auf Port"),
         (
             plain(&[]),

@@ -128,7 +128,9 @@ fn talk(tcp: TcpStream, way: Way, config: &Arc<ServerConfig>, says: &[(&str, &st
     loop {
         if answer.is_empty() {
             // Until the other end hangs up.
-            while seen.holds.load(Ordering::Relaxed) && matches!(stream.read(&mut [0; 64]), Ok(1..)) {}
+            if seen.holds.load(Ordering::Relaxed) {
+                drop(std::io::copy(&mut stream, &mut std::io::sink()));
+            }
             return;
         }
         if stream.write_all(format!("{answer}\r\n").as_bytes()).and_then(|()| stream.flush()).is_err() {
