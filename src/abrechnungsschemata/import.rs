@@ -81,8 +81,7 @@ pub fn by_scheme(rows: &Rows) -> std::result::Result<Vec<Vec<usize>>, Complaint>
     for at in 0..rows.len() {
         let mut hints = Hints::default();
         let zeile = TabellenZeile::from_json(&rows.row(at), &mut rows.at(&mut hints));
-        let complain =
-            |refusal: Box<Refusal>| Complaint::at_line(rows.line(at), &refusal.message);
+        let complain = |refusal: Box<Refusal>| Complaint::at_line(rows.line(at), &refusal.message);
         groups.entry(zeile.map_err(complain)?.nummer.unwrap_or_default()).or_default().push(at);
     }
     Ok(groups.into_values().collect())

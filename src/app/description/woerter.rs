@@ -21,14 +21,9 @@ pub fn explain(name: &str, shape: &mut Value) {
 }
 
 pub fn meaning(shape: &str, field: &str) -> Option<&'static str> {
-    let own = |words| find(words, shape, field).filter(|_| has_own(words, shape, field));
-    own(rohwaren::WOERTER)
-        .or_else(|| find(WOERTER, shape, field))
-        .or_else(|| find(rohwaren::WOERTER, shape, field))
-}
-
-fn has_own(words: &[(&str, &str)], shape: &str, field: &str) -> bool {
-    words.iter().any(|(word, _)| word.split_once('.') == Some((shape, field)))
+    let is_own = |(word, _): &&(&str, &str)| word.split_once('.') == Some((shape, field));
+    let own = rohwaren::WOERTER.iter().find(is_own).map(|(_, meaning)| *meaning);
+    own.or_else(|| find(WOERTER, shape, field)).or_else(|| find(rohwaren::WOERTER, shape, field))
 }
 
 /// The meaning of a field in a table of words: that of its shape, else that of the field alone.
