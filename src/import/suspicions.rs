@@ -99,7 +99,9 @@ fn odd(kind: &Import, rows: &Rows, rates: &[Percent], (field, cell): &Cell<'_>) 
         return (!rates.contains(&rate))
             .then(|| "Diesen Steuersatz gibt es in der Steuertabelle der Firma nicht.".to_owned());
     }
-    let is_odd_unit = UNITS.contains(&field.as_ref()) && unece_code(text).is_none();
+    // What is measured has units of its own, such as kg/hl.
+    let is_odd_unit =
+        kind.kind != "merkmale" && UNITS.contains(&field.as_ref()) && unece_code(text).is_none();
     is_odd_unit.then(|| {
         "Diese Einheit ist nicht bekannt; bekannt sind zum Beispiel kg, dt, t, Stk, Sack.".to_owned()
     })

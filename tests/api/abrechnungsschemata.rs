@@ -131,13 +131,16 @@ fn nothing_alters_a_version() {
 fn files_bring_schemes_tables_and_what_is_measured() {
     let server = Server::start_at("2026-08-15T10:00:00Z");
     let mill = mill(&server);
-    server.import(&mill, "merkmale", "code;bezeichnung;einheit;stellen;mittel\nfarbe;Farbe;b*;2;gewogen\n");
+    let measured = server.database.with_file_name("merkmale.csv");
+    std::fs::write(&measured, "code;bezeichnung;einheit;stellen;mittel\nfarbe;Farbe;b*;2;gewogen\n").unwrap();
+    let arguments = ["import", "merkmale", measured.to_str().unwrap(), "--tenant", &mill.tenant.to_string()];
+    assert!(server.cli(&arguments).status.success(), "a unit of what is measured is none of trade");
     let mut scheme = wheat("W", "2026-07-01", "1.3");
     scheme["schritte"] = json!([{"nr": 1, "code": "farbe", "text": "Farbe", "wirkung": "preis", "regel": "tabelle",
         "merkmal": "farbe", "einheit": "EUR/t", "zeilen": [{"von": "0", "bis": "1.00", "satz": "-5"}]}]);
     let file = json!([scheme]).to_string();
     let told = server.import(&mill, "abrechnungsschemata", &file);
-    assert!(told.contains("created 1"), "{told}");
+    assert!(told.contains("1 neu"), "{told}");
     // The same file again is no new version.
     server.import(&mill, "abrechnungsschemata", &file);
     let id = mill.get(PATH).is(200)["data"][0]["id"].as_str().unwrap().to_owned();

@@ -141,7 +141,8 @@ fn a_backup_beside_busy_writers_is_whole_and_the_log_stays_short() {
     assert!(backup.exists(), "{:?}", files(&folder));
     assert!(longest < 64 << 20, "{} MiB", longest >> 20);
     let restored = place.path().join("restored.db");
-    assert!(cli(&restored, &["restore", backup.to_str().unwrap()]).status.success());
+    let output = cli(&restored, &["restore", backup.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let check = cli(&restored, &["check"]);
     assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stdout));
     let there = "select count(*) from kunde where tenant_id = ?1 and id = ?2";

@@ -149,7 +149,7 @@ fn the_page_of_the_documentation_asks_nobody_else() {
     // What the page loads, and what its script imports.
     text += &String::from_utf8(get(&reader, "/docs/docs.js", &[]).bytes).unwrap();
     let files: Vec<&str> = text.split('"').filter(|part| part.starts_with("/docs/")).collect();
-    assert_eq!(files.len(), 7, "{text}");
+    assert_eq!(files.len(), 9, "{text}");
     assert!(!text.contains("http"), "{text}");
     for file in files {
         let whole = get(&reader, file, &[]);

@@ -256,3 +256,57 @@ pub fn suspicious() -> Vec<Case> {
     }
     cases
 }
+
+pub fn decimals() -> Vec<Case> {
+    let artikel = |name, prices: &[&str], expected| {
+        let rows: String = prices.iter().enumerate().map(|(at, price)| format!("{at};A;{price}\n")).collect();
+        case(name, "artikel", format!("artikelnummer;bezeichnung;preis\n{rows}"), expected)
+    };
+    vec![
+        artikel(
+            "24.860 alone",
+            &["24.860"],
+            refused(&["Zeile 2, Spalte preis", "24.860", "(24860)", "(24,86)", "--decimal comma"]),
+        ),
+        artikel("24.860 as thousands", &["24.860"], stored(&["0|24860000000|0"]))
+            .with(&["--decimal", "comma"]),
+        artikel("24.860 as decimals", &["24.860"], stored(&["0|24860000|0"])).with(&["--decimal", "point"]),
+        artikel("24.860 beside a comma", &["24.860", "0,5"], stored(&["0|24860000000|0", "1|500000|0"])),
+        artikel("24.860 beside 0.75", &["24.860", "0.75"], refused(&["Zeile 2", "24.860", "--decimal"])),
+        artikel(
+            "1.500 beside 19.5",
+            &["19.5", "1.500"],
+            refused(&["Zeile 3, Spalte preis", "(1500)", "(1,5)", "--decimal"]),
+        ),
+        artikel(
+            "1.500 beside 19.5 as decimals",
+            &["19.5", "1.500"],
+            stored(&["0|19500000|0", "1|1500000|0"]),
+        )
+        .with(&["--decimal", "point"]),
+        artikel(
+            "1.500 beside 19.5 as thousands",
+            &["19.5", "1.500"],
+            refused(&["Zeile 2, Spalte preis, Wert \"19.5\"", "zum Beispiel 1234,5"]),
+        )
+        .with(&["--decimal", "comma"]),
+        artikel("0.750 alone", &["0.750"], stored(&["0|750000|0"])),
+        artikel("12.5 beside a comma", &["12.5", "0,5"], refused(&["Zeile 2", "Spalte preis", "12.5"])),
+        artikel("1.234.567 alone", &["1.234.567"], stored(&["0|1234567000000|0"])),
+        artikel("two commas", &["1,2,3"], refused(&["Zeile 2", "Spalte preis", "1,2,3"])),
+        artikel("a unit behind a number", &["5 EUR"], refused(&["Zeile 2", "Spalte preis", "5 EUR"])),
+        artikel(
+            "a number with an exponent",
+            &["1E+05"],
+            refused(&["Zeile 2", "Spalte preis", "1E+05", "gekürzt"]),
+        ),
+        artikel("--decimal point and a comma", &["12,5"], refused(&["Zeile 2", "Spalte preis"]))
+            .with(&["--decimal", "point"]),
+        case(
+            "WAHR and FALSCH",
+            "artikel",
+            "artikelnummer;bezeichnung;chargenpflichtig\n1;A;WAHR\n2;B;FALSCH\n",
+            stored(&["1||1", "2||0"]),
+        ),
+    ]
+}
