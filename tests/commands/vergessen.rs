@@ -79,7 +79,10 @@ fn whom_no_record_names_is_forgotten_whole() {
     assert_eq!(found(&folder, &SAID), [""; 0]);
     folder.result(&["check"]);
     folder.result(&["audit", "verify"]);
-    assert_eq!(forget(&folder, &["--yes"])["erased"], json!({"fields": [], "changes": 0, "attachments": 0}));
+    assert_eq!(
+        forget(&folder, &["--yes"])["erased"],
+        json!({"fields": [], "changes": 0, "attachments": 0, "emails": 0})
+    );
 
     let server = folder.serve(&[]);
     let client = server.client(&key);
