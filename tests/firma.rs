@@ -36,27 +36,28 @@ fn data_of_a_company_are_checked_when_they_are_entered() {
     let long = format!("firma={}", "ä".repeat(201));
     let table = [
         ("firma=Mühle Beispiel GmbH & Co. KG", Ok("Mühle Beispiel GmbH & Co. KG")),
-        (long.as_str(), Err("one line")),
-        ("strasse=An der Mühle 1\tHof", Err("one line")),
+        (long.as_str(), Err("eine Zeile Text")),
+        ("strasse=An der Mühle 1\tHof", Err("eine Zeile Text")),
         ("iban=DE89 3704 0044 0532 0130 00", Ok("DE89370400440532013000")),
-        ("iban=DE89 3704 0044 0532 0130 01", Err("check digits")),
+        ("iban=DE89 3704 0044 0532 0130 01", Err("Die Prüfziffer dieser IBAN")),
+        ("iban=DE89", Err("eine IBAN")),
         ("bic=genodem1gls", Ok("GENODEM1GLS")),
         ("bic=GENODEM1GL", Err("BIC")),
         ("ust_id=de 123 456 789", Ok("DE123456789")),
-        ("ust_id=DE12345678", Err("VAT id")),
-        ("ust_id=XX123456789", Err("VAT id")),
-        ("ust_id=GR123456789", Err("VAT id")),
+        ("ust_id=DE12345678", Err("USt-IdNr.")),
+        ("ust_id=XX123456789", Err("USt-IdNr.")),
+        ("ust_id=GR123456789", Err("USt-IdNr.")),
         ("ust_id=EL123456789", Ok("EL123456789")),
-        ("ust_id=CHE123456789", Err("VAT id of the EU")),
+        ("ust_id=CHE123456789", Err("USt-IdNr. der EU")),
         ("ust_id=XI123456789", Ok("XI123456789")),
         ("ust_id=", Ok("")),
         ("email=rechnung@muehle.example", Ok("rechnung@muehle.example")),
-        ("email=rechnung@muehle", Err("e-mail address")),
+        ("email=rechnung@muehle", Err("E-Mail-Adresse")),
         ("staat=Österreich", Ok("AT")),
-        ("staat=Atlantis", Err("country")),
+        ("staat=Atlantis", Err("ein Land")),
         ("staat=", Ok("DE")),
         ("rechnungstext=Amtsgericht Musterstadt\nHRB 1234", Ok("Amtsgericht Musterstadt\nHRB 1234")),
-        ("lagerbuchung=nie", Err("beleg or lieferung")),
+        ("lagerbuchung=nie", Err("lieferung")),
     ];
     for (setting, expected) in table {
         let name = setting.split_once('=').unwrap().0;
@@ -78,7 +79,7 @@ fn all_settings_of_one_command_are_changed_or_none() {
         (String::new(), "hinweis".into())
     );
     let said = set(&folder, &["firmma=Mühle"]).unwrap_err();
-    assert!(said.contains("did you mean firma?"), "{said}");
+    assert!(said.contains("gemeint ist vielleicht firma."), "{said}");
 }
 
 #[test]

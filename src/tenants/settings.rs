@@ -16,6 +16,7 @@ use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::rules::day::Day;
 use crate::rules::document::{BelegTyp, Tagesabschluss};
+use crate::rules::plausible::{WRONG_IBAN, has_wrong_check_digits};
 
 /// Declares a choice with the text and the German words of each value.
 macro_rules! worded {
@@ -116,8 +117,11 @@ impl Setting {
     }
 
     pub(super) fn refusal(&self, text: &str) -> Failure {
-        let values = (self.values)();
-        Failure::Broken(format!("{} kann nicht {text:?} sein; möglich ist: {values}", self.name))
+        let why = match has_wrong_check_digits(text) {
+            true => WRONG_IBAN.to_owned(),
+            false => format!("möglich ist: {}", (self.values)()),
+        };
+        Failure::Broken(format!("{} kann nicht {text:?} sein; {why}", self.name))
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::model::{Basisseite, SatzEinheit, Schema, Schritt, SchrittZeile, Schrittregel, Wirkung, after};
 use super::rate::plain;
 use super::values::{Merkmal, grid};
-use crate::rules::error::{Checked, Code, PositionErrors, Refusal, refuse_if, required};
+use crate::rules::error::{Checked, Code, Refusal, Refusals, refuse_if, required};
 use crate::rules::fixed::Zahl;
 
 /// Largest value, basis or rate: products of three of them and a weight stay exact.
@@ -16,7 +16,7 @@ const ROWS_MAX: usize = 2_000;
 
 /// A scheme with what its steps do not say filled in, and the rows of its tables in order. Refused with all mistakes at once.
 pub fn check(mut schema: Schema, merkmale: &BTreeMap<String, Merkmal>) -> Checked<Schema> {
-    let mut errors = PositionErrors::default();
+    let mut errors = Refusals::default();
     let stellen = schema.preis_stellen;
     let message = "Ein Preis hat 2 bis 4 Nachkommastellen.";
     errors.keep(refuse_if(!(2..=4).contains(&stellen), Code::WertUngueltig, "preis_stellen", message));

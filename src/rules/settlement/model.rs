@@ -71,7 +71,7 @@ choice! {
 }
 
 choice! {
-    /// Over which quantity goods come into the stock (D29h).
+    /// Over which quantity goods come into the stock (D29b).
     pub enum Bestand {
         Netto = "netto",
         Brutto = "brutto",
