@@ -21,15 +21,28 @@ pub fn explain(name: &str, shape: &mut Value) {
 }
 
 pub fn meaning(shape: &str, field: &str) -> Option<&'static str> {
-    let is_own = |(word, _): &&(&str, &str)| word.split_once('.') == Some((shape, field));
-    let own = rohwaren::WOERTER.iter().find(is_own).map(|(_, meaning)| *meaning);
-    own.or_else(|| find(WOERTER, shape, field)).or_else(|| find(rohwaren::WOERTER, shape, field))
+    let tables = [WOERTER, rohwaren::WOERTER];
+    let own = tables.iter().find_map(|words| of_shape(words, shape, field));
+    own.or_else(|| tables.iter().find_map(|words| of_any(words, field)))
 }
 
 /// The meaning of a field in a table of words: that of its shape, else that of the field alone.
 pub fn find(words: &[(&str, &'static str)], shape: &str, field: &str) -> Option<&'static str> {
-    let own = words.iter().find(|(word, _)| word.split_once('.') == Some((shape, field)));
-    own.or_else(|| words.iter().find(|(word, _)| *word == field)).map(|(_, meaning)| *meaning)
+    of_shape(words, shape, field).or_else(|| of_any(words, field))
+}
+
+/// The first row of this shape, or of all whose names begin so: `Abrechnung*.nummer`.
+fn of_shape(words: &[(&str, &'static str)], shape: &str, field: &str) -> Option<&'static str> {
+    let is_own = |(word, _): &&(&str, &str)| {
+        word.split_once('.').is_some_and(|(of, name)| {
+            name == field && of.strip_suffix('*').map_or(of == shape, |begin| shape.starts_with(begin))
+        })
+    };
+    words.iter().find(is_own).map(|(_, meaning)| *meaning)
+}
+
+fn of_any(words: &[(&str, &'static str)], field: &str) -> Option<&'static str> {
+    words.iter().find(|(word, _)| *word == field).map(|(_, meaning)| *meaning)
 }
 
 const WOERTER: &[(&str, &str)] = &[
@@ -363,8 +376,6 @@ const WOERTER: &[(&str, &str)] = &[
     ("Barverkauf.menge", "Menge; negativ auf Stornobons."),
     ("Bewegung.menge", "Menge mit Vorzeichen, in der Einheit des Artikels."),
     ("ItemEingabe.menge", "Menge; mit wiegung_id ist sie ohne Angabe deren Nettogewicht."),
-    ("KontraktPosition.menge", "Vereinbarte Menge dieser Position."),
-    ("mengenart", "Art der Mengenvereinbarung."),
     ("message", "Deutscher Satz, der sagt, was zu tun ist."),
     ("mhd", "Mindesthaltbarkeitsdatum."),
     ("mime_type", "Typ der Datei."),
@@ -404,15 +415,7 @@ const WOERTER: &[(&str, &str)] = &[
     ("plz", "Postleitzahl."),
     ("position", "Platz in der Reihenfolge, ab 1."),
     ("positionen", "Die Positionen; bei Belegen nur in der Antwort auf einen einzelnen."),
-    ("KontraktAenderung.positionen", "Alle Positionen, die der Kontrakt danach haben soll, jede ganz."),
-    (
-        "KontraktPositionNeu.menge",
-        "Vereinbarte Menge dieser Position, in gesamtmenge_einheit, sonst der des Artikels.",
-    ),
-    ("KontraktPositionNeu.preis", "Vereinbarter Preis netto je Einheit."),
     ("preis", "Verkaufspreis netto je Einheit."),
-    ("KontraktPosition.preis", "Vereinbarter Preis netto."),
-    ("preis_je_t", "Preis je Tonne netto."),
     ("produktions_datum", "Tag der Produktion."),
     ("rabatt_prozent", "Rabatt der Position."),
     (
