@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::blatt::DrawError;
-use crate::rules::error::{Code, PositionErrors, Refusal};
+use crate::rules::error::{Code, Refusal, Refusals};
 use crate::rules::fixed::TooLarge;
 
 /// Why a piece of work has no result.
@@ -52,7 +52,7 @@ impl Failure {
 }
 
 /// Keeps what is wrong with the position at `path`, if the client can put it right; any other failure ends the request.
-pub fn keep_refused<T>(errors: &mut PositionErrors, result: Result<T>, path: &str) -> Result<Option<T>> {
+pub fn keep_refused<T>(errors: &mut Refusals, result: Result<T>, path: &str) -> Result<Option<T>> {
     match result {
         Err(Failure::Refused(refusal)) => Ok(errors.keep(Err(refusal.below(path)))),
         result => result.map(Some),

@@ -9,7 +9,7 @@ use crate::eingabe;
 use crate::failure::Result;
 use crate::http::wire::{Gewicht, Int, Liste, OneOf, Text};
 use crate::rules::day::{Day, Instant};
-use crate::rules::error::{Checked, Hints, PositionErrors, required};
+use crate::rules::error::{Checked, Hints, Refusals, required};
 use crate::rules::fixed::{Price, Zahl};
 use crate::rules::settlement::{
     Abrechnung, Basisseite, Bestand, Fehlt, Grenze, Grenzfolge, Mittelung, SatzEinheit, Schema, Schritt,
@@ -204,7 +204,7 @@ pub struct Gespeichert {
 impl SchemaEingabe {
     /// What it computes; what every scheme must say is asked for, with all mistakes at once.
     pub fn inhalt(&self) -> Result<Schema> {
-        let mut errors = PositionErrors::default();
+        let mut errors = Refusals::default();
         let mut grenzen = Vec::new();
         for (index, grenze) in self.grenzen.iter().flatten().enumerate() {
             let read = grenze.grenze().map_err(|refusal| refusal.below(&format!("grenzen[{index}]")));

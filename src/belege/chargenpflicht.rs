@@ -6,7 +6,7 @@ use crate::artikel;
 use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::rules::document::{BelegTyp, Lagerrolle, Seite};
-use crate::rules::error::PositionErrors;
+use crate::rules::error::Refusals;
 use crate::tenants::{ChargeAutomatik, Einstellungen};
 
 /// Whether an item of a tracked article must tell of its batch whatever covers it (D8).
@@ -30,7 +30,7 @@ pub fn check_batches(
     einstellungen: &Einstellungen,
     positions: &[BelegPosition],
 ) -> Result<()> {
-    let mut errors = PositionErrors::default();
+    let mut errors = Refusals::default();
     for position in positions.iter().filter(|p| !p.charge_gesendet && !p.tells_of_batch()) {
         let Some(artikel_id) = position.artikel_id else { continue };
         let must_tell = must_tell(typ, einstellungen, position.menge.is_negative(), position.lager_buchen);

@@ -19,7 +19,7 @@ use crate::failure::{Result, keep_refused};
 use crate::kontrakte::{self, KontraktBezug};
 use crate::rules::day::DayTime;
 use crate::rules::document::{BelegTyp, Lagerrolle, Seite};
-use crate::rules::error::{Code, HintCode, Hints, PositionErrors, Refusal, refuse_if, required};
+use crate::rules::error::{Code, HintCode, Hints, Refusal, Refusals, refuse_if, required};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::price::{line_total, tier_price};
 use crate::rules::stammdaten::ArtikelStatus;
@@ -35,7 +35,7 @@ pub fn resolve(
     items: Vec<NewItem>,
     hints: &mut Hints,
 ) -> Result<Vec<BelegPosition>> {
-    let mut errors = PositionErrors::default();
+    let mut errors = Refusals::default();
     let mut positions = Vec::with_capacity(items.len());
     let mut anteile = Anteile::of(context, &items);
     let mut named = AllNamed::default();

@@ -18,7 +18,7 @@ use crate::db::tx::WriteTx;
 use crate::failure::Result;
 use crate::http::reply::Reply;
 use crate::kunden;
-use crate::rules::error::{Code, PositionErrors, Refusal};
+use crate::rules::error::{Code, Refusal, Refusals};
 use crate::rules::plausible::is_email;
 use crate::rules::verweis::parse_uuid;
 use crate::versand::{self, Anlage, Brief, Ergebnis, Worte};
@@ -102,7 +102,7 @@ fn by_hand(ask: &Ask, beleg: &Beleg, (to, subject, text): (&str, &str, &str), ba
 
 /// What was typed, all mistakes at once: addresses, subject and text.
 fn typed(ask: &Ask) -> Result<(Vec<String>, String, String)> {
-    let mut mistakes = PositionErrors::default();
+    let mut mistakes = Refusals::default();
     let wrong = |field: &str, message: &str| Refusal::field(Code::WertUngueltig, field, message);
     let to: Vec<String> =
         ask.field("an").split([',', ';', ' ', '\n']).filter(|to| !to.is_empty()).map(str::to_owned).collect();

@@ -14,7 +14,7 @@ use crate::http::reply::Reply;
 use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
 use crate::rules::deed::{Art, Deed, Tat};
-use crate::rules::error::{Code, PositionErrors, Refusal};
+use crate::rules::error::{Code, Refusal, Refusals};
 use crate::rules::plausible::{WRONG_IBAN, has_wrong_check_digits};
 use crate::tenants::firma::ANGABEN;
 use crate::tenants::{self, CurrentSetting, Logo, SETTINGS, Setting, firma};
@@ -213,7 +213,7 @@ fn not_taken(setting: &Setting, text: &str) -> Box<Refusal> {
 
 /// Changes the settings of a form; a value that cannot be is refused at its field.
 fn change(ask: &Ask, group: Group, page: &str, logo: Option<Option<Vec<u8>>>) -> Result<HouseChange> {
-    let (mut changes, mut mistakes) = (Vec::new(), PositionErrors::default());
+    let (mut changes, mut mistakes) = (Vec::new(), Refusals::default());
     for setting in group.iter().filter(|setting| setting.name != LOGO && ask.is_sent(setting.name)) {
         let text = ask.field(setting.name).to_owned();
         mistakes.keep(if setting.takes(&text) { Ok(()) } else { Err(not_taken(setting, &text)) });

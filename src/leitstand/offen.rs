@@ -19,7 +19,7 @@ use crate::http::route::Method;
 use crate::listing::Records;
 use crate::rules::day::Day;
 use crate::rules::document::{BelegTyp, Seite};
-use crate::rules::error::{Code, PositionErrors, Refusal};
+use crate::rules::error::{Code, Refusal, Refusals};
 use crate::rules::fixed::Money;
 use crate::rules::verweis::parse_uuid;
 
@@ -184,7 +184,7 @@ pub fn settle(ask: &Ask) -> Result<FirmaChange> {
         count => format!("{count} Belege sind erledigt."),
     };
     Ok(Box::new(move |tx| {
-        let (mut refused, mut notes) = (PositionErrors::default(), vec![done.clone()]);
+        let (mut refused, mut notes) = (Refusals::default(), vec![done.clone()]);
         for (id, change) in &changes {
             match change(tx) {
                 Err(Failure::Refused(refusal)) => {

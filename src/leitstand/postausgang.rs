@@ -16,7 +16,7 @@ use crate::rules::bytes::hex;
 use crate::rules::changed::Changed;
 use crate::rules::choice::Choice;
 use crate::rules::deed::{Art, Deed, Tat};
-use crate::rules::error::{Checked, Code, PositionErrors, Refusal};
+use crate::rules::error::{Checked, Code, Refusal, Refusals};
 use crate::rules::plausible::is_email;
 use crate::versand::{self, Brief, PLACEHOLDERS, Postausgang, Verschluesselung};
 
@@ -150,7 +150,7 @@ fn changed(old: Option<&Postausgang>, new: Option<&Postausgang>) -> Vec<Changed>
 /// The mail server as it was entered, all mistakes at once; none where its name is blank.
 fn typed(ask: &Ask, old: Option<&Postausgang>) -> Result<Option<Postausgang>> {
     let Some(server) = ask.filled("server") else { return Ok(None) };
-    let mut mistakes = PositionErrors::default();
+    let mut mistakes = Refusals::default();
     let port: Option<u16> = ask.field("port").parse().ok().filter(|port| *port > 0);
     let port = mistakes.keep(port.ok_or_else(|| wrong("port", "Ein Port ist eine Zahl von 1 bis 65535.")));
     let kind = Verschluesselung::parse(ask.field("verschluesselung"));

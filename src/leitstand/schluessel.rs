@@ -17,7 +17,7 @@ use crate::gate::quota::DAILY_LIMIT;
 use crate::http::reply::Reply;
 use crate::rules::bytes::hex;
 use crate::rules::day::{Day, Instant};
-use crate::rules::error::{Code, PositionErrors, Refusal};
+use crate::rules::error::{Code, Refusal, Refusals};
 
 const DAYS_IN_PICTURE: i64 = 14;
 
@@ -153,7 +153,7 @@ fn most(ask: &Ask) -> Option<u32> {
 /// What the form grants; all of its mistakes at once.
 fn grant_of(ask: &Ask) -> Result<Grant> {
     let refused = |feld, message: String| Refusal::field(Code::WertUngueltig, feld, message);
-    let mut mistakes = PositionErrors::default();
+    let mut mistakes = Refusals::default();
     let label = mistakes.keep(key_changes::label(ask.field("bezeichnung")).ok_or_else(|| {
         refused(
             "bezeichnung",

@@ -12,7 +12,7 @@ use crate::biozertifikate;
 use crate::chargen::{self, Bewegung, Buchung, Charge, Gebucht, Inventur, Ursache};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result, keep_refused};
-use crate::rules::error::{Checked, Code, HintCode, Hints, PositionErrors, Refusal, refuse_if, required};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, Refusals, refuse_if, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::{weight, yield_is_doubtful};
 use crate::rules::stammdaten::EingangQuelle;
@@ -22,7 +22,7 @@ use crate::tenants;
 /// Books an order that is done; the movements, for the confirmation.
 pub fn complete(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hints) -> Result<Vec<Bewegung>> {
     let (inputs, outputs) = (sql::inputs(tx, auftrag.id)?, sql::outputs(tx, auftrag.id)?);
-    let mut errors = PositionErrors::default();
+    let mut errors = Refusals::default();
     for (index, line) in inputs.iter().enumerate() {
         keep_refused(&mut errors, check_input(tx, line), &format!("inputs[{index}]"))?;
     }

@@ -14,7 +14,7 @@ use crate::chargen;
 use crate::db::tx::WriteTx;
 use crate::failure::{Result, keep_refused};
 use crate::rules::day::DayTime;
-use crate::rules::error::{Checked, Code, Hints, PositionErrors, Refusal, refuse_if, required};
+use crate::rules::error::{Checked, Code, Hints, Refusal, Refusals, refuse_if, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::PaStatus;
 
@@ -76,7 +76,7 @@ pub fn change(
 
 /// Notes what went in and came out, line by line; all that is wrong is said at once.
 fn note_quantities(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, change: StatusChange) -> Result<()> {
-    let mut errors = PositionErrors::default();
+    let mut errors = Refusals::default();
     let (inputs, outputs) = (sql::inputs(tx, auftrag.id)?, sql::outputs(tx, auftrag.id)?);
     check_size(&inputs, &change)?;
     let (mut named, mut split) = (BTreeSet::new(), BTreeSet::new());

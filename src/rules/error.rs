@@ -304,29 +304,40 @@ pub fn required<T>(value: Option<T>, feld: &str) -> Checked<T> {
     value.ok_or_else(missing)
 }
 
-/// Refusals that the details of an answer name at most.
+/// Refusals of one body that are kept and named at most.
 const ERRORS_MAX: usize = 1_000;
 
 /// The refusals of all fields or positions of one body, collected so that a client sees them at once.
 #[derive(Debug, Default)]
-pub struct PositionErrors(Vec<Refusal>);
+pub struct Refusals {
+    kept: Vec<Refusal>,
+    /// Those that their details name among them.
+    count: usize,
+}
 
-impl PositionErrors {
+impl Refusals {
     /// Keeps the value, or remembers why there is none.
     pub fn keep<T>(&mut self, result: Checked<T>) -> Option<T> {
-        result.map_err(|refusal| self.0.push(*refusal)).ok()
+        result.map_err(|refusal| self.add(*refusal)).ok()
+    }
+
+    fn add(&mut self, refusal: Refusal) {
+        if self.count < ERRORS_MAX {
+            self.count += refusal.fehler.len().max(1);
+            self.kept.push(refusal);
+        }
     }
 
     /// Nothing was refused, or the first refusal with all of them in its details.
     pub fn into_result(self) -> Checked<()> {
-        let fehler = self.0.iter().flat_map(Refusal::each).take(ERRORS_MAX).collect();
-        self.0.into_iter().next().map_or(Ok(()), |first| Err(Box::new(Refusal { fehler, ..first })))
+        let fehler = self.kept.iter().flat_map(Refusal::each).take(ERRORS_MAX).collect();
+        self.kept.into_iter().next().map_or(Ok(()), |first| Err(Box::new(Refusal { fehler, ..first })))
     }
 
     /// The same of fields that could not be read, where a single one needs no list.
-    pub fn into_checked(mut self) -> Checked<()> {
-        match self.0.len() {
-            1 => self.0.pop().map_or(Ok(()), |only| Err(Box::new(only))),
+    pub fn into_result_of_fields(mut self) -> Checked<()> {
+        match self.kept.len() {
+            1 => self.kept.pop().map_or(Ok(()), |only| Err(Box::new(only))),
             _ => self.into_result(),
         }
     }

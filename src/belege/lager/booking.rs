@@ -13,7 +13,7 @@ use crate::belege::model::{Beleg, BelegPosition};
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
 use crate::rules::document::Seite;
-use crate::rules::error::{HintCode, Hints, PositionErrors};
+use crate::rules::error::{HintCode, Hints, Refusals};
 use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{Bezug, Portion, PositionKey, Role, Search, SentPosition};
 
@@ -37,7 +37,7 @@ pub struct Booking<'r> {
     pub walked: HashMap<(Gruppe, Search, bool), Option<Uuid>>,
     /// A position of the document has met something.
     pub has_met: bool,
-    pub errors: PositionErrors,
+    pub errors: Refusals,
     pub hints: &'r mut Hints,
 }
 

@@ -32,7 +32,7 @@ use crate::chargen::{self, Bewegung, Buchung, Charge, Gebucht, Inventur, Ursache
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::rules::document::Seite;
-use crate::rules::error::{Code, Hints, PositionErrors, Refusal};
+use crate::rules::error::{Code, Hints, Refusal, Refusals};
 use crate::rules::fixed::{Quantity, sums};
 use crate::rules::pairing::{Pairing, created};
 use booking::{Booking, moving, place, role};
@@ -66,7 +66,7 @@ pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Res
         bezuege: RefCell::default(),
         walked: HashMap::new(),
         has_met: false,
-        errors: PositionErrors::default(),
+        errors: Refusals::default(),
         hints,
     };
     if let Some((old, positions)) = change.withdrawn {

@@ -22,7 +22,7 @@ use uuid::Uuid;
 use super::json::Json;
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, Instant};
-use crate::rules::error::{Checked, Code, HintCode, PositionErrors};
+use crate::rules::error::{Checked, Code, HintCode, Refusals};
 use crate::rules::verweis::{Verweis, parse_uuid};
 
 /// Longest text of an ordinary field, in characters (D18).
@@ -90,7 +90,7 @@ macro_rules! eingabe {
                 at: &mut $crate::http::wire::At<'_>,
             ) -> $crate::rules::error::Checked<$name> {
                 let mut body = $name::default();
-                let mut refused = $crate::rules::error::PositionErrors::default();
+                let mut refused = $crate::rules::error::Refusals::default();
                 let members = $crate::http::wire::members(json, at)?;
                 for (key, value) in members {
                     match $crate::http::wire::meant(key, members, Self::FIELDS, at) {
@@ -109,7 +109,7 @@ macro_rules! eingabe {
                         }
                     }
                 }
-                refused.into_checked()?;
+                refused.into_result_of_fields()?;
                 Ok(body)
             }
         }
@@ -160,10 +160,10 @@ impl<T: FromJson, const MAX: usize> FromJson for Liste<T, MAX> {
         if elements.len() > MAX {
             return at.refuse(Code::WertUngueltig, format!("Die Liste darf höchstens {MAX} Einträge haben."));
         }
-        let mut refused = PositionErrors::default();
+        let mut refused = Refusals::default();
         let mut read = |(index, element)| refused.keep(at.element(index, |at| T::from_json(element, at)));
         let values = elements.iter().enumerate().filter_map(&mut read).collect();
-        refused.into_checked()?;
+        refused.into_result_of_fields()?;
         Ok(values)
     }
 }
