@@ -156,7 +156,9 @@ fn of_new(folder: &Folder) -> Result<(), String> {
 
 /// The executable of now refuses what the next one wrote, changes nothing of it, and takes its copy of before.
 fn older_touches_nothing(folder: &Folder) -> Result<(), String> {
-    let newer = format!("the database has schema {NEXT}, this partnerd knows {NOW}: use the newer partnerd");
+    let newer = format!(
+        "die Datenbank hat Stand {NEXT}, dieses partnerd kennt {NOW}: das neuere Programm benutzen, das sie schrieb"
+    );
     for command in [&["migrate"][..], &["serve", "--listen", "127.0.0.1:0"], &["check"], &["tenant", "list"]]
     {
         let output = folder.run(command);
