@@ -1764,6 +1764,10 @@ create table annahmeschein (
   external_ref         text,
   anfrage_sha256       blob,                   -- the creating request, normalised; null: imported
   el_beleg_id          blob,                   -- the EL that was made with it
+  schema_id            blob,                   -- how it is settled (D29b); null: as D23 says
+  schema_version       integer,                -- the version that netto_menge_kg follows from
+  sperrgruende         text,                   -- JSON: why it waits for a person (D29d); null: it does not
+  ist_vorlaeufig       integer not null default 0 check (ist_vorlaeufig in (0, 1)), -- 1: the mean of a partie will hold (D29e)
   storno_grund         text,
   angelegt_am          integer not null,
   primary key (tenant_id, id),
@@ -1773,7 +1777,9 @@ create table annahmeschein (
   foreign key (tenant_id, wiegung_id) references wiegung (tenant_id, id),
   foreign key (tenant_id, kontrakt_id) references kontrakt (tenant_id, id),
   foreign key (tenant_id, biozertifikat_id) references biozertifikat (tenant_id, id),
-  foreign key (tenant_id, el_beleg_id) references beleg (tenant_id, id)
+  foreign key (tenant_id, el_beleg_id) references beleg (tenant_id, id),
+  foreign key (tenant_id, schema_id, schema_version)
+    references abrechnungsschema_version (tenant_id, schema_id, version)
 ) strict, without rowid;
 -- A repeated request finds the note that the first one made (D19).
 create unique index annahmeschein_external_ref on annahmeschein (tenant_id, external_ref)
@@ -1787,7 +1793,33 @@ create index annahmeschein_artikel on annahmeschein (tenant_id, artikel_id) wher
 create index annahmeschein_wiegung on annahmeschein (tenant_id, wiegung_id) where wiegung_id is not null;
 create index annahmeschein_kontrakt on annahmeschein (tenant_id, kontrakt_id) where kontrakt_id is not null;
 create index annahmeschein_zertifikat on annahmeschein (tenant_id, biozertifikat_id) where biozertifikat_id is not null;
+create index annahmeschein_gesperrt on annahmeschein (tenant_id, lieferdatum desc, id) where sperrgruende is not null;
+create index annahmeschein_schema on annahmeschein (tenant_id, schema_id, schema_version) where schema_id is not null;
 create index annahmeschein_el on annahmeschein (tenant_id, el_beleg_id) where el_beleg_id is not null;
+
+-- What was measured of a note (D29a), and why a person ended its lock (D29d). Nothing of it is changed or deleted.
+create table annahme_analyse (
+  tenant_id        integer not null,
+  annahmeschein_id blob not null,
+  version          integer not null check (version > 0), -- counts both, from 1
+  am               integer not null,
+  key_id           text,                       -- `person 3`
+  quelle           text check (quelle = 'annahme' or quelle = 'labor' or quelle = 'nachanalyse'), -- null: a release
+  geraet           text,                       -- with which it was measured
+  probe_nr         text,
+  werte            text not null,              -- JSON: [{merkmal, wert}]; the newest value of each counts
+  grund            text,                       -- of a release
+  sperrgruende     text,                       -- JSON: the locks that it ended
+  schema_id        blob,                       -- the scheme that it named
+  primary key (tenant_id, annahmeschein_id, version),
+  check ((quelle is null) = (grund is not null)),
+  foreign key (tenant_id, annahmeschein_id) references annahmeschein (tenant_id, id),
+  foreign key (tenant_id, schema_id) references abrechnungsschema (tenant_id, id)
+) strict, without rowid;
+create trigger annahme_analyse_bleibt before update on annahme_analyse
+  begin select raise(abort, 'annahme_analyse is append-only'); end;
+create trigger annahme_analyse_nie_loeschen before delete on annahme_analyse
+  begin select raise(abort, 'annahme_analyse is append-only'); end;
 
 -- The state of a note and the one that it should have (D21a): it is settled where an import says so, and while final
 -- invoices have met all goods of its EL that were not returned, and some have.

@@ -67,7 +67,7 @@ fn row(zellen: Vec<String>) -> Zeile {
     Zeile { zellen: zellen.into_iter().map(Wert::Text).collect(), summe: false }
 }
 
-fn number(zahl: Zahl) -> String {
+pub fn number(zahl: Zahl) -> String {
     plain(zahl).replace('.', ",").replace('-', "−")
 }
 

@@ -2,11 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use uuid::Uuid;
+
 use super::model::{Kopf, WertEingabe};
 use super::sql;
+use crate::db::list::Page;
 use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
+use crate::rules::day::Day;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
+use crate::rules::fixed::Zahl;
 use crate::rules::settlement::{Merkmal, SHIPPED, Schema, Werte, rounded};
 
 /// A version of a scheme with what it computes.
@@ -20,6 +25,56 @@ impl Gueltig {
         let schema = serde_json::from_str(&sql::inhalt(tx, &kopf)?)?;
         Ok(Gueltig { kopf, schema })
     }
+}
+
+/// The version of a scheme that holds on a day of delivery.
+pub fn on_day(tx: &Tx<'_>, id: Uuid, day: Day) -> Result<Option<Gueltig>> {
+    sql::find_valid(tx, id, day)?.map(|kopf| Gueltig::read(tx, kopf)).transpose()
+}
+
+/// A version that a note was computed with.
+pub fn of_version(tx: &Tx<'_>, id: Uuid, version: i64) -> Result<Gueltig> {
+    let gone = || Failure::Broken(format!("version {version} of the scheme {id} is gone"));
+    Gueltig::read(tx, sql::find(tx, id, Some(version))?.ok_or_else(gone)?)
+}
+
+/// How a delivery of an article is settled (D29b): by the scheme that is named, else by the only one that holds on its day.
+pub fn of_delivery(tx: &Tx<'_>, artikel: Uuid, day: Day, nummer: Option<&str>) -> Result<Option<Gueltig>> {
+    let Some(nummer) = nummer else { return only(tx, artikel, day) };
+    let unknown = || {
+        let message = format!("Das Schema {nummer} gibt es nicht. Bitte die Nummer prüfen.");
+        Refusal::field(Code::SchemaNichtGefunden, "schema", message)
+    };
+    let id = sql::id_of(tx, nummer)?.ok_or_else(unknown)?;
+    let kopf = sql::find_valid(tx, id, day)?;
+    let articles = kopf.as_ref().map(|kopf| sql::articles(tx, kopf)).transpose()?.unwrap_or_default();
+    let fits = kopf.filter(|_| articles.iter().any(|(id, _)| *id == artikel));
+    let does_not_fit = || {
+        let message = format!(
+            "Das Schema {nummer} gilt am {} nicht für diesen Artikel. Bitte ein anderes nennen.",
+            day.german()
+        );
+        Refusal::field(Code::SchemaPasstNicht, "schema", message)
+    };
+    Gueltig::read(tx, fits.ok_or_else(does_not_fit)?).map(Some)
+}
+
+/// Numbers of schemes that a refusal names.
+const NAMED_MAX: u32 = 10;
+
+fn only(tx: &Tx<'_>, artikel: Uuid, day: Day) -> Result<Option<Gueltig>> {
+    let page = Page { limit: Some(NAMED_MAX), offset: 0 };
+    let mut valid = sql::list(tx, Some(day), Some(artikel), page)?.rows;
+    if valid.len() > 1 {
+        let numbers: Vec<&str> = valid.iter().map(|kopf| kopf.nummer.as_str()).collect();
+        let message = format!(
+            "Am {} gelten für diesen Artikel mehrere Schemata ({}). Bitte schema angeben.",
+            day.german(),
+            numbers.join(", ")
+        );
+        return Err(Refusal::field(Code::SchemaMehrdeutig, "schema", message).into());
+    }
+    valid.pop().map(|kopf| Gueltig::read(tx, kopf)).transpose()
 }
 
 /// What can be measured: what is shipped, and what the company added.
@@ -45,9 +100,12 @@ pub fn measured(tx: &Tx<'_>, sent: &[WertEingabe], hints: &mut Hints) -> Result<
         let wert = required(sent.wert, "wert").map_err(|refusal| refusal.below(&path))?;
         let message = format!("Das Merkmal {code} gibt es nicht. Bitte den Code prüfen.");
         let unknown = || Refusal::field(Code::MerkmalNichtGefunden, format!("{path}.merkmal"), message);
-        let stellen = merkmale.get(&code).ok_or_else(unknown)?.stellen;
+        let merkmal = merkmale.get(&code).ok_or_else(unknown)?;
+        let stellen = merkmal.stellen;
         let feld = format!("{path}.wert");
         refuse_if(wert.is_negative(), Code::WertUngueltig, &feld, "Ein Messwert ist nicht kleiner als 0.")?;
+        let is_too_much = merkmal.einheit == "%" && wert > Zahl::whole(100);
+        refuse_if(is_too_much, Code::WertUngueltig, &feld, "Mehr als 100 % gibt es nicht.")?;
         let stored = rounded(wert, stellen);
         if stored != wert {
             let message = format!("{code} wurde auf {stellen} Nachkommastellen gerundet: {stored}.");

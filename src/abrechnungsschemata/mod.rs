@@ -1,6 +1,7 @@
 //! Schemes of settlement (D29): what of a delivery is measured, deducted, added and charged, from which day on.
 //!
-//! `gueltig` reads a version and what can be measured, `create` stores versions, `import` brings them in files, `blatt` draws the table that is handed out.
+//! `gueltig` reads a version and what can be measured, `create` stores versions, `import` brings them in files, `blatt` draws the table that is handed out,
+//! `zeilen` the rows of a note that was settled.
 
 mod blatt;
 mod create;
@@ -8,11 +9,11 @@ mod gueltig;
 mod import;
 mod model;
 mod sql;
+mod zeilen;
 
-pub use gueltig::{Gueltig, measured, merkmale};
+pub use gueltig::{Gueltig, measured, merkmale, of_delivery, of_version, on_day};
 pub use model::{Kopf, WertEingabe};
-
-use uuid::Uuid;
+pub use zeilen::table;
 
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
@@ -156,7 +157,7 @@ fn probe(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
             sql::find(tx, id, Some(version))?.ok_or_else(missing)?
         }
         (None, None) => sql::find_valid(tx, id, tx.today())?.unwrap_or(newest),
-        (None, Some(day)) => valid(tx, id, day)?,
+        (None, Some(day)) => sql::find_valid(tx, id, day)?.ok_or_else(|| not_valid(day))?,
     };
     let Gueltig { kopf, schema } = Gueltig::read(tx, kopf)?;
     let werte = measured(tx, probe.werte.as_deref().unwrap_or_default(), &mut hinweise)?;
@@ -166,9 +167,7 @@ fn probe(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::ok(&answer)?.about(id))
 }
 
-/// The version of a scheme that holds on a day of delivery.
-fn valid(tx: &Tx<'_>, id: Uuid, day: Day) -> Result<Kopf> {
+fn not_valid(day: Day) -> Box<Refusal> {
     let message = format!("Am {day} gilt keine Version dieses Schemas. Bitte das Lieferdatum prüfen.");
-    let missing = || Refusal::field(Code::WertUngueltig, "lieferdatum", message);
-    Ok(sql::find_valid(tx, id, day)?.ok_or_else(missing)?)
+    Refusal::field(Code::WertUngueltig, "lieferdatum", message)
 }

@@ -2,8 +2,11 @@
 //! cent and kg.
 
 use super::model::Annahmeschein;
+use super::qualitaet;
+use crate::abrechnungsschemata;
 use crate::blatt::numbers::german;
 use crate::blatt::{Abschnitt, Abzug, Angabe, Blatt, Tabelle, Wert, Zeile};
+use crate::db::columns::Json;
 use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::rules::day::Day;
@@ -25,7 +28,7 @@ pub fn annahmeschein(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Blatt> {
         absender: tenants::absender(tx, &firma, staat)?,
         anschrift: anschrift.unwrap_or_default(),
         angaben: angaben(tx, schein, partner.map(|partner| partner.kundennr))?,
-        abschnitte: abschnitte(schein)?,
+        abschnitte: abschnitte(tx, schein)?,
         aufdruck: tenants::aufdruck(tx)?,
         erechnung: None,
     })
@@ -44,15 +47,36 @@ fn angaben(tx: &Tx<'_>, schein: &Annahmeschein, kundennr: Option<String>) -> Res
         ("Kontrakt", kontrakt),
         ("Lieferschein", schein.el_beleg_nummer.clone()),
         ("Ihre Charge", schein.fremde_charge_nr.clone()),
+        (
+            "Schema",
+            schein
+                .schema
+                .as_ref()
+                .zip(schein.schema_version)
+                .map(|(nummer, nr)| format!("{nummer}, Version {nr}")),
+        ),
     ];
     Ok(known.into_iter().filter_map(|(name, wert)| Some(Angabe::new(name, wert?))).collect())
 }
 
-fn abschnitte(schein: &Annahmeschein) -> Result<Vec<Abschnitt>> {
+fn abschnitte(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Vec<Abschnitt>> {
     let mut abschnitte = Vec::new();
-    abschnitte.extend(abrechnung(schein)?.map(Abschnitt::Tabelle));
-    abschnitte.extend(preis(schein).map(Abschnitt::Tabelle));
-    let bemerkung: Vec<String> = schein.bemerkung.iter().cloned().collect();
+    match qualitaet::rechnung(tx, schein)? {
+        Some(rechnung) => {
+            let ware = schein.artikel_bezeichnung.clone().unwrap_or_else(|| "Rohware".to_owned());
+            abschnitte.push(Abschnitt::Tabelle(abrechnungsschemata::table(ware, &rechnung)));
+        }
+        None => {
+            abschnitte.extend(abrechnung(schein)?.map(Abschnitt::Tabelle));
+            abschnitte.extend(preis(schein).map(Abschnitt::Tabelle));
+        }
+    }
+    let mut bemerkung: Vec<String> = schein.bemerkung.iter().cloned().collect();
+    let locks = schein.sperrgruende.iter().flat_map(|Json(befunde)| befunde);
+    bemerkung.extend(locks.map(|befund| format!("Zu klären: {}", qualitaet::said(befund))));
+    if schein.vorlaeufig {
+        bemerkung.push("Vorläufig: abgerechnet wird nach dem Mittel der Partie.".to_owned());
+    }
     abschnitte.push(Abschnitt::Text { ueberschrift: None, absaetze: bemerkung });
     abschnitte.push(Abschnitt::Unterschriften(["Annahme", "Anlieferer"].map(str::to_owned).to_vec()));
     Ok(abschnitte)

@@ -6,6 +6,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::model::{Annahmeschein, AnnahmescheinBestaetigung, NewAnnahmeschein};
+use super::qualitaet::{Qualitaet, of_intake, refuse_rejected};
 use super::sql;
 use crate::artikel::{self, Artikel};
 use crate::belege::{NewItem, receive};
@@ -18,10 +19,11 @@ use crate::kunden::{self, Kunde};
 use crate::rules::bytes::fingerprint;
 use crate::rules::day::DayTime;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
-use crate::rules::fixed::Quantity;
+use crate::rules::fixed::{Price, Quantity};
 use crate::rules::number::Reihe;
 use crate::rules::receipt::tonnes;
 use crate::rules::repeat::{Angelegt, Wiederholt};
+use crate::rules::settlement::Bestand;
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::weighing::Richtung;
 use crate::waage::{self, FertigeWiegung};
@@ -67,18 +69,21 @@ pub fn create(
     if let Some(wiegung) = &wiegung {
         note_contradictions(wiegung, &new, kunde.id, &mut hints);
     }
+    let qualitaet = Qualitaet::of(tx, &new, artikel.id, &mut hints)?;
+    let analyse = of_intake(tx, &new, &qualitaet.werte);
     let mut schein = note(tx, new, &kunde, &artikel, wiegung.as_ref(), &mut hints)?;
     check_ranges(&schein)?;
-    for (feld, message) in schein.bases_missing() {
-        hints.add_field(HintCode::BasisFehlt, feld, message);
-    }
-    schein.settle()?;
+    qualitaet.settle(tx, &mut schein, &mut hints)?;
+    refuse_rejected(&schein)?;
     schein.belegnummer = numbers::next(tx, Reihe::Annahmeschein, tx.today().year())?;
     let bewegungen = match el_erzeugen {
-        true => create_el(tx, &mut schein, &artikel, wiegung.as_ref(), &mut hints)?,
+        true => create_el(tx, &mut schein, &artikel, wiegung.as_ref(), &qualitaet, &mut hints)?,
         false => Vec::new(),
     };
     sql::insert(tx, &schein, digest)?;
+    if let Some(analyse) = analyse {
+        sql::insert_analyse(tx, schein.id, &analyse)?;
+    }
     if schein.el_id.is_some() {
         belege::note_receipts(tx, schein.el_id.as_ref())?;
         schein.status = sql::find(tx, schein.id)?.map_or(schein.status, |stored| stored.status);
@@ -235,17 +240,27 @@ pub fn check_ranges(schein: &Annahmeschein) -> Result<()> {
     Ok(())
 }
 
-/// One EL over the net quantity, in t at preis_je_t, so that its sum is netto_betrag (D21a).
+/// One EL over the net quantity, in t at preis_je_t, so that its sum is netto_betrag (D21a). By a scheme it has no price, for
+/// that comes with the settlement, and is over the weight that the scheme says (D29h).
 fn create_el(
     tx: &WriteTx<'_>,
     schein: &mut Annahmeschein,
     artikel: &Artikel,
     wiegung: Option<&FertigeWiegung>,
+    qualitaet: &Qualitaet,
     hints: &mut Hints,
 ) -> Result<Vec<Bewegung>> {
+    let message = "Der Annahmeschein ist gesperrt; so lange gibt es keinen Lieferschein. Bitte ohne el_erzeugen anlegen und \
+                   freigeben lassen.";
+    refuse_if(schein.gesperrt, Code::AnnahmescheinGesperrt, "el_erzeugen", message)?;
     let without_partner = || Failure::Broken("a goods-receipt note without a partner".into());
     let partner_id = schein.partner_id.ok_or_else(without_partner)?;
-    if schein.preis_je_t.is_none() {
+    let schema = qualitaet.gueltig.as_ref().map(|gueltig| &gueltig.schema);
+    let kg = match schema {
+        Some(schema) if schema.bestand == Bestand::Brutto => schein.anliefermenge_kg,
+        _ => schein.netto_menge_kg,
+    };
+    if schein.preis_je_t.is_none() && schema.is_none() {
         let message = "Ohne preis_je_t steht der Lieferschein mit dem Einkaufspreis des Artikels.";
         hints.add_field(HintCode::PreisFehlt, "preis_je_t", message);
     }
@@ -253,9 +268,9 @@ fn create_el(
     let lieferdatum = schein.lieferdatum.map_or_else(|| tx.today(), |DayTime(day)| day);
     let item = NewItem {
         artikel_id: Some(artikel.id),
-        menge: Some(tonnes(schein.netto_menge_kg.unwrap_or_default())),
+        menge: Some(tonnes(kg.unwrap_or_default())),
         einheit: Some("t".to_owned()),
-        ep_netto: schein.preis_je_t,
+        ep_netto: schema.map_or(schein.preis_je_t, |_| Some(Price::ZERO)),
         wiegung_id: schein.wiegung_id,
         kontrakt_id: schein.kontrakt_id,
         charge_id: wiegung.and_then(|wiegung| wiegung.charge_id),
@@ -322,6 +337,9 @@ fn confirmation(
         el_id: schein.el_id,
         el_beleg_nummer: schein.el_beleg_nummer,
         charge_id: schein.charge_id,
+        schema: schein.schema,
+        gesperrt: schein.gesperrt,
+        sperrgruende: schein.sperrgruende,
         lagerbewegungen,
         hinweise,
     }

@@ -7,6 +7,7 @@ mod checks;
 mod create;
 mod import;
 mod model;
+mod qualitaet;
 mod sql;
 mod storno;
 
@@ -27,7 +28,7 @@ use crate::http::reply::Reply;
 use crate::http::route::{Access, Route, Write};
 use crate::http::shape::Answer;
 use crate::import::Import;
-use crate::listing::PageOf;
+use crate::listing::{Listing, PageOf, Records};
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::error::{Code, required};
@@ -35,7 +36,10 @@ use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::repeat::{Angelegt, Wiederholt};
 use crate::rules::scope::Scope;
 use crate::waage::Storno;
-use model::{AnnahmescheinBestaetigung, NewAnnahmeschein, StornoBestaetigung};
+use model::{
+    Analyse, AnalyseBestaetigung, AnnahmescheinBestaetigung, Freigabe, NewAnalyse, NewAnnahmeschein,
+    StornoBestaetigung,
+};
 
 const READ: Access = Access::Scope(Scope::RohwarenRead);
 
@@ -50,6 +54,10 @@ pub const ROUTES: &[Route] = &[
             Param::list_of("status", AnnahmescheinStatus::TEXTS, "nur diese Status, mit Komma getrennt"),
             Param::day("von", "erstes Lieferdatum"),
             Param::day("bis", "letztes Lieferdatum"),
+            Param::uuid("partner_id", "nur von diesem Partner"),
+            Param::uuid("artikel_id", "nur dieser Artikel"),
+            Param::uuid("kontrakt_id", "nur auf diesen Kontrakt"),
+            Param::bool("gesperrt", "nur gesperrte oder nur freie"),
             Param::limit(None),
             Param::OFFSET,
         ])
@@ -62,7 +70,49 @@ pub const ROUTES: &[Route] = &[
     )
     .takes::<NewAnnahmeschein>("AnnahmescheinNeu", &[])
     .gives(&[Answer::created::<AnnahmescheinBestaetigung>(), Answer::ok::<Wiederholt<Annahmeschein>>()])
-    .refuses(&[belege::PARTNER, belege::DATE_AND_ARTICLE, create::REFUSALS]),
+    .refuses(&[belege::PARTNER, belege::DATE_AND_ARTICLE, create::REFUSALS, qualitaet::OF_INTAKE]),
+    Route::each(
+        "/api/v1/annahmescheine/stapel",
+        Scope::RohwarenWrite,
+        "Viele Annahmescheine anlegen",
+        "/api/v1/annahmescheine",
+    ),
+    Route::get("/api/v1/annahmescheine/{id}", READ, "Einen Annahmeschein lesen", get)
+        .gives(&[Answer::ok::<Annahmeschein>()]),
+    Route::get(
+        "/api/v1/annahmescheine/{id}/analysen",
+        READ,
+        "Was gemessen wurde, und Freigaben; die neueste zuerst",
+        get_analysen,
+    )
+    .with_query(&[Param::limit(None), Param::OFFSET])
+    .gives(&[Answer::list::<Analyse>()]),
+    Route::post(
+        "/api/v1/annahmescheine/{id}/analysen",
+        Scope::RohwarenWrite,
+        "Analyse nachtragen; der neueste Wert gilt",
+        post_analyse,
+    )
+    .takes::<NewAnalyse>("AnalyseNeu", &["werte"])
+    .gives(&[Answer::created::<AnalyseBestaetigung>()])
+    .refuses(&[qualitaet::REFUSALS]),
+    Route::put(
+        "/api/v1/annahmescheine/{id}/freigabe",
+        Scope::RohwarenWrite,
+        "Sperre beenden, auf Wunsch mit einem anderen Schema",
+        put_freigabe,
+    )
+    .takes::<Freigabe>("Freigabe", &["grund"])
+    .gives(&[Answer::ok::<AnalyseBestaetigung>()])
+    .refuses(&[
+        qualitaet::REFUSALS,
+        &[
+            Code::SchemaNichtGefunden,
+            Code::SchemaPasstNicht,
+            Code::AnnahmescheinNichtGesperrt,
+            Code::FreigabeUnvollstaendig,
+        ],
+    ]),
     Route::get("/api/v1/annahmescheine/{id}/pdf", READ, "Annahmeschein mit seinen Abzügen als PDF", get_pdf)
         .heavy()
         .gives(&[Answer::other("application/pdf").with(&["etag", "content-disposition"])])
@@ -104,6 +154,14 @@ fn filter(query: &Query) -> Result<Filter<'_>> {
     filter.one_of("s.status", &states);
     filter.when("s.lieferdatum >= :von", ":von", query.day("von")?);
     filter.when("s.lieferdatum <= :bis", ":bis", query.day("bis")?);
+    filter.when("s.partner_id = :partner", ":partner", query.uuid("partner_id")?);
+    filter.when("s.artikel_id = :artikel", ":artikel", query.uuid("artikel_id")?);
+    filter.when("s.kontrakt_id = :kontrakt", ":kontrakt", query.uuid("kontrakt_id")?);
+    match query.bool("gesperrt")? {
+        Some(true) => filter.and("s.sperrgruende is not null"),
+        Some(false) => filter.and("s.sperrgruende is null"),
+        None => {}
+    }
     Ok(filter)
 }
 
@@ -116,6 +174,37 @@ fn post(call: &Call<'_>) -> Result<Write> {
     Ok(Box::new(move |tx| match create::create(tx, new.clone(), hinweise.clone())? {
         Angelegt::Neu(bestaetigung) => Ok(Reply::created(&bestaetigung)?.about(bestaetigung.id)),
         Angelegt::Wiederholt(antwort) => Ok(Reply::ok(&antwort)?.about(antwort.record.id)),
+    }))
+}
+
+fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let schein = found(tx, call.id(WHAT)?)?;
+    Ok(Reply::ok(&schein)?.about(schein.id))
+}
+
+fn get_analysen(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let (page, cut) = call.query.page()?;
+    let id = found(tx, call.id(WHAT)?)?.id;
+    let Records { rows, count } = sql::analysen(tx, id, page)?;
+    let listing = Listing::from_page(rows, usize::try_from(count).unwrap_or_default())?;
+    Ok(Reply::list(listing, cut).about(id))
+}
+
+fn post_analyse(call: &Call<'_>) -> Result<Write> {
+    let (new, hinweise) = call.body::<NewAnalyse>()?;
+    let id = call.id(WHAT)?;
+    Ok(Box::new(move |tx| {
+        let stored = qualitaet::add(tx, found(tx, id)?, new.clone(), hinweise.clone())?;
+        Ok(Reply::created(&stored)?.about(id))
+    }))
+}
+
+fn put_freigabe(call: &Call<'_>) -> Result<Write> {
+    let (freigabe, hinweise) = call.body::<Freigabe>()?;
+    let id = call.id(WHAT)?;
+    Ok(Box::new(move |tx| {
+        let stored = qualitaet::release(tx, found(tx, id)?, &freigabe, hinweise.clone())?;
+        Ok(Reply::ok(&stored)?.about(id))
     }))
 }
 

@@ -4,17 +4,20 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::abrechnungsschemata::WertEingabe;
 use crate::chargen::Bewegung;
+use crate::db::columns::Json;
 use crate::db::record::record;
 use crate::eingabe;
 use crate::failure::Result;
-use crate::http::wire::{Gewicht, Kennung, LongText, OneOf, Text};
+use crate::http::wire::{Gewicht, Kennung, Liste, LongText, OneOf, Text};
 use crate::kunden::KundenId;
 use crate::laender::Staat;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::receipt::{Anlieferung, AnnahmescheinStatus, net_amount, net_quantity};
+use crate::rules::settlement::{Befund, Messwert, Quelle};
 
 record! {
     /// A goods-receipt note (specification, Annahmeschein; what a POST stores besides is shown, too:
@@ -49,6 +52,18 @@ record! {
         biozertifikat_id: Option<i64> = mutable,
         bemerkung: Option<String> = mutable,
         external_ref: Option<String> = fixed,
+        /// Number of the scheme that it is settled by (D29b); null: as D23 says.
+        schema: Option<String> = "sc.nummer",
+        #[serde(skip)]
+        schema_id: Option<Uuid> = mutable,
+        /// The version that its net quantity follows from.
+        schema_version: Option<i64> = mutable,
+        /// It waits for a person.
+        gesperrt: bool = "s.sperrgruende is not null",
+        /// What is against it (D29d); null: nothing.
+        sperrgruende: Option<Json<Vec<Befund>>> = mutable,
+        /// The mean of all that is settled with it will hold instead of its own values (D29e).
+        vorlaeufig: bool = mutable as ist_vorlaeufig,
         storno_grund: Option<String>,
         created_at: Instant = fixed as angelegt_am,
         /// The purchase delivery note that el_erzeugen made.
@@ -78,6 +93,13 @@ impl Annahmeschein {
             schwundfaktor: self.schwundfaktor,
             abzuege: self.sonstige_abzuege_kg,
         })
+    }
+
+    /// Whether it says itself what is deducted (D23).
+    pub fn has_formula(&self) -> bool {
+        self.basisfeuchte_prozent.is_some()
+            || self.basisbesatz_prozent.is_some()
+            || !self.sonstige_abzuege_kg.is_zero()
     }
 
     /// What was measured above 0 without a basis, and so is no deduction: the field that is missing, and a sentence.
@@ -114,6 +136,9 @@ impl Annahmeschein {
     }
 }
 
+/// Values of one analysis, at most.
+const WERTE_MAX: usize = 50;
+
 eingabe! {
     #[derive(Serialize)]
     pub struct NewAnnahmeschein {
@@ -139,6 +164,10 @@ eingabe! {
         bemerkung: LongText,
         external_ref: Text,
         el_erzeugen: bool,
+        schema: Text,
+        werte: Liste<WertEingabe, WERTE_MAX>,
+        geraet: Text,
+        probe_nr: Text,
     }
     nur_lesen: [..Annahmeschein, "idempotent", "inhalt_abweichend", "lagerbewegungen", "hinweise"]
 }
@@ -188,7 +217,70 @@ pub struct AnnahmescheinBestaetigung {
     pub el_beleg_nummer: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub charge_id: Option<Uuid>,
+    /// Number of the scheme that it is settled by.
+    pub schema: Option<String>,
+    pub gesperrt: bool,
+    pub sperrgruende: Option<Json<Vec<Befund>>>,
     pub lagerbewegungen: Vec<Bewegung>,
+    pub hinweise: Hints,
+}
+
+record! {
+    /// What was measured of a note, or, without a quelle, why its lock was ended.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    pub struct Analyse in annahme_analyse as q {
+        version: i64 = fixed,
+        am: Instant = fixed,
+        /// null: the command line.
+        key_id: Option<String> = fixed,
+        quelle: Option<Quelle> = fixed,
+        geraet: Option<String> = fixed,
+        probe_nr: Option<String> = fixed,
+        werte: Json<Vec<Messwert>> = fixed,
+        /// Of a release.
+        grund: Option<String> = fixed,
+        /// The locks that it ended.
+        sperrgruende: Option<Json<Vec<Befund>>> = fixed,
+        #[serde(skip)]
+        schema_id: Option<Uuid> = fixed,
+        /// The scheme that it named.
+        schema: Option<String> = "sc.nummer",
+    }
+}
+
+eingabe! {
+    /// Body of POST …/analysen.
+    pub struct NewAnalyse as "AnalyseNeu" {
+        quelle: OneOf<Quelle>,
+        geraet: Text,
+        probe_nr: Text,
+        werte: Liste<WertEingabe, WERTE_MAX>,
+    }
+    nur_lesen: ["version", "am", "key_id", "grund", "sperrgruende", "schema"]
+}
+
+eingabe! {
+    /// Body of PUT …/freigabe.
+    pub struct Freigabe {
+        grund: Text,
+        schema: Text,
+    }
+    nur_lesen: []
+}
+
+/// How a note stands after an analysis or a release.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AnalyseBestaetigung {
+    pub id: Uuid,
+    pub belegnummer: String,
+    /// Of the analysis or release.
+    pub version: i64,
+    pub status: AnnahmescheinStatus,
+    pub netto_menge_kg: Option<Quantity>,
+    pub netto_betrag: Option<Money>,
+    pub schema: Option<String>,
+    pub gesperrt: bool,
+    pub sperrgruende: Option<Json<Vec<Befund>>>,
     pub hinweise: Hints,
 }
 

@@ -3,15 +3,17 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::model::Annahmeschein;
+use super::model::{Analyse, Annahmeschein};
+use crate::db::columns::Json;
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::record::Part;
 use crate::db::retention::Retention;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
-use crate::listing::PageOf;
+use crate::listing::{PageOf, Records};
 use crate::rules::fixed::{Money, Quantity};
 use crate::rules::receipt::AnnahmescheinStatus;
+use crate::rules::settlement::{Messwert, Werte};
 
 const LIST: ListSql<'_> = ListSql {
     columns: Annahmeschein::COLUMNS,
@@ -19,7 +21,8 @@ const LIST: ListSql<'_> = ListSql {
         left join beleg b on b.tenant_id = s.tenant_id and b.id = s.el_beleg_id
         left join beleg_position p on p.tenant_id = s.tenant_id and p.beleg_id = s.el_beleg_id and p.position = 1
         left join kunde k on k.tenant_id = s.tenant_id and k.id = s.partner_id
-        left join artikel a on a.tenant_id = s.tenant_id and a.id = s.artikel_id",
+        left join artikel a on a.tenant_id = s.tenant_id and a.id = s.artikel_id
+        left join abrechnungsschema sc on sc.tenant_id = s.tenant_id and sc.id = s.schema_id",
     count: "select count(*) from annahmeschein s",
     ids_first: None,
     order: "order by s.lieferdatum desc, s.id",
@@ -78,6 +81,39 @@ pub fn request_digest(tx: &Tx<'_>, id: Uuid) -> Result<Option<[u8; 32]>> {
 pub fn insert(tx: &WriteTx<'_>, schein: &Annahmeschein, digest: [u8; 32]) -> Result<()> {
     let own = named_params! {":anfrage_sha256": digest};
     tx.insert("annahmeschein", &[&schein.values(Part::All)[..], own].concat())
+}
+
+/// The analyses and releases of a note, the newest first.
+pub fn analysen(tx: &Tx<'_>, schein: Uuid, page: Page) -> Result<Records<Analyse>> {
+    tx.list(&ANALYSEN, &Filter::equal("q", "annahmeschein_id", schein), page)
+}
+
+const ANALYSEN: ListSql<'_> = ListSql {
+    columns: Analyse::COLUMNS,
+    from: "from annahme_analyse q
+        left join abrechnungsschema sc on sc.tenant_id = q.tenant_id and sc.id = q.schema_id",
+    count: "select count(*) from annahme_analyse q",
+    ids_first: None,
+    order: "order by q.version desc",
+};
+
+/// The newest value of each that was measured of a note.
+pub fn werte(tx: &Tx<'_>, schein: Uuid) -> Result<Werte> {
+    let statement = "select werte from annahme_analyse where tenant_id = :tenant and annahmeschein_id = :id order by version";
+    let all = tx.all(statement, named_params! {":id": schein}, |row| row.get::<_, Json<Vec<Messwert>>>(0))?;
+    let each = all.into_iter().flat_map(|Json(werte)| werte);
+    Ok(each.map(|messwert| (messwert.merkmal, messwert.wert)).collect())
+}
+
+pub fn last_analyse(tx: &Tx<'_>, schein: Uuid) -> Result<i64> {
+    let statement = "select coalesce(max(version), 0) from annahme_analyse
+        where tenant_id = :tenant and annahmeschein_id = :id";
+    tx.one(statement, named_params! {":id": schein}, |row| row.get(0))
+}
+
+pub fn insert_analyse(tx: &WriteTx<'_>, schein: Uuid, analyse: &Analyse) -> Result<()> {
+    let own = named_params! {":annahmeschein_id": schein};
+    tx.insert("annahme_analyse", &[&analyse.values(Part::All)[..], own].concat())
 }
 
 pub fn upsert(tx: &WriteTx<'_>, schein: &Annahmeschein, is_new: bool) -> Result<()> {

@@ -43,6 +43,10 @@ record! {
 
 impl Biozertifikat {
     /// Notes that the certificate no longer held on the day on which the goods came.
+    pub fn holds_on(&self, day: Day) -> bool {
+        self.gueltig_bis.is_none_or(|last| last >= day)
+    }
+
     pub fn hint_expired(&self, day: Day, hints: &mut Hints) {
         if let Some(last) = self.gueltig_bis.filter(|last| *last < day) {
             let message = format!(

@@ -1,6 +1,7 @@
 //! How our types stand in columns: decimals and instants as integers, days as texts.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -16,7 +17,7 @@ use crate::rules::fixed::Fixed;
 use crate::rules::kasse::BonArt;
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::recipe::PaStatus;
-use crate::rules::settlement::Mittel;
+use crate::rules::settlement::{Mittel, Quelle};
 use crate::rules::stammdaten::{Anrede, ArtikelStatus, ERechnung, EingangQuelle, KundeStatus};
 use crate::rules::tax::{Gedruckt, Steuerart, Steuerkategorie};
 use crate::rules::weighing::{Richtung, WiegungStatus};
@@ -137,7 +138,16 @@ impl FromSql for StoredJson {
 }
 
 /// A value that a column holds as JSON.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(transparent)]
 pub struct Json<T>(pub T);
+
+impl<T: Serialize + DeserializeOwned> Column for Json<T> {
+    fn write(value: ValueRef<'_>, json: &mut Vec<u8>) -> FromSqlResult<()> {
+        json.extend_from_slice(value.as_str()?.as_bytes());
+        Ok(())
+    }
+}
 
 impl<T: Serialize> ToSql for Json<T> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
@@ -205,6 +215,7 @@ text_column!(
     Mittel,
     PaStatus,
     Profil,
+    Quelle,
     Rechnungsart,
     Richtung,
     Steuerart,

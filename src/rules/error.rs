@@ -145,6 +145,15 @@ codes! {
     SchemaUeberschneidet = "SCHEMA_UEBERSCHNEIDET":
         "In dieser Zeit gilt schon eine andere Version des Schemas.";
     PreisNegativ = "PREIS_NEGATIV": "Nach den Abzügen läge der Preis unter 0.";
+    SchemaNichtGefunden = "SCHEMA_NICHT_GEFUNDEN": "Dieses Abrechnungsschema gibt es nicht.";
+    SchemaPasstNicht = "SCHEMA_PASST_NICHT": "Das Schema gilt nicht für diesen Artikel oder diesen Liefertag.";
+    SchemaMehrdeutig = "SCHEMA_MEHRDEUTIG": "Für den Artikel gelten an diesem Tag mehrere Schemata.";
+    AnnahmeAbgewiesen = "ANNAHME_ABGEWIESEN": "Das Schema lässt diese Ware nicht zu.";
+    AnnahmescheinGesperrt = "ANNAHMESCHEIN_GESPERRT": "Der Annahmeschein wartet auf eine Freigabe.";
+    AnnahmescheinNichtGesperrt = "ANNAHMESCHEIN_NICHT_GESPERRT": "Der Annahmeschein ist nicht gesperrt.";
+    AnnahmescheinStorniert = "ANNAHMESCHEIN_STORNIERT": "Der Annahmeschein ist storniert.";
+    FreigabeUnvollstaendig = "FREIGABE_UNVOLLSTAENDIG":
+        "Ohne einen Messwert lässt sich nicht rechnen, auch nicht nach einer Freigabe.";
 }
 
 choice! {
@@ -222,6 +231,9 @@ choice! {
         InventurUeberholt = "INVENTUR_UEBERHOLT",
         ZuVieleGegenbelege = "ZU_VIELE_GEGENBELEGE",
         LagerkostenPruefen = "LAGERKOSTEN_PRUEFEN",
+        Grenzwert = "GRENZWERT",
+        AnnahmescheinGesperrt = "ANNAHMESCHEIN_GESPERRT",
+        AbrechnungVeraltet = "ABRECHNUNG_VERALTET",
     }
 }
 

@@ -1,6 +1,7 @@
 //! Goods-receipt notes (D21a): the net quantity (D23), and the way from a weighing to the stock.
 
 mod abgerechnet;
+mod analysen;
 mod einfuhr;
 mod lieferung;
 mod liste;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::model::{
     Basisseite, Fehlt, Grenze, Grenzfolge, SatzEinheit, Schema, Schritt, SchrittZeile, Schrittregel, Wirkung,
@@ -26,7 +26,7 @@ pub struct Lieferung<'a> {
 }
 
 /// What a limit or a step finds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "AbrechnungsBefund")]
 pub struct Befund {
     pub code: Grund,
@@ -90,6 +90,8 @@ pub struct Abrechnung {
     /// Delivered weight in whole kg.
     pub brutto_kg: Quantity,
     pub netto_kg: Option<Quantity>,
+    /// The price per t before the steps.
+    pub grundpreis: Option<Price>,
     /// The settled price per t.
     pub preis_je_t: Option<Price>,
     /// Net weight times price.
@@ -350,12 +352,22 @@ impl<'a> Course<'a> {
             let ware = netto_kg.zip(preis_je_t).map(|(kg, price)| net_amount(kg, price)).transpose()?;
             let kosten = self.cents.map(Money::from_wide).transpose()?;
             let summe = ware.zip(kosten).map(|(ware, kosten)| ware.plus(kosten)).transpose()?;
-            Ok((Quantity::from_wide(self.brutto * ONE)?, netto_kg, preis_je_t, ware, kosten, summe))
+            let brutto_kg = Quantity::from_wide(self.brutto * ONE)?;
+            let grundpreis = self.grundpreis.map(Price::from_wide).transpose()?;
+            let (zeilen, befunde) = (self.zeilen, self.befunde);
+            Ok(Abrechnung {
+                brutto_kg,
+                netto_kg,
+                grundpreis,
+                preis_je_t,
+                ware,
+                kosten,
+                summe,
+                zeilen,
+                befunde,
+            })
         };
-        let (brutto_kg, netto_kg, preis_je_t, ware, kosten, summe) =
-            sums().map_err(|TooLarge| too_large())?;
-        let (zeilen, befunde) = (self.zeilen, self.befunde);
-        Ok(Abrechnung { brutto_kg, netto_kg, preis_je_t, ware, kosten, summe, zeilen, befunde })
+        sums().map_err(|TooLarge| too_large())
     }
 }
 

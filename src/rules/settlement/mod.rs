@@ -17,4 +17,4 @@ pub use model::{
     Schrittregel, Wirkung,
 };
 pub use rate::plain;
-pub use values::{Grund, Merkmal, Mittel, SHIPPED, Werte, mean, rounded};
+pub use values::{Grund, Merkmal, Messwert, Mittel, Quelle, SHIPPED, Werte, mean, rounded};

@@ -100,6 +100,13 @@ pub struct Schema {
     pub schritte: Vec<Schritt>,
 }
 
+impl Schema {
+    /// Whether notes that are settled together have one mean (D29e).
+    pub fn is_partie(&self) -> bool {
+        self.mittelung == Mittelung::Partie
+    }
+}
+
 /// A limit; a value exactly on it is within (D29d).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "AbrechnungsGrenze")]

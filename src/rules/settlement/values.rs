@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::choice;
 use crate::rules::fixed::{Quantity, Zahl, divide_rounded};
 
@@ -27,6 +30,24 @@ choice! {
         ZertifikatFehlt = "ZERTIFIKAT_FEHLT",
         ZertifikatAbgelaufen = "ZERTIFIKAT_ABGELAUFEN",
     }
+}
+
+choice! {
+    /// Who measured.
+    pub enum Quelle {
+        /// At the scale, when the lorry came.
+        Annahme = "annahme",
+        Labor = "labor",
+        Nachanalyse = "nachanalyse",
+    }
+}
+
+/// A value of a note.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Messwert {
+    /// The code of what was measured.
+    pub merkmal: String,
+    pub wert: Zahl,
 }
 
 /// What can be measured: a value has so many decimals and this unit.

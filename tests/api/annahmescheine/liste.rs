@@ -49,7 +49,7 @@ fn notes_are_filtered_and_the_latest_delivery_stands_first() {
     }
     let cut = list(&mill, "limit=5001");
     assert_eq!((numbers(&cut).as_str(), cut.headers["x-limit"].as_str()), ("BACED", "5000"));
-    list(&mill, "partner_id=x").refused(400, "UNBEKANNTER_PARAMETER");
+    list(&mill, "lieferant=x").refused(400, "UNBEKANNTER_PARAMETER");
     list(&mill, "von=gestern").refused(400, "DATUM_UNGUELTIG");
     for query in ["limit=-1", "limit=viele", "offset=-1"] {
         list(&mill, query).refused(400, "PARAMETER_UNGUELTIG");

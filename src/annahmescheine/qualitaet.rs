@@ -1,0 +1,386 @@
+//! What was measured of a note, what its scheme makes of it, and what locks it (D29a, D29d, D29e).
+
+use uuid::Uuid;
+
+use super::model::{Analyse, AnalyseBestaetigung, Annahmeschein, Freigabe, NewAnalyse, NewAnnahmeschein};
+use super::sql;
+use crate::abrechnungsschemata::{self, Gueltig};
+use crate::belege;
+use crate::biozertifikate;
+use crate::db::columns::Json;
+use crate::db::tx::{Tx, WriteTx};
+use crate::failure::Result;
+use crate::rules::day::{Day, DayTime};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, refuse_if, required};
+use crate::rules::fixed::{Percent, Quantity, Zahl};
+use crate::rules::receipt::AnnahmescheinStatus;
+use crate::rules::settlement::{
+    Abrechnung, Befund, Grenzfolge, Grund, Lieferung, Messwert, Quelle, Werte, compute, rounded,
+};
+
+/// Analyses and releases of one note, at most: all of them are read for its values.
+const ANALYSEN_MAX: i64 = 500;
+
+/// Why an analysis is refused.
+pub const REFUSALS: &[Code] = &[
+    Code::MerkmalNichtGefunden,
+    Code::FeldWiderspruch,
+    Code::AnnahmescheinStorniert,
+    Code::SchemaMehrdeutig,
+    Code::NettoNegativ,
+    Code::PreisNegativ,
+    Code::BetragZuGross,
+];
+/// Why a note is refused for what was measured, or for its scheme.
+pub const OF_INTAKE: &[Code] = &[
+    Code::MerkmalNichtGefunden,
+    Code::FeldWiderspruch,
+    Code::SchemaNichtGefunden,
+    Code::SchemaPasstNicht,
+    Code::SchemaMehrdeutig,
+    Code::AnnahmeAbgewiesen,
+    Code::AnnahmescheinGesperrt,
+    Code::PreisNegativ,
+];
+
+/// What a request says of the quality of a note.
+pub struct Qualitaet {
+    pub gueltig: Option<Gueltig>,
+    /// Empty where nothing was measured; then the fields of a note without a scheme hold as they were sent (D23).
+    pub werte: Werte,
+}
+
+impl Qualitaet {
+    /// What was sent with a new note, and the scheme that it is settled by.
+    pub fn of(tx: &Tx<'_>, new: &NewAnnahmeschein, artikel: Uuid, hints: &mut Hints) -> Result<Qualitaet> {
+        let day = new.lieferdatum.unwrap_or_else(|| tx.today());
+        let gueltig = abrechnungsschemata::of_delivery(tx, artikel, day, new.schema.as_deref())?;
+        if let Some(gueltig) = &gueltig {
+            refuse_formula(new, &gueltig.kopf.nummer)?;
+        }
+        let sent = new.werte.as_deref().unwrap_or_default();
+        let mut werte = abrechnungsschemata::measured(tx, sent, hints)?;
+        if gueltig.is_some() || !sent.is_empty() {
+            add_fields(new, &mut werte, hints)?;
+        }
+        Ok(Qualitaet { gueltig, werte })
+    }
+
+    /// Brings a note to what its values say: moisture and impurities, net weight, amount, locks.
+    pub fn settle(&self, tx: &Tx<'_>, schein: &mut Annahmeschein, hints: &mut Hints) -> Result<()> {
+        if !self.werte.is_empty() {
+            let percent = |code: &str| self.werte.get(code).map(|wert| Percent::from_units(wert.units()));
+            schein.feuchte_prozent = percent("feuchte");
+            schein.besatz_prozent = percent("besatz");
+        }
+        let Some(gueltig) = &self.gueltig else {
+            for (feld, message) in schein.bases_missing() {
+                hints.add_field(HintCode::BasisFehlt, feld, message);
+            }
+            return schein.settle();
+        };
+        let menge = required(schein.anliefermenge_kg, "anliefermenge_kg")?;
+        let lieferung = Lieferung { menge, grundpreis: schein.preis_je_t, werte: &self.werte };
+        let rechnung = compute(&gueltig.schema, &lieferung)?;
+        let mut befunde = rechnung.befunde;
+        befunde.extend(gueltig.schema.bio.then(|| certificate(tx, schein)).transpose()?.flatten());
+        let (hinweise, sperren): (Vec<_>, Vec<_>) =
+            befunde.into_iter().partition(|befund| befund.aktion == Grenzfolge::Hinweis);
+        for befund in &hinweise {
+            hints.add_field(HintCode::Grenzwert, "werte", said(befund));
+        }
+        for befund in &sperren {
+            hints.add_field(HintCode::AnnahmescheinGesperrt, "werte", said(befund));
+        }
+        schein.schema_id = Some(gueltig.kopf.id);
+        schein.schema = Some(gueltig.kopf.nummer.clone());
+        schein.schema_version = Some(gueltig.kopf.version);
+        schein.vorlaeufig = gueltig.schema.is_partie();
+        schein.netto_menge_kg = rechnung.netto_kg;
+        schein.netto_betrag = rechnung.summe;
+        schein.gesperrt = !sperren.is_empty();
+        schein.sperrgruende = schein.gesperrt.then_some(Json(sperren));
+        Ok(())
+    }
+}
+
+/// The rows of an open note, by the version that its net weight follows from; none where it has no scheme, or an import
+/// says what is paid.
+pub fn rechnung(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Abrechnung>> {
+    let (Some((id, version)), Some(menge)) =
+        (schein.schema_id.zip(schein.schema_version), schein.anliefermenge_kg)
+    else {
+        return Ok(None);
+    };
+    let gueltig = abrechnungsschemata::of_version(tx, id, version)?;
+    let werte = sql::werte(tx, schein.id)?;
+    let lieferung = Lieferung { menge, grundpreis: schein.preis_je_t, werte: &werte };
+    Ok(Some(compute(&gueltig.schema, &lieferung)?))
+}
+
+/// What a finding says, with its figures.
+pub fn said(befund: &Befund) -> String {
+    let figures = |merkmal: &String| {
+        let wert = befund.wert.map_or_else(|| "nicht gemessen".to_owned(), |wert| wert.to_string());
+        match befund.grenze {
+            Some(grenze) => format!(" ({merkmal}: {wert}, Grenze {grenze})"),
+            None => format!(" ({merkmal}: {wert})"),
+        }
+    };
+    format!("{}{}", befund.text, befund.merkmal.as_ref().map(figures).unwrap_or_default())
+}
+
+/// Goods that a limit does not let in make no note (D29d).
+pub fn refuse_rejected(schein: &Annahmeschein) -> Checked<()> {
+    let reasons = schein.sperrgruende.iter().flat_map(|Json(befunde)| befunde);
+    let rejected: Vec<String> =
+        reasons.filter(|befund| befund.aktion == Grenzfolge::Abweisen).map(said).collect();
+    let message =
+        format_args!("Das Schema lässt die Ware nicht zu: {}. Bitte sie nicht abladen.", rejected.join("; "));
+    refuse_if(!rejected.is_empty(), Code::AnnahmeAbgewiesen, "werte", message)
+}
+
+/// A scheme says all that is deducted; what D23 would deduct beside it is refused.
+fn refuse_formula(new: &NewAnnahmeschein, nummer: &str) -> Checked<()> {
+    let of_formula = [
+        ("basisfeuchte_prozent", new.basisfeuchte_prozent.is_some()),
+        ("schwundfaktor", new.schwundfaktor.is_some()),
+        ("basisbesatz_prozent", new.basisbesatz_prozent.is_some()),
+        ("sonstige_abzuege_kg", new.sonstige_abzuege_kg.is_some_and(|kg| !kg.is_zero())),
+    ];
+    for (feld, _) in of_formula.into_iter().filter(|(_, is_sent)| *is_sent) {
+        let message =
+            format!("Für diese Lieferung rechnet das Schema {nummer}. Bitte {feld} nicht mitsenden.");
+        return Err(Refusal::field(Code::FeldWiderspruch, feld, message));
+    }
+    Ok(())
+}
+
+/// feuchte_prozent and besatz_prozent are the same as these Merkmale (D29k).
+fn add_fields(new: &NewAnnahmeschein, werte: &mut Werte, hints: &mut Hints) -> Checked<()> {
+    let fields = [
+        ("feuchte", "feuchte_prozent", new.feuchte_prozent, 1),
+        ("besatz", "besatz_prozent", new.besatz_prozent, 2),
+    ];
+    for (code, feld, sent, stellen) in fields {
+        let Some(sent) = sent.map(|sent| Zahl::from_units(sent.units())) else { continue };
+        let wert = rounded(sent, stellen);
+        match werte.get(code) {
+            Some(other) => {
+                let message = format_args!(
+                    "{feld} und der Messwert {code} sagen Verschiedenes. Bitte einen weglassen."
+                );
+                refuse_if(*other != wert, Code::FeldWiderspruch, feld, message)?;
+            }
+            None if wert != sent => {
+                let message = format!("{code} wurde auf {stellen} Nachkommastellen gerundet: {wert}.");
+                hints.add_field(HintCode::Gerundet, feld, message);
+            }
+            None => {}
+        }
+        werte.insert(code.to_owned(), wert);
+    }
+    Ok(())
+}
+
+/// What is against the certificate of organic goods on their day of delivery.
+fn certificate(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Befund>> {
+    let against = |code, text: String| {
+        let aktion = Grenzfolge::Sperren;
+        Some(Befund { code, aktion, merkmal: None, wert: None, grenze: None, text })
+    };
+    let day = day_of(tx, schein);
+    let Some(id) = schein.biozertifikat_id else {
+        return Ok(against(Grund::ZertifikatFehlt, "Zur Bio-Ware fehlt das Zertifikat.".to_owned()));
+    };
+    let zertifikat = biozertifikate::must_have(tx, id)?;
+    let text = || format!("Das Biozertifikat gilt am {} nicht.", day.german());
+    Ok(match zertifikat.holds_on(day) {
+        true => None,
+        false => against(Grund::ZertifikatAbgelaufen, text()),
+    })
+}
+
+/// The values that a request brought as an analysis; none where nothing was measured.
+pub fn of_intake(tx: &WriteTx<'_>, new: &NewAnnahmeschein, werte: &Werte) -> Option<Analyse> {
+    let sent = NewAnalyse {
+        quelle: Some(Quelle::Annahme),
+        geraet: new.geraet.clone(),
+        probe_nr: new.probe_nr.clone(),
+        werte: None,
+    };
+    (!werte.is_empty()).then(|| analyse(tx, 1, sent, werte))
+}
+
+fn analyse(tx: &WriteTx<'_>, version: i64, sent: NewAnalyse, werte: &Werte) -> Analyse {
+    let werte = werte.iter().map(|(merkmal, wert)| Messwert { merkmal: merkmal.clone(), wert: *wert });
+    Analyse {
+        version,
+        am: tx.now(),
+        key_id: tx.key_id().map(str::to_owned),
+        quelle: Some(sent.quelle.unwrap_or(Quelle::Labor)),
+        geraet: sent.geraet,
+        probe_nr: sent.probe_nr,
+        werte: Json(werte.collect()),
+        grund: None,
+        sperrgruende: None,
+        schema_id: None,
+        schema: None,
+    }
+}
+
+fn next_version(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<i64> {
+    let is_cancelled = schein.status == AnnahmescheinStatus::Storniert;
+    let message = "Der Annahmeschein ist storniert. Bitte einen neuen anlegen.";
+    if is_cancelled {
+        return Err(Refusal::new(Code::AnnahmescheinStorniert, message).into());
+    }
+    let last = sql::last_analyse(tx, schein.id)?;
+    let message = format_args!("Zu diesem Annahmeschein gibt es schon {last} Analysen; mehr geht nicht.");
+    refuse_if(last >= ANALYSEN_MAX, Code::WertUngueltig, "werte", message)?;
+    Ok(last + 1)
+}
+
+/// POST …/analysen: the newest value of each counts, and the limits are asked again. A note that is settled stays as it
+/// was settled (D29j).
+pub fn add(
+    tx: &WriteTx<'_>,
+    mut schein: Annahmeschein,
+    sent: NewAnalyse,
+    mut hinweise: Hints,
+) -> Result<AnalyseBestaetigung> {
+    let version = next_version(tx, &schein)?;
+    let measured = required(sent.werte.clone().filter(|werte| !werte.is_empty()), "werte")?;
+    let neu = abrechnungsschemata::measured(tx, &measured, &mut hinweise)?;
+    let mut werte = sql::werte(tx, schein.id)?;
+    if werte.is_empty() {
+        werte.extend(of_fields(&schein));
+    }
+    werte.extend(neu.clone());
+    sql::insert_analyse(tx, schein.id, &analyse(tx, version, sent, &neu))?;
+    if schein.status == AnnahmescheinStatus::Abgerechnet {
+        let message = "Der Annahmeschein ist schon abgerechnet; die Abrechnung steht, wie sie ist. Soll sie sich ändern, \
+                       bitte sie korrigieren.";
+        hinweise.add(HintCode::AbrechnungVeraltet, message);
+        tx.changed("annahmeschein", schein.id);
+        return Ok(confirmation(schein, version, hinweise));
+    }
+    let before = schein.netto_menge_kg;
+    Qualitaet { gueltig: scheme_of(tx, &schein)?, werte }.settle(tx, &mut schein, &mut hinweise)?;
+    hint_delivered(tx, &schein, before, &mut hinweise)?;
+    sql::upsert(tx, &schein, false)?;
+    Ok(confirmation(schein, version, hinweise))
+}
+
+/// What a note without analyses says of itself.
+fn of_fields(schein: &Annahmeschein) -> Werte {
+    let fields = [("feuchte", schein.feuchte_prozent, 1), ("besatz", schein.besatz_prozent, 2)];
+    let known = fields.into_iter().filter_map(|(code, percent, stellen)| Some((code, percent?, stellen)));
+    known
+        .map(|(code, percent, stellen)| {
+            (code.to_owned(), rounded(Zahl::from_units(percent.units()), stellen))
+        })
+        .collect()
+}
+
+/// The scheme of a note, in the version that holds on its day; one that was written before there was a scheme takes it now,
+/// unless it says itself what is deducted.
+fn scheme_of(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Gueltig>> {
+    let day = day_of(tx, schein);
+    match (schein.schema_id.zip(schein.schema_version), schein.artikel_id) {
+        (Some((id, version)), _) => match abrechnungsschemata::on_day(tx, id, day)? {
+            Some(gueltig) => Ok(Some(gueltig)),
+            None => abrechnungsschemata::of_version(tx, id, version).map(Some),
+        },
+        (None, Some(artikel)) if !schein.has_formula() => {
+            abrechnungsschemata::of_delivery(tx, artikel, day, None)
+        }
+        (None, _) => Ok(None),
+    }
+}
+
+/// The delivery note of a note stays as it was booked; the settlement says the difference (D29h).
+fn hint_delivered(
+    tx: &Tx<'_>,
+    schein: &Annahmeschein,
+    before: Option<Quantity>,
+    hints: &mut Hints,
+) -> Result<()> {
+    let (Some(el), Some(nummer)) = (schein.el_id, &schein.el_beleg_nummer) else { return Ok(()) };
+    if schein.netto_menge_kg != before && belege::is_live(tx, el)? {
+        let message = format!("{nummer} bleibt, wie er gebucht ist; den Unterschied nennt die Abrechnung.");
+        hints.add_field(HintCode::GewichtWiderspruch, "werte", message);
+    }
+    Ok(())
+}
+
+/// PUT …/freigabe: a person ends the lock, with a reason, or names another scheme (D29d). What cannot be computed stays locked.
+pub fn release(
+    tx: &WriteTx<'_>,
+    mut schein: Annahmeschein,
+    sent: &Freigabe,
+    mut hinweise: Hints,
+) -> Result<AnalyseBestaetigung> {
+    let grund = required(sent.grund.clone(), "grund")?;
+    let version = next_version(tx, &schein)?;
+    if !schein.gesperrt && sent.schema.is_none() || schein.status != AnnahmescheinStatus::Offen {
+        let message = format!("Der Annahmeschein ist {} und nicht gesperrt.", schein.status.as_str());
+        return Err(Refusal::new(Code::AnnahmescheinNichtGesperrt, message).into());
+    }
+    let (artikel, day) = (required(schein.artikel_id, "artikel_id")?, day_of(tx, &schein));
+    let gueltig = match sent.schema.as_deref() {
+        Some(nummer) => abrechnungsschemata::of_delivery(tx, artikel, day, Some(nummer))?,
+        None => scheme_of(tx, &schein)?,
+    };
+    let mut werte = sql::werte(tx, schein.id)?;
+    if werte.is_empty() {
+        werte.extend(of_fields(&schein));
+    }
+    let before = schein.netto_menge_kg;
+    let mut found = Hints::default();
+    Qualitaet { gueltig, werte }.settle(tx, &mut schein, &mut found)?;
+    hinweise.extend(found.without(HintCode::AnnahmescheinGesperrt));
+    let ended = schein.sperrgruende.take();
+    schein.gesperrt = false;
+    refuse_unknown(ended.as_ref().map_or(&[], |Json(befunde)| befunde))?;
+    hint_delivered(tx, &schein, before, &mut hinweise)?;
+    let schema_id = schein.schema_id.filter(|_| sent.schema.is_some());
+    let entry = Analyse {
+        quelle: None,
+        grund: Some(grund),
+        sperrgruende: ended,
+        schema_id,
+        ..analyse(tx, version, NewAnalyse::default(), &Werte::new())
+    };
+    sql::insert_analyse(tx, schein.id, &entry)?;
+    sql::upsert(tx, &schein, false)?;
+    Ok(confirmation(schein, version, hinweise))
+}
+
+fn day_of(tx: &Tx<'_>, schein: &Annahmeschein) -> Day {
+    schein.lieferdatum.map_or_else(|| tx.today(), |DayTime(day)| day)
+}
+
+/// Where a value is missing, or no row of a table has it, nobody knows what is paid.
+fn refuse_unknown(befunde: &[Befund]) -> Checked<()> {
+    let is_unknown = |befund: &&Befund| matches!(befund.code, Grund::MerkmalFehlt | Grund::TabelleEndet);
+    let unknown: Vec<String> = befunde.iter().filter(is_unknown).map(said).collect();
+    let message =
+        format!("{} Bitte die Analyse nachtragen oder ein anderes Schema nennen.", unknown.join(" "));
+    if unknown.is_empty() { Ok(()) } else { Err(Refusal::new(Code::FreigabeUnvollstaendig, message)) }
+}
+
+fn confirmation(schein: Annahmeschein, version: i64, hinweise: Hints) -> AnalyseBestaetigung {
+    AnalyseBestaetigung {
+        id: schein.id,
+        belegnummer: schein.belegnummer,
+        version,
+        status: schein.status,
+        netto_menge_kg: schein.netto_menge_kg,
+        netto_betrag: schein.netto_betrag,
+        schema: schein.schema,
+        gesperrt: schein.gesperrt,
+        sperrgruende: schein.sperrgruende,
+        hinweise,
+    }
+}
