@@ -1768,6 +1768,7 @@ create table annahmeschein (
   schema_version       integer,                -- the version that netto_menge_kg follows from
   sperrgruende         text,                   -- JSON: why it waits for a person (D29d); null: it does not
   ist_vorlaeufig       integer not null default 0 check (ist_vorlaeufig in (0, 1)), -- 1: the mean of a partie will hold (D29e)
+  abrechnung_id        blob,                   -- the live final settlement that it is in (D29i)
   storno_grund         text,
   angelegt_am          integer not null,
   primary key (tenant_id, id),
@@ -1779,7 +1780,8 @@ create table annahmeschein (
   foreign key (tenant_id, biozertifikat_id) references biozertifikat (tenant_id, id),
   foreign key (tenant_id, el_beleg_id) references beleg (tenant_id, id),
   foreign key (tenant_id, schema_id, schema_version)
-    references abrechnungsschema_version (tenant_id, schema_id, version)
+    references abrechnungsschema_version (tenant_id, schema_id, version),
+  foreign key (tenant_id, abrechnung_id) references abrechnung (tenant_id, id)
 ) strict, without rowid;
 -- A repeated request finds the note that the first one made (D19).
 create unique index annahmeschein_external_ref on annahmeschein (tenant_id, external_ref)
@@ -1795,6 +1797,7 @@ create index annahmeschein_kontrakt on annahmeschein (tenant_id, kontrakt_id) wh
 create index annahmeschein_zertifikat on annahmeschein (tenant_id, biozertifikat_id) where biozertifikat_id is not null;
 create index annahmeschein_gesperrt on annahmeschein (tenant_id, lieferdatum desc, id) where sperrgruende is not null;
 create index annahmeschein_schema on annahmeschein (tenant_id, schema_id, schema_version) where schema_id is not null;
+create index annahmeschein_abrechnung on annahmeschein (tenant_id, abrechnung_id) where abrechnung_id is not null;
 create index annahmeschein_el on annahmeschein (tenant_id, el_beleg_id) where el_beleg_id is not null;
 
 -- What was measured of a note (D29a), and why a person ended its lock (D29d). Nothing of it is changed or deleted.
@@ -1821,11 +1824,62 @@ create trigger annahme_analyse_bleibt before update on annahme_analyse
 create trigger annahme_analyse_nie_loeschen before delete on annahme_analyse
   begin select raise(abort, 'annahme_analyse is append-only'); end;
 
--- The state of a note and the one that it should have (D21a): it is settled where an import says so, and while final
--- invoices have met all goods of its EL that were not returned, and some have.
+-- A settlement of notes (D29g): it is a Gutschrift, the document beleg_id, and lives as long as that one.
+create table abrechnung (
+  tenant_id   integer not null,
+  id          blob not null check (length(id) = 16),
+  beleg_id    blob not null,
+  art         text not null check (art = 'end' or art = 'abschlag' or art = 'nachverguetung'),
+  anfrage     text not null,                   -- JSON: what was asked for, so that a correction asks the same
+  anfrage_sha256 blob not null,                -- of the creating request, normalised (D19)
+  korrektur_von blob,                          -- the settlement whose place it takes
+  angelegt_am integer not null,
+  key_id      text,                            -- `person 3`; null: the command line
+  primary key (tenant_id, id),
+  unique (tenant_id, beleg_id),
+  foreign key (tenant_id, beleg_id) references beleg (tenant_id, id),
+  foreign key (tenant_id, korrektur_von) references abrechnung (tenant_id, id)
+) strict, without rowid;
+create index abrechnung_korrektur on abrechnung (tenant_id, korrektur_von) where korrektur_von is not null;
+create trigger abrechnung_bleibt before update on abrechnung
+  begin select raise(abort, 'abrechnung is append-only'); end;
+create trigger abrechnung_nie_loeschen before delete on abrechnung
+  begin select raise(abort, 'abrechnung is append-only'); end;
+
+-- What a settlement says of a note, as it is printed: nothing is computed again for a sheet.
+create table abrechnung_annahme (
+  tenant_id        integer not null,
+  abrechnung_id    blob not null,
+  annahmeschein_id blob not null,
+  nr               integer not null check (nr > 0), -- order of the notes: by lieferdatum, then id
+  position         integer not null,           -- the first item of the document that is of this note
+  analyse          integer not null,           -- the version of its analyses that was used; 0: none
+  netto_kg         integer not null,
+  kontrakt_id      blob,
+  kontrakt_kg      integer not null default 0, -- at the price of the contract
+  mwst_satz        integer,                    -- of its lieferdatum (D7); null: no tax
+  betrag           integer not null,           -- net, before advances
+  inhalt           text not null,              -- JSON: abrechnungen::model::AbrechnungsPosten
+  primary key (tenant_id, abrechnung_id, annahmeschein_id),
+  foreign key (tenant_id, abrechnung_id) references abrechnung (tenant_id, id),
+  foreign key (tenant_id, annahmeschein_id) references annahmeschein (tenant_id, id),
+  foreign key (tenant_id, kontrakt_id) references kontrakt (tenant_id, id)
+) strict, without rowid;
+create index abrechnung_annahme_schein on abrechnung_annahme (tenant_id, annahmeschein_id);
+create index abrechnung_annahme_kontrakt on abrechnung_annahme (tenant_id, kontrakt_id) where kontrakt_id is not null;
+create trigger abrechnung_annahme_bleibt before update on abrechnung_annahme
+  begin select raise(abort, 'abrechnung_annahme is append-only'); end;
+create trigger abrechnung_annahme_nie_loeschen before delete on abrechnung_annahme
+  begin select raise(abort, 'abrechnung_annahme is append-only'); end;
+
+-- The state of a note and the one that it should have (D21a): it is settled where an import says so, while its final
+-- settlement (D29i) is a final document, and while final invoices have met all goods of its EL that were not returned, and some have.
 create view annahmeschein_stand as
 select s.tenant_id, s.id, s.el_beleg_id, s.status, case when s.status = 'storniert' then s.status
-    when s.ist_abgerechnet = 1 or s.el_beleg_id is not null
+    when s.ist_abgerechnet = 1 or exists (select 1 from abrechnung a
+        join beleg b on b.tenant_id = a.tenant_id and b.id = a.beleg_id
+      where a.tenant_id = s.tenant_id and a.id = s.abrechnung_id and b.status in ('abgeschlossen', 'erledigt'))
+    or s.el_beleg_id is not null
     and exists (select 1 from lager_paar l
       where l.tenant_id = s.tenant_id and l.lieferung_id = s.el_beleg_id and l.rueckgabe_id is null)
     and not exists (select 1 from lager_paar l

@@ -83,6 +83,7 @@ pub mod biozertifikate;
 
 pub mod kontrakte;
 
+pub mod abrechnungen;
 pub mod abrechnungsschemata;
 
 pub mod chargen;

@@ -12,7 +12,7 @@ use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Checked, Hints, Refusals, required};
 use crate::rules::fixed::{Price, Zahl};
 use crate::rules::settlement::{
-    Abrechnung, Basisseite, Bestand, Fehlt, Grenze, Grenzfolge, Mittelung, SatzEinheit, Schema, Schritt,
+    Basisseite, Bestand, Fehlt, Grenze, Grenzfolge, Mittelung, Rechnung, SatzEinheit, Schema, Schritt,
     SchrittZeile, Schrittregel, Wirkung,
 };
 
@@ -185,7 +185,7 @@ pub struct AbrechnungsProbeErgebnis {
     pub nummer: String,
     pub version: i64,
     #[serde(flatten)]
-    pub rechnung: Abrechnung,
+    pub rechnung: Rechnung,
     pub hinweise: Hints,
 }
 

@@ -4,10 +4,10 @@
 use super::blatt::number;
 use crate::blatt::numbers::german;
 use crate::blatt::{Tabelle, Wert, Zeile};
-use crate::rules::settlement::{self, Abrechnung, Groesse, Wirkung, plain};
+use crate::rules::settlement::{self, Groesse, Rechnung, Wirkung, plain};
 
 /// A note by its scheme, from the delivered weight to what is paid.
-pub fn table(ueberschrift: String, rechnung: &Abrechnung) -> Tabelle {
+pub fn table(ueberschrift: String, rechnung: &Rechnung) -> Tabelle {
     let mut zeilen = vec![row("Anlieferung", Wert::Leer, Groesse::Kg(rechnung.brutto_kg))];
     let of = |wirkung| rechnung.zeilen.iter().filter(move |zeile| zeile.wirkung == wirkung);
     zeilen.extend(of(Wirkung::Menge).map(line));

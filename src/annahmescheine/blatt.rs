@@ -74,6 +74,9 @@ fn abschnitte(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Vec<Abschnitt>> {
     let mut bemerkung: Vec<String> = schein.bemerkung.iter().cloned().collect();
     let locks = schein.sperrgruende.iter().flat_map(|Json(befunde)| befunde);
     bemerkung.extend(locks.map(|befund| format!("Zu klären: {}", qualitaet::said(befund))));
+    if let Some((nummer, kg)) = schein.abrechnung_beleg_nummer.as_ref().zip(schein.abgerechnet_kg) {
+        bemerkung.push(format!("Abgerechnet mit {nummer}: {} kg.", german(kg, 0)));
+    }
     if schein.vorlaeufig {
         bemerkung.push("Vorläufig: abgerechnet wird nach dem Mittel der Partie.".to_owned());
     }

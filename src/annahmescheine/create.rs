@@ -23,7 +23,6 @@ use crate::rules::fixed::{Price, Quantity};
 use crate::rules::number::Reihe;
 use crate::rules::receipt::tonnes;
 use crate::rules::repeat::{Angelegt, Wiederholt};
-use crate::rules::settlement::Bestand;
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::weighing::Richtung;
 use crate::waage::{self, FertigeWiegung};
@@ -257,7 +256,7 @@ fn create_el(
     let partner_id = schein.partner_id.ok_or_else(without_partner)?;
     let schema = qualitaet.gueltig.as_ref().map(|gueltig| &gueltig.schema);
     let kg = match schema {
-        Some(schema) if schema.bestand == Bestand::Brutto => schein.anliefermenge_kg,
+        Some(schema) if schema.books_gross() => schein.anliefermenge_kg,
         _ => schein.netto_menge_kg,
     };
     if schein.preis_je_t.is_none() && schema.is_none() {

@@ -13,7 +13,8 @@ mod storno;
 
 pub use checks::CHECKS;
 pub use model::Annahmeschein;
-pub use sql::{RETENTION, Summen, find_by_delivery};
+pub use qualitaet::{locks, scheme_of, values_of};
+pub use sql::{RETENTION, Suche, Summen, find, find_by_delivery, last_analyse, search};
 
 use uuid::Uuid;
 
@@ -35,7 +36,7 @@ use crate::rules::error::{Code, required};
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::repeat::{Angelegt, Wiederholt};
 use crate::rules::scope::Scope;
-use crate::waage::Storno;
+use crate::waage::{self, Storno};
 use model::{
     Analyse, AnalyseBestaetigung, AnnahmescheinBestaetigung, Freigabe, NewAnalyse, NewAnnahmeschein,
     StornoBestaetigung,
@@ -167,6 +168,12 @@ fn filter(query: &Query) -> Result<Filter<'_>> {
 
 pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Annahmeschein> {
     sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
+}
+
+/// The number of its weighing.
+pub fn weighing_slip(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<String>> {
+    let wiegung = schein.wiegung_id.map(|id| waage::find(tx, id)).transpose()?.flatten();
+    Ok(wiegung.map(|wiegung| wiegung.wiegeschein_nr))
 }
 
 fn post(call: &Call<'_>) -> Result<Write> {

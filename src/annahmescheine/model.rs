@@ -63,7 +63,14 @@ record! {
         /// What is against it (D29d); null: nothing.
         sperrgruende: Option<Json<Vec<Befund>>> = mutable,
         /// The mean of all that is settled with it will hold instead of its own values (D29e).
-        vorlaeufig: bool = mutable as ist_vorlaeufig,
+        vorlaeufig: bool = "s.ist_vorlaeufig = 1 and s.abrechnung_id is null",
+        #[serde(skip)]
+        ist_vorlaeufig: bool = mutable,
+        /// Its final settlement.
+        abrechnung_id: Option<Uuid> = "s.abrechnung_id",
+        abrechnung_beleg_nummer: Option<String> = "er.beleg_nummer",
+        /// What was paid for by it.
+        abgerechnet_kg: Option<Quantity> = "ap.netto_kg",
         storno_grund: Option<String>,
         created_at: Instant = fixed as angelegt_am,
         /// The purchase delivery note that el_erzeugen made.

@@ -15,7 +15,7 @@ use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, refuse_if, re
 use crate::rules::fixed::{Percent, Quantity, Zahl};
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::settlement::{
-    Abrechnung, Befund, Grenzfolge, Grund, Lieferung, Messwert, Quelle, Werte, compute, rounded,
+    Befund, Grenzfolge, Grund, Lieferung, Messwert, Quelle, Rechnung, Werte, compute, rounded,
 };
 
 /// Analyses and releases of one note, at most: all of them are read for its values.
@@ -95,7 +95,7 @@ impl Qualitaet {
         schein.schema_id = Some(gueltig.kopf.id);
         schein.schema = Some(gueltig.kopf.nummer.clone());
         schein.schema_version = Some(gueltig.kopf.version);
-        schein.vorlaeufig = gueltig.schema.is_partie();
+        schein.ist_vorlaeufig = gueltig.schema.is_partie();
         schein.netto_menge_kg = rechnung.netto_kg;
         schein.netto_betrag = rechnung.summe;
         schein.gesperrt = !sperren.is_empty();
@@ -106,14 +106,14 @@ impl Qualitaet {
 
 /// The rows of an open note, by the version that its net weight follows from; none where it has no scheme, or an import
 /// says what is paid.
-pub fn rechnung(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Abrechnung>> {
+pub fn rechnung(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Rechnung>> {
     let (Some((id, version)), Some(menge)) =
         (schein.schema_id.zip(schein.schema_version), schein.anliefermenge_kg)
     else {
         return Ok(None);
     };
     let gueltig = abrechnungsschemata::of_version(tx, id, version)?;
-    let werte = sql::werte(tx, schein.id)?;
+    let werte = values_of(tx, schein)?;
     let lieferung = Lieferung { menge, grundpreis: schein.preis_je_t, werte: &werte };
     Ok(Some(compute(&gueltig.schema, &lieferung)?))
 }
@@ -252,14 +252,11 @@ pub fn add(
     let version = next_version(tx, &schein)?;
     let measured = required(sent.werte.clone().filter(|werte| !werte.is_empty()), "werte")?;
     let neu = abrechnungsschemata::measured(tx, &measured, &mut hinweise)?;
-    let mut werte = sql::werte(tx, schein.id)?;
-    if werte.is_empty() {
-        werte.extend(of_fields(&schein));
-    }
+    let mut werte = values_of(tx, &schein)?;
     werte.extend(neu.clone());
     sql::insert_analyse(tx, schein.id, &analyse(tx, version, sent, &neu))?;
     if schein.status == AnnahmescheinStatus::Abgerechnet {
-        let message = "Der Annahmeschein ist schon abgerechnet; die Abrechnung steht, wie sie ist. Soll sie sich ändern, \
+        let message = "Der Annahmeschein ist schon abgerechnet; die Rechnung steht, wie sie ist. Soll sie sich ändern, \
                        bitte sie korrigieren.";
         hinweise.add(HintCode::AbrechnungVeraltet, message);
         tx.changed("annahmeschein", schein.id);
@@ -272,7 +269,18 @@ pub fn add(
     Ok(confirmation(schein, version, hinweise))
 }
 
-/// What a note without analyses says of itself.
+/// The newest values of a note; without an analysis what it says itself.
+pub fn values_of(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Werte> {
+    let werte = sql::werte(tx, schein.id)?;
+    Ok(if werte.is_empty() { of_fields(schein) } else { werte })
+}
+
+/// Why a note waits, in one sentence; none where it does not.
+pub fn locks(schein: &Annahmeschein) -> Option<String> {
+    let Json(befunde) = schein.sperrgruende.as_ref()?;
+    Some(befunde.iter().map(said).collect::<Vec<_>>().join("; "))
+}
+
 fn of_fields(schein: &Annahmeschein) -> Werte {
     let fields = [("feuchte", schein.feuchte_prozent, 1), ("besatz", schein.besatz_prozent, 2)];
     let known = fields.into_iter().filter_map(|(code, percent, stellen)| Some((code, percent?, stellen)));
@@ -285,7 +293,7 @@ fn of_fields(schein: &Annahmeschein) -> Werte {
 
 /// The scheme of a note, in the version that holds on its day; one that was written before there was a scheme takes it now,
 /// unless it says itself what is deducted.
-fn scheme_of(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Gueltig>> {
+pub fn scheme_of(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Gueltig>> {
     let day = day_of(tx, schein);
     match (schein.schema_id.zip(schein.schema_version), schein.artikel_id) {
         (Some((id, version)), _) => match abrechnungsschemata::on_day(tx, id, day)? {
@@ -332,10 +340,7 @@ pub fn release(
         Some(nummer) => abrechnungsschemata::of_delivery(tx, artikel, day, Some(nummer))?,
         None => scheme_of(tx, &schein)?,
     };
-    let mut werte = sql::werte(tx, schein.id)?;
-    if werte.is_empty() {
-        werte.extend(of_fields(&schein));
-    }
+    let werte = values_of(tx, &schein)?;
     let before = schein.netto_menge_kg;
     let mut found = Hints::default();
     Qualitaet { gueltig, werte }.settle(tx, &mut schein, &mut found)?;

@@ -11,6 +11,7 @@ use crate::db::retention::Retention;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::listing::{PageOf, Records};
+use crate::rules::day::Day;
 use crate::rules::fixed::{Money, Quantity};
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::settlement::{Messwert, Werte};
@@ -22,7 +23,11 @@ const LIST: ListSql<'_> = ListSql {
         left join beleg_position p on p.tenant_id = s.tenant_id and p.beleg_id = s.el_beleg_id and p.position = 1
         left join kunde k on k.tenant_id = s.tenant_id and k.id = s.partner_id
         left join artikel a on a.tenant_id = s.tenant_id and a.id = s.artikel_id
-        left join abrechnungsschema sc on sc.tenant_id = s.tenant_id and sc.id = s.schema_id",
+        left join abrechnungsschema sc on sc.tenant_id = s.tenant_id and sc.id = s.schema_id
+        left join abrechnung ab on ab.tenant_id = s.tenant_id and ab.id = s.abrechnung_id
+        left join beleg er on er.tenant_id = ab.tenant_id and er.id = ab.beleg_id
+        left join abrechnung_annahme ap
+          on ap.tenant_id = s.tenant_id and ap.abrechnung_id = s.abrechnung_id and ap.annahmeschein_id = s.id",
     count: "select count(*) from annahmeschein s",
     ids_first: None,
     order: "order by s.lieferdatum desc, s.id",
@@ -30,6 +35,29 @@ const LIST: ListSql<'_> = ListSql {
 
 pub fn list<P: PageOf<Annahmeschein>>(tx: &Tx<'_>, filter: &Filter<'_>, page: Page) -> Result<P> {
     tx.list(&LIST, filter, page)
+}
+
+/// Which notes of a partner are settled together.
+pub struct Suche {
+    pub partner: Uuid,
+    pub status: AnnahmescheinStatus,
+    pub artikel: Option<Uuid>,
+    pub kontrakt: Option<Uuid>,
+    pub von: Option<Day>,
+    pub bis: Option<Day>,
+}
+
+/// These notes; so many at most.
+pub fn search(tx: &Tx<'_>, suche: &Suche, most: usize) -> Result<Vec<Annahmeschein>> {
+    let mut filter = Filter::equal("s", "partner_id", suche.partner);
+    filter.when("s.status = :status", ":status", Some(suche.status));
+    filter.when("s.artikel_id = :artikel", ":artikel", suche.artikel);
+    filter.when("s.kontrakt_id = :kontrakt", ":kontrakt", suche.kontrakt);
+    filter.when("s.lieferdatum >= :von", ":von", suche.von);
+    filter.when("s.lieferdatum <= :bis", ":bis", suche.bis);
+    let page = Page { limit: u32::try_from(most).ok(), offset: 0 };
+    let found: Records<Annahmeschein> = tx.list(&LIST, &filter, page)?;
+    Ok(found.rows)
 }
 
 pub struct Summen {

@@ -14,8 +14,8 @@ use crate::http::reply::Reply;
 use crate::http::route::{Route, Run};
 use crate::http::shape::Answer;
 use crate::{
-    abrechnungsschemata, aenderungen, annahmescheine, artikel, belege, chargen, herkunft, kasse, kontrakte,
-    kunden, laender, produktion, steuersaetze, waage,
+    abrechnungen, abrechnungsschemata, aenderungen, annahmescheine, artikel, belege, chargen, herkunft,
+    kasse, kontrakte, kunden, laender, produktion, steuersaetze, waage,
 };
 
 /// Version of the interface (specification, Versioning).
@@ -47,6 +47,7 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
         artikel::ROUTES,
         kunden::ROUTES,
         kontrakte::ROUTES,
+        abrechnungen::ROUTES,
         abrechnungsschemata::ROUTES,
         chargen::ROUTES,
         waage::ROUTES,

@@ -11,7 +11,7 @@ use super::lifecycle::{self, check_locked};
 use super::model::{Beleg, BelegBestaetigung, BelegPosition, Source};
 use super::summen::with_sums;
 use super::verlauf;
-use super::{anteile, chargenpflicht, items, partner, satzdatum, sql, steuerausweis};
+use super::{abrechnung, anteile, chargenpflicht, items, partner, satzdatum, sql, steuerausweis};
 use crate::chargen::Bewegung;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
@@ -39,6 +39,9 @@ pub fn change(
     let old_positions = sql::positions(tx, old.id)?;
     let said = Said::of(&mut change, &old, &old_positions);
     let kunde = &partner_of(tx, &old, &change, &mut hints)?;
+    if said.is_some() || kunde.id != old.kunde_id {
+        abrechnung::check_items_stay(tx, old.id)?;
+    }
     let new = new_header(tx, &old, kunde, change, einstellungen, &mut hints)?;
     let has_new_items = said.is_some();
     let enters_again = has_new_items || new.kunde_id != old.kunde_id;

@@ -53,6 +53,17 @@ pub fn add(
     source: Source,
     hints: &mut Hints,
 ) -> Result<(Beleg, Vec<Bewegung>)> {
+    add_with(tx, new, source, |_| Ok(()), hints)
+}
+
+/// The same; `with` stores what belongs to the document before it becomes final.
+pub fn add_with(
+    tx: &WriteTx<'_>,
+    new: &NewBeleg,
+    source: Source,
+    with: impl FnOnce(&Beleg) -> Result<()>,
+    hints: &mut Hints,
+) -> Result<(Beleg, Vec<Bewegung>)> {
     let Prepared { kunde, einstellungen, mut beleg, mut positions } = prepare(tx, new, source, hints)?;
     let (typ, datum) = (beleg.beleg_typ, beleg.datum());
     // A repeat names the external_ref again; without one nothing is ever compared with the request.
@@ -77,6 +88,7 @@ pub fn add(
         says_groups: true,
     };
     let (mut beleg, positionen, bewegungen) = book(tx, beleg, unbooked, hints)?;
+    with(&beleg)?;
     if new.abschliessen == Some(true) || einstellungen.abschluss_bei_anlage.contains(&typ) {
         beleg = lifecycle::finalise(tx, beleg, hints)?;
     }

@@ -4,7 +4,7 @@ use super::header::hint_not_agreed;
 use super::lager::{self, Rebooking};
 use super::model::{Ablehnung, Beleg, BelegPosition, Source, StatusBestaetigung, StornoBestaetigung};
 use super::verlauf;
-use super::{ausfertigung, lieferanten_nr, nachweis, sql, steuerausweis};
+use super::{abrechnung, ausfertigung, lieferanten_nr, nachweis, sql, steuerausweis};
 use crate::artikel;
 use crate::db::evidence::Subject;
 use crate::db::numbers;
@@ -47,6 +47,7 @@ pub fn finalise(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Bel
     nachweis::keep(tx, Subject::Document(beleg.id))?;
     lieferanten_nr::learn(tx, &beleg)?;
     sql::note_receipts(tx, &sql::deliveries_met(tx, beleg.id)?)?;
+    abrechnung::follow(tx, beleg.id)?;
     Ok(beleg)
 }
 
@@ -142,6 +143,7 @@ pub fn cancel(
         check_locked(&einstellungen, old.datum())?;
     }
     let positions = sql::positions(tx, old.id)?;
+    abrechnung::check_last(tx, old.id)?;
     hint_named_by_final(tx, &old, &mut hinweise)?;
     let beleg = move_to(tx, old.clone(), BelegStatus::Storniert, BelegAktion::Storno, Some(grund))?;
     let rebooking = Rebooking {
@@ -152,6 +154,7 @@ pub fn cancel(
         einstellungen: &einstellungen,
     };
     let lagerbewegungen = lager::rebook(tx, rebooking, &mut hinweise)?.bewegungen;
+    abrechnung::release(tx, beleg.id)?;
     let counter =
         if needs_counter { Some(counter_document(tx, &beleg, positions, &mut hinweise)?) } else { None };
     Ok(StornoBestaetigung {

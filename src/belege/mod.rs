@@ -9,6 +9,7 @@
 //! `einlesen` makes a proposal or an ER of a supplier's e-invoice; `lieferanten_nr` learns his article numbers from it.
 //! `wareneingang` is how a goods-receipt note makes a document.
 
+mod abrechnung;
 mod anteile;
 mod ausfertigung;
 mod bezug;
@@ -44,18 +45,19 @@ mod wareneingang;
 pub use ausfertigung::altered as altered_erechnung;
 pub use ausfertigung::{Papiere, draft, missing, missing_of_partner, papiere};
 pub use checks::CHECKS;
-pub use eingabe::NewItem;
+pub use eingabe::{NewBeleg, NewItem};
 pub use handlers::{auswahl, found, with_positions};
 pub use lager::open_of;
+pub use lifecycle::cancel;
 pub use model::{Beleg, BelegPosition, Gegenbeleg, Kettenglied};
 pub use nachweis::{altered_pdf, digest, without_evidence};
 pub use nummer::{erechnung_of_number, finalise_number, missing_of_number, pdf_of_number, settle_number};
 pub use offen::{Offen, newest, of_day, open_sums};
 pub use pdf::{outgoing, outgoing_xml};
-pub use sql::{AMOUNTS_LOOKED_AT_MAX, Auswahl, RETENTION, list, note_receipts};
+pub use sql::{AMOUNTS_LOOKED_AT_MAX, Auswahl, RETENTION, find_by_external_ref, list, note_receipts};
 pub use tagesende::{Behind, finalise_past_days, waiting};
 pub use verlauf::{Verlaufsschritt, steps};
-pub use wareneingang::{is_live, receive};
+pub use wareneingang::{Geliefert, bill, delivered, is_live, rate_of_delivery, receive};
 
 use crate::anhaenge::{self, Anhang};
 use crate::http::param::{Param, ParamKind};
@@ -68,7 +70,7 @@ use crate::rules::error::Code;
 use crate::rules::repeat::Wiederholt;
 use crate::rules::scope::Scope;
 use crate::waage::Storno;
-use eingabe::{BelegChange, Erledigung, NewBeleg, NewEinlesen, NewPdf};
+use eingabe::{BelegChange, Erledigung, NewEinlesen, NewPdf};
 use einlesen::model::Eingelesen;
 use model::{
     BelegBestaetigung, BelegPdf, Dokument, PdfBestaetigung, StatusBestaetigung, StornoBestaetigung,

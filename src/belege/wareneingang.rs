@@ -2,17 +2,22 @@
 
 use uuid::Uuid;
 
-use super::create;
 use super::eingabe::{NewBeleg, NewItem};
+use super::header::Context;
 use super::model::{Beleg, Source};
-use super::sql;
+use super::{create, lager, sql, steuer};
+use crate::artikel;
 use crate::chargen::Bewegung;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
-use crate::rules::day::Day;
+use crate::kunden::Kunde;
+use crate::rules::day::{Day, DayTime};
 use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::error::Hints;
+use crate::rules::fixed::{Percent, Quantity};
+use crate::rules::unit::Conversion;
 use crate::rules::verweis::Verweis;
+use crate::{steuersaetze, tenants};
 
 /// Books goods that came in by one EL; the document with its position, and the movements. What is said about the
 /// position names fields of the request that brought the goods.
@@ -32,6 +37,51 @@ pub fn receive(
     };
     let (beleg, bewegungen) = create::add(tx, &new, Source::Fields, hints)?;
     Ok((sql::with_positions(tx, beleg)?, bewegungen))
+}
+
+/// What a purchase delivery brought.
+pub struct Geliefert {
+    /// Its goods, in kg.
+    pub kg: Quantity,
+    /// An invoice or a return has met some of it.
+    pub is_met: bool,
+}
+
+/// What a delivery brought of its goods; none where it was cancelled, or they have no weight.
+pub fn delivered(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Geliefert>> {
+    let Some(beleg) = sql::find(tx, beleg)?.filter(|beleg| beleg.status != BelegStatus::Storniert) else {
+        return Ok(None);
+    };
+    let (mut kg, mut moved) = (Quantity::ZERO, Quantity::ZERO);
+    for position in sql::positions(tx, beleg.id)? {
+        let in_kg = position.einheit.as_deref().and_then(|einheit| Conversion::between(einheit, "kg"));
+        let Some(in_kg) = in_kg else { return Ok(None) };
+        kg = kg.plus(in_kg.quantity(position.menge)?)?;
+        moved = moved.plus(position.lager_menge.unwrap_or_default())?;
+    }
+    let mut open = Quantity::ZERO;
+    for menge in lager::open_of(tx, &beleg)?.into_values() {
+        open = open.plus(menge)?;
+    }
+    Ok(Some(Geliefert { kg, is_met: open != moved }))
+}
+
+/// The rate of goods that a partner delivered on a day, in a Gutschrift to him (D7); none where no tax is due.
+pub fn rate_of_delivery(tx: &Tx<'_>, kunde: &Kunde, artikel: Uuid, day: Day) -> Result<Option<Percent>> {
+    let (einstellungen, saetze) = (tenants::load(tx)?, steuersaetze::all(tx)?);
+    let beleg = Beleg { beleg_typ: BelegTyp::Er, beleg_datum: DayTime(day), ..Beleg::default() };
+    let context = Context::of(&beleg, kunde, &einstellungen, &saetze);
+    steuer::on_day(tx, &context, &*artikel::must_have(tx, artikel)?, day)
+}
+
+/// Makes a Gutschrift to a supplier; `with` stores what it settles before it becomes final.
+pub fn bill(
+    tx: &WriteTx<'_>,
+    new: &NewBeleg,
+    with: impl FnOnce(&Beleg) -> Result<()>,
+    hints: &mut Hints,
+) -> Result<(Beleg, Vec<Bewegung>)> {
+    create::add_with(tx, new, Source::Items, with, hints)
 }
 
 pub fn is_live(tx: &Tx<'_>, beleg: Uuid) -> Result<bool> {

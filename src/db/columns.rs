@@ -17,7 +17,7 @@ use crate::rules::fixed::Fixed;
 use crate::rules::kasse::BonArt;
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::recipe::PaStatus;
-use crate::rules::settlement::{Mittel, Quelle};
+use crate::rules::settlement::{Abrechnungsart, Mittel, Quelle};
 use crate::rules::stammdaten::{Anrede, ArtikelStatus, ERechnung, EingangQuelle, KundeStatus};
 use crate::rules::tax::{Gedruckt, Steuerart, Steuerkategorie};
 use crate::rules::weighing::{Richtung, WiegungStatus};
@@ -200,6 +200,7 @@ macro_rules! text_column {
 }
 
 text_column!(
+    Abrechnungsart,
     Aktion,
     AnnahmescheinStatus,
     Anrede,

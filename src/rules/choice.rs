@@ -69,7 +69,7 @@ macro_rules! choice {
             }
 
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({"type": "string", "enum": [$($text),+]})
+                schemars::json_schema!({"type": "string", "enum": <$name as $crate::rules::choice::Choice>::TEXTS})
             }
         }
     };

@@ -151,6 +151,20 @@ codes! {
     AnnahmeAbgewiesen = "ANNAHME_ABGEWIESEN": "Das Schema lässt diese Ware nicht zu.";
     AnnahmescheinGesperrt = "ANNAHMESCHEIN_GESPERRT": "Der Annahmeschein wartet auf eine Freigabe.";
     AnnahmescheinNichtGesperrt = "ANNAHMESCHEIN_NICHT_GESPERRT": "Der Annahmeschein ist nicht gesperrt.";
+    AnnahmescheinNichtGefunden = "ANNAHMESCHEIN_NICHT_GEFUNDEN": "Diesen Annahmeschein gibt es nicht.";
+    AnnahmescheinAbgerechnet = "ANNAHMESCHEIN_ABGERECHNET": "Der Annahmeschein ist schon abgerechnet.";
+    AnnahmescheinNichtAbgerechnet = "ANNAHMESCHEIN_NICHT_ABGERECHNET":
+        "Der Annahmeschein hat noch keine abgeschlossene Endabrechnung.";
+    AnnahmescheinBerechnet = "ANNAHMESCHEIN_BERECHNET":
+        "Die Lieferung zum Annahmeschein ist schon berechnet oder zurückgegeben.";
+    PartnerGemischt = "PARTNER_GEMISCHT": "Eine Abrechnung hat einen Partner.";
+    KontraktUeberliefert = "KONTRAKT_UEBERLIEFERT": "Mehr geliefert, als der Kontrakt noch offen hat.";
+    ZuVielePositionen = "ZU_VIELE_POSITIONEN": "Eine Abrechnung hat höchstens 1.000 Positionen.";
+    AbrechnungLeer = "ABRECHNUNG_LEER": "Es bleibt nichts, was bezahlt würde.";
+    AbrechnungNegativ = "ABRECHNUNG_NEGATIV": "Die Abrechnung läge unter 0.";
+    AbrechnungHatFolge = "ABRECHNUNG_HAT_FOLGE": "Eine spätere Abrechnung baut auf dieser auf.";
+    AbrechnungNichtAenderbar = "ABRECHNUNG_NICHT_AENDERBAR":
+        "Die Positionen einer Abrechnung folgen aus den Annahmescheinen.";
     AnnahmescheinStorniert = "ANNAHMESCHEIN_STORNIERT": "Der Annahmeschein ist storniert.";
     FreigabeUnvollstaendig = "FREIGABE_UNVOLLSTAENDIG":
         "Ohne einen Messwert lässt sich nicht rechnen, auch nicht nach einer Freigabe.";
@@ -234,6 +248,11 @@ choice! {
         Grenzwert = "GRENZWERT",
         AnnahmescheinGesperrt = "ANNAHMESCHEIN_GESPERRT",
         AbrechnungVeraltet = "ABRECHNUNG_VERALTET",
+        SchemaFehlt = "SCHEMA_FEHLT",
+        SchemaGeaendert = "SCHEMA_GEAENDERT",
+        MengeUeberEingang = "MENGE_UEBER_EINGANG",
+        AbschlagUebersteigt = "ABSCHLAG_UEBERSTEIGT",
+        Zahlungsfrist60Tage = "ZAHLUNGSFRIST_60_TAGE",
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use partnerd::rules::fixed::{Price, Quantity};
-use partnerd::rules::settlement::{Abrechnung, Groesse, Lieferung, Schema, Wirkung, check, compute};
+use partnerd::rules::settlement::{Groesse, Lieferung, Rechnung, Schema, Wirkung, check, compute};
 use serde_json::{Value, json};
 
 use super::fraction::Fraction;
@@ -64,7 +64,7 @@ fn figure(groesse: Groesse) -> Fraction {
     }
 }
 
-fn rows(abrechnung: &Abrechnung) -> Vec<Row> {
+fn rows(abrechnung: &Rechnung) -> Vec<Row> {
     let row = |row: &partnerd::rules::settlement::Zeile| {
         (row.code.clone(), figure(row.ergebnis), row.danach.map(figure))
     };
@@ -321,7 +321,7 @@ fn rate(step: &Value, wert: Fraction) -> Option<Fraction> {
 
 /// What a person with a pocket calculator does: rate times reference, as printed, is the result; what was left before and
 /// the result is what is left; and all rows of a kind are first minus last.
-fn again_from_what_is_printed(schema: &Schema, found: &Abrechnung, kg: &str, preis: &str) {
+fn again_from_what_is_printed(schema: &Schema, found: &Rechnung, kg: &str, preis: &str) {
     let gross = Fraction::parse(&found.brutto_kg.to_string());
     assert_eq!(gross, Fraction::parse(kg).rounded(0));
     let zero = Fraction::whole(0);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use partnerd::rules::error::Checked;
 use partnerd::rules::fixed::{Price, Quantity, Zahl};
 use partnerd::rules::settlement::{
-    Abrechnung, Groesse, Lieferung, Merkmal, SHIPPED, Schema, Werte, check, compute, rounded,
+    Groesse, Lieferung, Merkmal, Rechnung, SHIPPED, Schema, Werte, check, compute, rounded,
 };
 use serde_json::{Value, json};
 
@@ -66,14 +66,14 @@ pub fn werte(said: &[(&str, &str)]) -> Werte {
         .collect()
 }
 
-pub fn settle(schema: &Schema, kg: &str, preis: &str, said: &[(&str, &str)]) -> Checked<Abrechnung> {
+pub fn settle(schema: &Schema, kg: &str, preis: &str, said: &[(&str, &str)]) -> Checked<Rechnung> {
     let grundpreis = (!preis.is_empty()).then(|| Price::parse(preis).unwrap().value);
     let menge = Quantity::parse(kg).unwrap().value;
     compute(schema, &Lieferung { menge, grundpreis, werte: &werte(said) })
 }
 
 /// What a row prints: rate, reference, result, what is left.
-pub fn printed(abrechnung: &Abrechnung) -> Vec<String> {
+pub fn printed(abrechnung: &Rechnung) -> Vec<String> {
     let shown = |groesse: Option<Groesse>| match groesse {
         None => "-".to_owned(),
         Some(Groesse::Kg(kg)) => format!("{} kg", kg.to_string().trim_end_matches(".000")),
@@ -89,7 +89,7 @@ pub fn printed(abrechnung: &Abrechnung) -> Vec<String> {
 }
 
 /// Net weight, price and sum; what is not known is "-".
-pub fn sums(abrechnung: &Abrechnung) -> String {
+pub fn sums(abrechnung: &Rechnung) -> String {
     let kg =
         abrechnung.netto_kg.map_or("-".to_owned(), |kg| kg.to_string().trim_end_matches(".000").to_owned());
     let preis = abrechnung
@@ -99,7 +99,7 @@ pub fn sums(abrechnung: &Abrechnung) -> String {
 }
 
 /// Why a note is locked.
-pub fn locks(abrechnung: &Abrechnung) -> Vec<String> {
+pub fn locks(abrechnung: &Rechnung) -> Vec<String> {
     let lock = |befund: &partnerd::rules::settlement::Befund| {
         let number = |zahl: Option<Zahl>| zahl.map_or("-".to_owned(), |zahl| zahl.to_string());
         let merkmal = befund.merkmal.as_deref().unwrap_or_default();

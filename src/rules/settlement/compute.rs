@@ -57,9 +57,62 @@ impl Serialize for Groesse {
     }
 }
 
+/// A row as it is stored, in which a figure does not say what it is of.
+#[derive(Deserialize)]
+struct StoredZeile {
+    nr: i64,
+    code: String,
+    text: String,
+    wirkung: Wirkung,
+    merkmal: Option<String>,
+    wert: Option<Zahl>,
+    satz: Option<String>,
+    rechnung: Option<String>,
+    einheit: SatzEinheit,
+    treffer: Option<SchrittZeile>,
+    bezug: Option<Zahl>,
+    ergebnis: Zahl,
+    danach: Option<Zahl>,
+}
+
+impl From<StoredZeile> for Zeile {
+    fn from(stored: StoredZeile) -> Zeile {
+        let StoredZeile { nr, code, text, wirkung, merkmal, wert, satz, rechnung, einheit, treffer, .. } =
+            stored;
+        let kg = |zahl: Zahl| Groesse::Kg(Quantity::from_units(zahl.units()));
+        let price = |zahl: Zahl| Groesse::JeTonne(Price::from_units(zahl.units()));
+        let cents = |zahl: Zahl| Groesse::Euro(Money::from_units(zahl.units() / CENT));
+        let (bezug, ergebnis) = match wirkung {
+            Wirkung::Menge => (stored.bezug.map(kg), kg(stored.ergebnis)),
+            Wirkung::Preis => (stored.bezug.map(price), price(stored.ergebnis)),
+            Wirkung::Kosten => (stored.bezug.map(kg), cents(stored.ergebnis)),
+        };
+        let danach = stored.danach.map(if wirkung == Wirkung::Preis { price } else { kg });
+        Zeile {
+            nr,
+            code,
+            text,
+            wirkung,
+            merkmal,
+            wert,
+            satz,
+            rechnung,
+            einheit,
+            treffer,
+            bezug,
+            ergebnis,
+            danach,
+        }
+    }
+}
+
+/// Millionths in a cent.
+const CENT: i64 = 10_000;
+
 /// A printed row: `ergebnis` is `satz` of `bezug`, rounded to whole kg, to the decimals of the price or to the cent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(rename = "AbrechnungsZeile")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "StoredZeile")]
+#[schemars(rename = "AbrechnungsZeile", !from)]
 pub struct Zeile {
     pub nr: i64,
     pub code: String,
@@ -84,9 +137,9 @@ pub struct Zeile {
 }
 
 /// A note that was computed. What a value that is missing leaves unknown is none.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "AbrechnungsRechnung")]
-pub struct Abrechnung {
+pub struct Rechnung {
     /// Delivered weight in whole kg.
     pub brutto_kg: Quantity,
     pub netto_kg: Option<Quantity>,
@@ -105,6 +158,45 @@ pub struct Abrechnung {
     pub befunde: Vec<Befund>,
 }
 
+impl Rechnung {
+    /// A note without a scheme, whose net weight is known (D23): what was deducted is one row.
+    pub fn as_stated(
+        menge: Quantity,
+        netto_kg: Option<Quantity>,
+        preis: Option<Price>,
+    ) -> Result<Rechnung, TooLarge> {
+        let brutto_kg = Quantity::from_wide(divide_rounded(i128::from(menge.units()), ONE) * ONE)?;
+        let deducted = netto_kg.unwrap_or(brutto_kg).minus(brutto_kg)?;
+        let row = Zeile {
+            nr: 1,
+            code: "annahmeschein".to_owned(),
+            text: "Abzüge laut Annahmeschein".to_owned(),
+            wirkung: Wirkung::Menge,
+            merkmal: None,
+            wert: None,
+            satz: None,
+            rechnung: None,
+            einheit: SatzEinheit::Prozent,
+            treffer: None,
+            bezug: Some(Groesse::Kg(brutto_kg)),
+            ergebnis: Groesse::Kg(deducted),
+            danach: netto_kg.map(Groesse::Kg),
+        };
+        let ware = netto_kg.zip(preis).map(|(kg, preis)| net_amount(kg, preis)).transpose()?;
+        Ok(Rechnung {
+            brutto_kg,
+            netto_kg,
+            grundpreis: preis,
+            preis_je_t: preis,
+            ware,
+            kosten: Some(Money::ZERO),
+            summe: ware,
+            zeilen: (!deducted.is_zero()).then_some(row).into_iter().collect(),
+            befunde: Vec::new(),
+        })
+    }
+}
+
 /// What a step found: nothing, or a rate with how it was found.
 struct Found {
     rate: Rate,
@@ -119,7 +211,7 @@ impl From<Rate> for Found {
 }
 
 /// Settles a note (D29e): limits, quantities, price, goods, costs. Refused where less than nothing is left.
-pub fn compute(schema: &Schema, lieferung: &Lieferung<'_>) -> Result<Abrechnung, Box<Refusal>> {
+pub fn compute(schema: &Schema, lieferung: &Lieferung<'_>) -> Result<Rechnung, Box<Refusal>> {
     let mut course = Course::of(schema, lieferung);
     course.limits(&schema.grenzen);
     for wirkung in [Wirkung::Menge, Wirkung::Preis, Wirkung::Kosten] {
@@ -345,7 +437,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    fn result(self) -> Result<Abrechnung, Box<Refusal>> {
+    fn result(self) -> Result<Rechnung, Box<Refusal>> {
         let sums = || {
             let netto_kg = self.kg.map(|kg| Quantity::from_wide(kg * ONE)).transpose()?;
             let preis_je_t = self.price.map(Price::from_wide).transpose()?;
@@ -355,17 +447,7 @@ impl<'a> Course<'a> {
             let brutto_kg = Quantity::from_wide(self.brutto * ONE)?;
             let grundpreis = self.grundpreis.map(Price::from_wide).transpose()?;
             let (zeilen, befunde) = (self.zeilen, self.befunde);
-            Ok(Abrechnung {
-                brutto_kg,
-                netto_kg,
-                grundpreis,
-                preis_je_t,
-                ware,
-                kosten,
-                summe,
-                zeilen,
-                befunde,
-            })
+            Ok(Rechnung { brutto_kg, netto_kg, grundpreis, preis_je_t, ware, kosten, summe, zeilen, befunde })
         };
         sums().map_err(|TooLarge| too_large())
     }

@@ -11,10 +11,10 @@ mod rate;
 mod values;
 
 pub use check::{check, lagerkosten};
-pub use compute::{Abrechnung, Befund, Groesse, Lieferung, Zeile, compute};
+pub use compute::{Befund, Groesse, Lieferung, Rechnung, Zeile, compute};
 pub use model::{
-    Basisseite, Bestand, Fehlt, Grenze, Grenzfolge, Mittelung, SatzEinheit, Schema, Schritt, SchrittZeile,
-    Schrittregel, Wirkung,
+    Abrechnungsart, Basisseite, Bestand, Fehlt, Grenze, Grenzfolge, Mittelung, SatzEinheit, Schema, Schritt,
+    SchrittZeile, Schrittregel, Wirkung,
 };
 pub use rate::plain;
 pub use values::{Grund, Merkmal, Messwert, Mittel, Quelle, SHIPPED, Werte, mean, rounded};

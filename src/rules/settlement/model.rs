@@ -7,6 +7,18 @@ use crate::choice;
 use crate::rules::fixed::Zahl;
 
 choice! {
+    /// What a settlement pays (D29i).
+    pub enum Abrechnungsart {
+        /// What is owed, less the advances.
+        End = "end",
+        /// A part, before the end.
+        Abschlag = "abschlag",
+        /// More, or less, for what was settled.
+        Nachverguetung = "nachverguetung",
+    }
+}
+
+choice! {
     /// What a step changes.
     pub enum Wirkung {
         /// The quantity that is paid.
@@ -104,6 +116,11 @@ impl Schema {
     /// Whether notes that are settled together have one mean (D29e).
     pub fn is_partie(&self) -> bool {
         self.mittelung == Mittelung::Partie
+    }
+
+    /// Whether goods come into the stock as they were weighed (D29h).
+    pub fn books_gross(&self) -> bool {
+        self.bestand == Bestand::Brutto
     }
 }
 

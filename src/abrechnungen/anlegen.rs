@@ -1,0 +1,202 @@
+//! A settlement becomes a document (D29g), or only says what it would be; a correction takes the place of another (D29j).
+
+use uuid::Uuid;
+
+use super::model::{
+    Abrechnung, AbrechnungMitPosten, AbrechnungsVorschau, Angelegt, NewAbrechnung, VorschauPosition,
+};
+use super::positionen::{check_sum, items};
+use super::rechnen::{Berechnet, settlement};
+use super::sql;
+use crate::belege::{self, Beleg, NewBeleg, NewItem};
+use crate::db::tx::{Tx, WriteTx};
+use crate::failure::{Failure, Result};
+use crate::http::json::Json;
+use crate::http::wire::{At, FromJson};
+use crate::rules::bytes::fingerprint;
+use crate::rules::day::Day;
+use crate::rules::document::BelegTyp;
+use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::fixed::{Money, Percent};
+use crate::rules::price::line_total;
+use crate::rules::repeat;
+use crate::rules::settlement::Abrechnungsart;
+use crate::rules::tax::Summen;
+use crate::rules::verweis::Verweis;
+
+/// Days after a delivery on which it must be paid (AgrarOLkG § 11).
+const ZAHLUNGSFRIST: i64 = 60;
+
+/// POST …/vorschau: all rows and sums; nothing is stored.
+pub fn preview(tx: &Tx<'_>, new: &NewAbrechnung, mut hinweise: Hints) -> Result<AbrechnungsVorschau> {
+    let berechnet = settlement(tx, new, &mut hinweise)?;
+    let (items, _) = items(&berechnet, &mut hinweise)?;
+    let lines = items.iter().map(line).collect::<Result<Vec<_>>>()?;
+    let summen = Summen::of(lines.iter().map(|(betrag, satz, _)| (*betrag, *satz)))?;
+    check_sum(summen.netto, new.negativ_zulassen == Some(true), &mut hinweise)?;
+    hint_late(tx, new, &berechnet, &mut hinweise);
+    Ok(AbrechnungsVorschau {
+        art: berechnet.art,
+        partner_id: berechnet.kunde.id,
+        summe_netto: summen.netto,
+        summe_mwst: summen.mwst,
+        summe_brutto: summen.brutto,
+        positionen: lines.into_iter().map(|(.., position)| position).collect(),
+        annahmescheine: berechnet.notes.into_iter().map(|note| note.posten).collect(),
+        hinweise,
+    })
+}
+
+/// The total, the rate and the look of an item.
+fn line(item: &NewItem) -> Result<(Money, Percent, VorschauPosition)> {
+    let (menge, ep_netto) = (item.menge.unwrap_or_default(), item.ep_netto.unwrap_or_default());
+    let gesamtpreis = line_total(menge, ep_netto, Percent::ZERO)?;
+    let position = VorschauPosition {
+        bezeichnung: item.bezeichnung.clone().or_else(|| item.bezeichnung2.clone()),
+        menge,
+        einheit: item.einheit.clone(),
+        ep_netto,
+        mwst_satz: item.mwst_satz,
+        gesamtpreis,
+    };
+    Ok((gesamtpreis, item.mwst_satz.unwrap_or_default(), position))
+}
+
+/// POST /abrechnungen: a settlement is made, unless its external_ref is known (D19).
+pub fn create(
+    tx: &WriteTx<'_>,
+    new: &NewAbrechnung,
+    hinweise: Hints,
+) -> Result<repeat::Angelegt<Angelegt, AbrechnungMitPosten>> {
+    if let Some(external_ref) = &new.external_ref
+        && let Some(beleg) = belege::find_by_external_ref(tx, external_ref)?
+    {
+        return Ok(repeat::Angelegt::Wiederholt(Box::new(repeated(tx, &beleg, new, hinweise)?)));
+    }
+    add(tx, new, None, hinweise).map(repeat::Angelegt::Neu)
+}
+
+fn repeated(
+    tx: &Tx<'_>,
+    beleg: &Beleg,
+    new: &NewAbrechnung,
+    hinweise: Hints,
+) -> Result<repeat::Wiederholt<AbrechnungMitPosten>> {
+    let taken = || {
+        let message =
+            format!("Diese external_ref gehört zum Beleg {}. Bitte eine andere senden.", beleg.beleg_nummer);
+        Refusal::field(Code::FeldWiderspruch, "external_ref", message)
+    };
+    let known = sql::of_document(tx, beleg.id)?.ok_or_else(taken)?;
+    let (_, digest) = sql::request(tx, known.id)?;
+    let nummer = known.beleg_nummer.clone();
+    let record = with_notes(tx, known)?;
+    Ok(repeat::Wiederholt::of(record, &nummer, digest != digest_of(new)?, hinweise))
+}
+
+fn digest_of(new: &NewAbrechnung) -> Result<[u8; 32]> {
+    Ok(fingerprint(serde_json::to_value(new)?))
+}
+
+pub fn with_notes(tx: &Tx<'_>, abrechnung: Abrechnung) -> Result<AbrechnungMitPosten> {
+    let annahmescheine = sql::posten(tx, abrechnung.id)?;
+    Ok(AbrechnungMitPosten { abrechnung, annahmescheine })
+}
+
+fn add(
+    tx: &WriteTx<'_>,
+    new: &NewAbrechnung,
+    korrektur_von: Option<Uuid>,
+    mut hinweise: Hints,
+) -> Result<Angelegt> {
+    let berechnet = settlement(tx, new, &mut hinweise)?;
+    let (items, firsts) = items(&berechnet, &mut hinweise)?;
+    let sum = items.iter().map(line).collect::<Result<Vec<_>>>()?;
+    let sum = Summen::of(sum.iter().map(|(betrag, satz, _)| (*betrag, *satz)))?;
+    check_sum(sum.netto, new.negativ_zulassen == Some(true), &mut hinweise)?;
+    hint_late(tx, new, &berechnet, &mut hinweise);
+    let (art, id) = (berechnet.art, tx.new_id());
+    let (anfrage, digest) = (asked(new, &berechnet)?, digest_of(new)?);
+    let beleg = document(new, &berechnet, items);
+    let store = |beleg: &Beleg| {
+        let neu = sql::Neu { id, beleg: beleg.id, art, anfrage: &anfrage, digest, korrektur_von };
+        sql::insert(tx, &neu, &berechnet.notes, &firsts)
+    };
+    let (beleg, lagerbewegungen) = belege::bill(tx, &beleg, store, &mut hinweise)?;
+    Ok(Angelegt {
+        id,
+        art,
+        beleg_id: beleg.id,
+        beleg_nummer: beleg.beleg_nummer,
+        status: beleg.status,
+        summe_netto: beleg.summe_netto,
+        summe_mwst: beleg.summe_mwst,
+        summe_brutto: beleg.summe_brutto,
+        annahmescheine: berechnet.notes.into_iter().map(|note| note.posten).collect(),
+        lagerbewegungen,
+        storniert: None,
+        hinweise,
+    })
+}
+
+/// What a correction asks again: the same notes, whoever chose them.
+fn asked(new: &NewAbrechnung, berechnet: &Berechnet) -> Result<String> {
+    let ids = berechnet.notes.iter().map(|note| note.schein.id).collect();
+    let same =
+        NewAbrechnung { annahmeschein_ids: Some(ids), auswahl: None, external_ref: None, ..new.clone() };
+    Ok(serde_json::to_string(&same)?)
+}
+
+fn document(new: &NewAbrechnung, berechnet: &Berechnet, items: Vec<NewItem>) -> NewBeleg {
+    let days = || berechnet.notes.iter().map(|note| note.tag);
+    NewBeleg {
+        beleg_typ: Some(BelegTyp::Er),
+        gutschrift: Some(true),
+        kunden_id: Some(Verweis::Id(berechnet.kunde.id)),
+        beleg_datum: new.beleg_datum,
+        leistung_von: days().min(),
+        leistung_bis: days().max(),
+        external_ref: new.external_ref.clone(),
+        zahlungsziel_tage: new.zahlungsziel_tage,
+        notizen: new.notizen.clone(),
+        abschliessen: new.abschliessen,
+        items: Some(items),
+        ..NewBeleg::default()
+    }
+}
+
+/// Goods that do not spoil are paid within 60 days of their delivery (AgrarOLkG § 11 (2), (3)).
+fn hint_late(tx: &Tx<'_>, new: &NewAbrechnung, berechnet: &Berechnet, hints: &mut Hints) {
+    let Some(first) = berechnet.notes.iter().map(|note| note.tag).min() else { return };
+    let term = new.zahlungsziel_tage.or(berechnet.kunde.zahlungsziel_tage).unwrap_or_default();
+    let due = Day::of_number(new.beleg_datum.unwrap_or_else(|| tx.today()).number() + term);
+    let last = Day::of_number(first.number() + ZAHLUNGSFRIST);
+    if berechnet.art == Abrechnungsart::End && due > last {
+        let message = format!(
+            "Die erste Lieferung vom {} wäre bis {} zu bezahlen (60 Tage, AgrarOLkG § 11); fällig wird am {}.",
+            first.german(),
+            last.german(),
+            due.german()
+        );
+        hints.add_field(HintCode::Zahlungsfrist60Tage, "zahlungsziel_tage", message);
+    }
+}
+
+/// POST …/korrektur: the settlement is cancelled and made again with the newest values, both or neither.
+pub fn correct(tx: &WriteTx<'_>, old: &Abrechnung, grund: String, hinweise: Hints) -> Result<Angelegt> {
+    let (anfrage, _) = sql::request(tx, old.id)?;
+    let new = read(&anfrage)?;
+    let beleg = belege::found(tx, old.beleg_id)?;
+    let cancelled = belege::cancel(tx, beleg, grund, hinweise)?;
+    // It was dated when it was made, and is made today.
+    let new = NewAbrechnung { beleg_datum: None::<Day>, ..new };
+    let made = add(tx, &new, Some(old.id), cancelled.hinweise)?;
+    Ok(Angelegt { storniert: cancelled.storno_beleg_nummer.or(Some(cancelled.beleg_nummer)), ..made })
+}
+
+/// A request as it was stored.
+fn read(anfrage: &str) -> Result<NewAbrechnung> {
+    let broken = || Failure::Broken(format!("a stored settlement cannot be read: {anfrage}"));
+    let json = Json::parse(anfrage.as_bytes()).map_err(|_| broken())?;
+    NewAbrechnung::from_json(&json, &mut At::top(&mut Hints::default(), false)).map_err(|_| broken())
+}

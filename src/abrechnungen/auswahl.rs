@@ -1,0 +1,136 @@
+//! Which notes a settlement is of, and whether each can be settled (D29g).
+
+use std::collections::BTreeSet;
+
+use uuid::Uuid;
+
+use super::model::{ANNAHMESCHEINE_MAX, AuswahlEingabe, NewAbrechnung};
+use crate::annahmescheine::{self, Annahmeschein, Suche};
+use crate::artikel;
+use crate::db::tx::Tx;
+use crate::failure::{Failure, Result};
+use crate::kunden::{self, Kunde};
+use crate::rules::error::{Checked, Code, Refusal, Refusals, refuse_if, required};
+use crate::rules::receipt::AnnahmescheinStatus;
+use crate::rules::settlement::Abrechnungsart;
+
+/// The notes, by day of delivery, then id, and their partner; all that is wrong with them at once.
+pub fn notes(tx: &Tx<'_>, new: &NewAbrechnung, art: Abrechnungsart) -> Result<(Kunde, Vec<Annahmeschein>)> {
+    let (mut scheine, mut errors) = match (&new.annahmeschein_ids, &new.auswahl) {
+        (Some(ids), None) => named(tx, ids)?,
+        (None, Some(auswahl)) => (chosen(tx, auswahl, art)?, Refusals::default()),
+        (Some(_), Some(_)) => {
+            let message = "annahmeschein_ids und auswahl schließen sich aus. Bitte eines weglassen.";
+            return Err(Refusal::field(Code::FeldWiderspruch, "auswahl", message).into());
+        }
+        (None, None) => {
+            let message = "Es fehlt, was abgerechnet wird. Bitte annahmeschein_ids oder auswahl angeben.";
+            return Err(Refusal::field(Code::FeldFehlt, "annahmeschein_ids", message).into());
+        }
+    };
+    for (at, schein) in scheine.iter().enumerate() {
+        errors.keep(can_be_settled(schein, art).map_err(|refusal| refusal.below(&path(new, at))));
+    }
+    errors.into_result()?;
+    let partners: BTreeSet<Option<Uuid>> = scheine.iter().map(|schein| schein.partner_id).collect();
+    let message = "Diese Annahmescheine sind von mehreren Partnern. Bitte je Partner abrechnen.";
+    refuse_if(partners.len() > 1, Code::PartnerGemischt, "annahmeschein_ids", message)?;
+    let message = "Hierzu gibt es nichts abzurechnen. Bitte Partner, Artikel und Zeitraum prüfen.";
+    refuse_if(scheine.is_empty(), Code::AbrechnungLeer, "auswahl", message)?;
+    scheine.sort_by_key(|schein| (schein.lieferdatum, schein.id));
+    let partner = required(scheine[0].partner_id, "partner_id")?;
+    let gone = || Failure::Broken(format!("the partner {partner} of a note is gone"));
+    Ok((kunden::find(tx, partner)?.ok_or_else(gone)?, scheine))
+}
+
+/// Where the request names a note; one of a choice it does not.
+fn path(new: &NewAbrechnung, at: usize) -> String {
+    new.annahmeschein_ids.as_ref().map(|_| format!("annahmeschein_ids[{at}]")).unwrap_or_default()
+}
+
+fn named(tx: &Tx<'_>, ids: &[Uuid]) -> Result<(Vec<Annahmeschein>, Refusals)> {
+    let (mut scheine, mut errors, mut seen) = (Vec::new(), Refusals::default(), BTreeSet::new());
+    for (at, id) in ids.iter().enumerate() {
+        let feld = format!("annahmeschein_ids[{at}]");
+        let is_new = seen.insert(id);
+        errors.keep(refuse_if(
+            !is_new,
+            Code::FeldWiderspruch,
+            &feld,
+            "Dieser Annahmeschein steht zweimal da.",
+        ));
+        match annahmescheine::find(tx, *id)? {
+            Some(schein) => scheine.push(schein),
+            None => {
+                let message = "Diesen Annahmeschein gibt es nicht. Bitte die id prüfen.";
+                let unknown = Refusal::field(Code::AnnahmescheinNichtGefunden, feld, message);
+                errors.keep::<()>(Err(unknown));
+            }
+        }
+    }
+    Ok((scheine, errors))
+}
+
+fn chosen(tx: &Tx<'_>, auswahl: &AuswahlEingabe, art: Abrechnungsart) -> Result<Vec<Annahmeschein>> {
+    let named = kunden::named(tx, auswahl.kunden_id.as_ref(), auswahl.kundennummer.as_deref())
+        .map_err(|failure| failure.below("auswahl"))?;
+    let partner = match (auswahl.partner_id, named) {
+        (Some(id), None) => kunden::by_id(tx, id)?,
+        (None, Some(kunde)) => kunde,
+        (Some(id), Some(kunde)) if kunde.id == id => kunde,
+        (Some(_), Some(_)) => return Err(kunden::contradiction("auswahl.partner_id").into()),
+        (None, None) => return Err(kunden::missing().below("auswahl").into()),
+    };
+    let artikel = artikel::named(tx, auswahl.artikel_id, auswahl.artikelnr.as_deref())
+        .map_err(|failure| failure.below("auswahl"))?;
+    let status = match art {
+        Abrechnungsart::End | Abrechnungsart::Abschlag => AnnahmescheinStatus::Offen,
+        Abrechnungsart::Nachverguetung => AnnahmescheinStatus::Abgerechnet,
+    };
+    let suche = Suche {
+        partner: partner.id,
+        status,
+        artikel: artikel.map(|artikel| artikel.id),
+        kontrakt: auswahl.kontrakt_id,
+        von: auswahl.von,
+        bis: auswahl.bis,
+    };
+    let found = annahmescheine::search(tx, &suche, ANNAHMESCHEINE_MAX + 1)?;
+    let message = format_args!(
+        "Das sind mehr als {ANNAHMESCHEINE_MAX} Annahmescheine. Bitte mit von und bis eingrenzen."
+    );
+    refuse_if(found.len() > ANNAHMESCHEINE_MAX, Code::ZuVielePositionen, "auswahl", message)?;
+    Ok(found)
+}
+
+fn can_be_settled(schein: &Annahmeschein, art: Abrechnungsart) -> Checked<()> {
+    let nummer = &schein.belegnummer;
+    let refuse = |code, message: String| Err(Refusal::new(code, message));
+    if schein.status == AnnahmescheinStatus::Storniert {
+        return refuse(Code::AnnahmescheinStorniert, format!("{nummer} ist storniert."));
+    }
+    if art == Abrechnungsart::Nachverguetung {
+        return match schein.abrechnung_id.filter(|_| schein.status == AnnahmescheinStatus::Abgerechnet) {
+            Some(_) => Ok(()),
+            None => refuse(
+                Code::AnnahmescheinNichtAbgerechnet,
+                format!("{nummer} hat noch keine abgeschlossene Endabrechnung."),
+            ),
+        };
+    }
+    if let Some(by) = &schein.abrechnung_beleg_nummer {
+        return refuse(Code::AnnahmescheinAbgerechnet, format!("{nummer} ist schon abgerechnet, mit {by}."));
+    }
+    if schein.status == AnnahmescheinStatus::Abgerechnet {
+        return refuse(Code::AnnahmescheinAbgerechnet, format!("{nummer} ist schon abgerechnet."));
+    }
+    if let Some(reasons) = annahmescheine::locks(schein) {
+        return refuse(Code::AnnahmescheinGesperrt, format!("{nummer} ist gesperrt: {reasons}"));
+    }
+    let is_whole =
+        schein.artikel_id.is_some() && (schein.anliefermenge_kg.is_some() || schein.netto_menge_kg.is_some());
+    if !is_whole {
+        return refuse(Code::FeldFehlt, format!("{nummer} hat keinen Artikel oder kein Gewicht."));
+    }
+    Ok(())
+}

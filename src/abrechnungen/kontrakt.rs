@@ -1,0 +1,122 @@
+//! At which price how much of a note is paid: that of its contract up to the agreed quantity, then that of the rest (D29g).
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use uuid::Uuid;
+
+use super::model::NewAbrechnung;
+use super::sql;
+use crate::annahmescheine::Annahmeschein;
+use crate::artikel;
+use crate::db::tx::Tx;
+use crate::failure::Result;
+use crate::kontrakte;
+use crate::kunden::Kunde;
+use crate::rules::error::{Code, Refusal};
+use crate::rules::fixed::{Price, Quantity};
+use crate::rules::settlement::Abrechnungsart;
+use crate::rules::unit::Conversion;
+
+/// A part of a note at one price.
+pub struct Preisteil {
+    /// kontrakt_nr; none: not at the price of one.
+    pub kontrakt: Option<String>,
+    pub kg: Quantity,
+    /// Per t, before the steps.
+    pub preis: Price,
+}
+
+/// What a contract says of an article.
+struct Vereinbart {
+    nummer: String,
+    /// Per t; none: the contract says none.
+    preis: Option<Price>,
+    /// What is left of it in kg; none: it says no quantity of goods by weight.
+    offen: Option<Quantity>,
+}
+
+/// The contracts of a settlement, each with what its notes have left of it so far.
+pub struct Kontrakte<'k> {
+    tx: &'k Tx<'k>,
+    kunde: &'k Kunde,
+    art: Abrechnungsart,
+    known: BTreeMap<(Uuid, Uuid), Vereinbart>,
+}
+
+impl<'k> Kontrakte<'k> {
+    pub fn of(tx: &'k Tx<'k>, kunde: &'k Kunde, art: Abrechnungsart) -> Kontrakte<'k> {
+        Kontrakte { tx, kunde, art, known: BTreeMap::new() }
+    }
+
+    /// The parts of a note, which is paid for so much: by preis_je_t, else its contract, else its own price.
+    pub fn prices(
+        &mut self,
+        new: &NewAbrechnung,
+        schein: &Annahmeschein,
+        artikel: Uuid,
+        netto: Quantity,
+    ) -> Result<Vec<Preisteil>> {
+        let art = self.art;
+        let own = new.preis_je_t.or(schein.preis_je_t);
+        let missing = || {
+            let message = format!(
+                "Für {} gibt es keinen Preis. Bitte preis_je_t angeben, oder ihn in Kontrakt oder Annahmeschein nennen.",
+                schein.belegnummer
+            );
+            Refusal::field(Code::PreisFehlt, "preis_je_t", message)
+        };
+        let Some(kontrakt) = schein.kontrakt_id else {
+            let preis = own.ok_or_else(missing)?;
+            return Ok(vec![Preisteil { kontrakt: None, kg: netto, preis }]);
+        };
+        let vereinbart = self.agreed(kontrakt, artikel)?;
+        let preis = new.preis_je_t.or(vereinbart.preis).or(schein.preis_je_t).ok_or_else(missing)?;
+        let nummer = Some(vereinbart.nummer.clone());
+        let within = vereinbart.offen.map_or(netto, |offen| offen.max(Quantity::ZERO).min(netto));
+        let rest = netto.minus(within)?;
+        // An advance takes nothing from the contract, and no price of the rest is known yet.
+        if rest.is_zero() || art == Abrechnungsart::Abschlag {
+            vereinbart.offen = vereinbart.offen.map(|offen| offen.minus(within)).transpose()?;
+            return Ok(vec![Preisteil { kontrakt: nummer, kg: netto, preis }]);
+        }
+        let over = || {
+            let message = format!(
+                "Mit {} ist der Kontrakt {} um {rest} kg überliefert. Bitte rest_preis_je_t angeben.",
+                schein.belegnummer, vereinbart.nummer
+            );
+            Refusal::field(Code::KontraktUeberliefert, "rest_preis_je_t", message)
+        };
+        let rest_preis = new.rest_preis_je_t.ok_or_else(over)?;
+        vereinbart.offen = Some(Quantity::ZERO);
+        let parts = [
+            Preisteil { kontrakt: nummer, kg: within, preis },
+            Preisteil { kontrakt: None, kg: rest, preis: rest_preis },
+        ];
+        Ok(parts.into_iter().filter(|part| !part.kg.is_zero()).collect())
+    }
+
+    fn agreed(&mut self, kontrakt: Uuid, artikel: Uuid) -> Result<&mut Vereinbart> {
+        match self.known.entry((kontrakt, artikel)) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(free) => Ok(free.insert(read(self.tx, self.kunde, kontrakt, artikel)?)),
+        }
+    }
+}
+
+fn read(tx: &Tx<'_>, kunde: &Kunde, id: Uuid, artikel_id: Uuid) -> Result<Vereinbart> {
+    let kontrakt = kontrakte::complete(tx, id)?;
+    let artikel = artikel::must_have(tx, artikel_id)?;
+    let position = kontrakt.positionen.iter().find(|position| position.artikel_id == Some(artikel_id));
+    let is_theirs = kontrakt.partner_id.is_none_or(|partner| partner == kunde.id);
+    let einheit = kontrakt.gesamtmenge_einheit.as_deref().or(artikel.einheit.as_deref()).unwrap_or("t");
+    let per_tonne = Conversion::between(einheit, "t");
+    let in_kg = Conversion::between(einheit, "kg");
+    let preis = position.filter(|_| is_theirs).and_then(|position| position.preis);
+    let preis = preis.zip(per_tonne).map(|(preis, conversion)| conversion.price(preis)).transpose()?;
+    let agreed = position.and_then(|position| position.menge).or(kontrakt.gesamtmenge);
+    let agreed = agreed.zip(in_kg).map(|(menge, conversion)| conversion.quantity(menge)).transpose()?;
+    let paid = sql::paid_on_contract(tx, id, artikel_id)?;
+    let offen = agreed.map(|agreed| agreed.minus(paid)).transpose()?;
+    Ok(Vereinbart { nummer: kontrakt.kontrakt_nr, preis, offen })
+}

@@ -1,0 +1,153 @@
+//! Settlements of raw goods (D29g to D29j): notes of a partner become one Gutschrift, less what was paid in advance.
+//!
+//! `auswahl` finds the notes, `rechnen` what each comes to, with `kontrakt` for its prices; `positionen` makes items of
+//! them and `anlegen` the document. A settlement lives as long as its document, whose storno is its own.
+
+mod anlegen;
+mod auswahl;
+mod kontrakt;
+mod model;
+mod positionen;
+mod rechnen;
+mod sql;
+
+pub use model::AbrechnungsPosten;
+
+use crate::belege;
+use crate::db::tx::Tx;
+use crate::failure::{Failure, Result};
+use crate::http::call::Call;
+use crate::http::param::Param;
+use crate::http::reply::Reply;
+use crate::http::route::{Access, Route, Write};
+use crate::http::shape::Answer;
+use crate::listing::{Listing, Records};
+use crate::rules::choice::Choice;
+use crate::rules::error::{Code, required};
+use crate::rules::repeat::{self, Wiederholt};
+use crate::rules::scope::Scope;
+use crate::rules::settlement::Abrechnungsart;
+use model::{Abrechnung, AbrechnungMitPosten, AbrechnungsVorschau, Angelegt, Korrektur, NewAbrechnung};
+
+const READ: Access = Access::Scope(Scope::AbrechnungRead);
+
+const WHAT: &str = "Diese Abrechnung";
+
+/// Why a settlement is refused.
+const REFUSALS: &[Code] = &[
+    Code::FeldWiderspruch,
+    Code::AnnahmescheinNichtGefunden,
+    Code::AnnahmescheinStorniert,
+    Code::AnnahmescheinGesperrt,
+    Code::AnnahmescheinAbgerechnet,
+    Code::AnnahmescheinNichtAbgerechnet,
+    Code::AnnahmescheinBerechnet,
+    Code::PartnerGemischt,
+    Code::PartnerNichtGefunden,
+    Code::SchemaMehrdeutig,
+    Code::PreisFehlt,
+    Code::KontraktUeberliefert,
+    Code::ZuVielePositionen,
+    Code::AbrechnungLeer,
+    Code::AbrechnungNegativ,
+    Code::NettoNegativ,
+    Code::PreisNegativ,
+    Code::BetragZuGross,
+];
+
+/// Why its document is refused.
+const OF_DOCUMENT: &[Code] = &[
+    Code::EinheitNichtUmrechenbar,
+    Code::ChargeFehlt,
+    Code::ChargeWiderspruch,
+    Code::ZuVieleGegenbelege,
+    Code::WiegungBereitsVerwendet,
+    Code::ErechnungUnvollstaendig,
+];
+
+pub const ROUTES: &[Route] = &[
+    Route::get("/api/v1/abrechnungen", READ, "Abrechnungen, die neueste zuerst", list)
+        .with_query(&[
+            Param::list_of("art", Abrechnungsart::TEXTS, "nur diese Arten, mit Komma getrennt"),
+            Param::uuid("partner_id", "nur von diesem Partner"),
+            Param::uuid("annahmeschein_id", "nur mit diesem Annahmeschein"),
+            Param::day("von", "erstes Belegdatum"),
+            Param::day("bis", "letztes Belegdatum"),
+            Param::limit(Some(50)),
+            Param::OFFSET,
+        ])
+        .gives(&[Answer::list::<Abrechnung>()]),
+    Route::post(
+        "/api/v1/abrechnungen",
+        Scope::AbrechnungWrite,
+        "Annahmescheine abrechnen: eine Gutschrift",
+        post,
+    )
+    .takes::<NewAbrechnung>("AbrechnungNeu", &["art"])
+    .gives(&[Answer::created::<Angelegt>(), Answer::ok::<Wiederholt<AbrechnungMitPosten>>()])
+    .refuses(&[belege::PARTNER, belege::DATE_AND_ARTICLE, REFUSALS, OF_DOCUMENT]),
+    Route::ask(
+        "/api/v1/abrechnungen/vorschau",
+        READ,
+        "Was eine Abrechnung ergäbe, mit allen Zeilen; gespeichert wird nichts",
+        preview,
+    )
+    .takes::<NewAbrechnung>("AbrechnungNeu", &["art"])
+    .gives(&[Answer::ok::<AbrechnungsVorschau>()])
+    .refuses(&[belege::PARTNER, REFUSALS]),
+    Route::get("/api/v1/abrechnungen/{id}", READ, "Eine Abrechnung mit allen Zeilen lesen", get)
+        .gives(&[Answer::ok::<AbrechnungMitPosten>()]),
+    Route::post(
+        "/api/v1/abrechnungen/{id}/korrektur",
+        Scope::AbrechnungWrite,
+        "Abrechnung stornieren und mit den neuesten Messwerten neu anlegen",
+        correct,
+    )
+    .takes::<Korrektur>("Korrektur", &["grund"])
+    .gives(&[Answer::created::<Angelegt>()])
+    .refuses(&[
+        REFUSALS,
+        OF_DOCUMENT,
+        &[Code::AbrechnungHatFolge, Code::BelegNichtStornierbar, Code::ZeitraumGesperrt],
+    ]),
+];
+
+fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let (page, cut) = call.query.page()?;
+    let Records { rows, count } = sql::list(tx, &call.query, page)?;
+    Ok(Reply::list(Listing::from_page(rows, usize::try_from(count).unwrap_or_default())?, cut))
+}
+
+fn found(tx: &Tx<'_>, id: uuid::Uuid) -> Result<Abrechnung> {
+    sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
+}
+
+fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let abrechnung = found(tx, call.id(WHAT)?)?;
+    let id = abrechnung.id;
+    Ok(Reply::ok(&anlegen::with_notes(tx, abrechnung)?)?.about(id))
+}
+
+fn preview(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let (new, hinweise) = call.body::<NewAbrechnung>()?;
+    Reply::ok(&anlegen::preview(tx, &new, hinweise)?)
+}
+
+fn post(call: &Call<'_>) -> Result<Write> {
+    let (new, hinweise) = call.body::<NewAbrechnung>()?;
+    Ok(Box::new(move |tx| match anlegen::create(tx, &new, hinweise.clone())? {
+        repeat::Angelegt::Neu(made) => Ok(Reply::created(&made)?.about(made.id)),
+        repeat::Angelegt::Wiederholt(answer) => Ok(Reply::ok(&answer)?.about(answer.record.abrechnung.id)),
+    }))
+}
+
+fn correct(call: &Call<'_>) -> Result<Write> {
+    let (korrektur, hinweise) = call.body::<Korrektur>()?;
+    let id = call.id(WHAT)?;
+    Ok(Box::new(move |tx| {
+        let old = found(tx, id)?;
+        let grund = required(korrektur.grund.clone(), "grund")?;
+        let made = anlegen::correct(tx, &old, grund, hinweise.clone())?;
+        Ok(Reply::created(&made)?.about(made.id))
+    }))
+}

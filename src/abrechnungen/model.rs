@@ -1,0 +1,197 @@
+//! Settlements as they go over the wire.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::chargen::Bewegung;
+use crate::db::columns::Json;
+use crate::db::record::record;
+use crate::http::wire::{Liste, LongText, OneOf, Tage, Text};
+use crate::rules::day::{Day, DayTime, Instant};
+use crate::rules::document::BelegStatus;
+use crate::rules::error::Hints;
+use crate::rules::fixed::{Money, Percent, Price, Quantity};
+use crate::rules::settlement::{Abrechnungsart, Messwert, Rechnung};
+use crate::{eingabe, kunden};
+
+record! {
+    /// A settlement: a Gutschrift over notes of one partner (D29g).
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    pub struct Abrechnung from abrechnung as a {
+        id: Uuid,
+        art: Abrechnungsart,
+        beleg_id: Uuid,
+        beleg_nummer: String = "b.beleg_nummer",
+        beleg_datum: DayTime = "b.beleg_datum",
+        /// Of the document; a cancelled one settles nothing.
+        status: BelegStatus = "b.status",
+        partner_id: Uuid = "b.kunde_id",
+        partner_name: Option<String> = "k.name",
+        summe_netto: Money = "b.summe_netto",
+        summe_mwst: Money = "b.summe_mwst",
+        summe_brutto: Money = "b.summe_brutto",
+        /// Number of its notes.
+        anzahl: i64 = "(select count(*) from abrechnung_annahme x where x.tenant_id = a.tenant_id and x.abrechnung_id = a.id)",
+        /// One of its notes was analysed again since (D29j).
+        veraltet: bool = "exists (select 1 from abrechnung_annahme x
+            join annahme_analyse q on q.tenant_id = x.tenant_id and q.annahmeschein_id = x.annahmeschein_id
+            where x.tenant_id = a.tenant_id and x.abrechnung_id = a.id and q.version > x.analyse
+              and q.quelle is not null)",
+        /// The settlement whose place it takes.
+        korrektur_von: Option<Uuid>,
+        created_at: Instant = "a.angelegt_am",
+    }
+}
+
+/// A settlement with its notes, each with all rows as they are printed.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct AbrechnungMitPosten {
+    #[serde(flatten)]
+    pub abrechnung: Abrechnung,
+    pub annahmescheine: Vec<Json<AbrechnungsPosten>>,
+}
+
+/// A note in a settlement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AbrechnungsPosten {
+    pub annahmeschein_id: Uuid,
+    pub belegnummer: String,
+    pub lieferdatum: Option<Day>,
+    pub artikel_id: Uuid,
+    pub artikel_bezeichnung: Option<String>,
+    pub wiegeschein_nr: Option<String>,
+    /// Number and version of the scheme; null: as the note says (D23).
+    pub schema: Option<String>,
+    pub schema_version: Option<i64>,
+    /// The version of its analyses that was used; 0: none.
+    pub analyse: i64,
+    /// The values that it was computed with: of a partie their mean.
+    pub werte: Vec<Messwert>,
+    pub ist_mittel: bool,
+    /// null: no tax.
+    pub mwst_satz: Option<Percent>,
+    /// What is paid for, by price: a note that crosses the quantity of a contract has two parts.
+    pub teile: Vec<AbrechnungsTeil>,
+    /// Quantities and costs of the note, and the price rows of its first part.
+    pub rechnung: Rechnung,
+    /// What is settled, net: of an advance or supplement that alone.
+    pub betrag: Money,
+    /// Advances that are taken off, net.
+    pub abschlaege: Money,
+}
+
+/// A quantity at one price.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AbrechnungsTeil {
+    /// kontrakt_nr; null: without one.
+    pub kontrakt: Option<String>,
+    pub kg: Quantity,
+    pub grundpreis: Price,
+    /// After the price rows.
+    pub preis_je_t: Price,
+    pub ware: Money,
+}
+
+/// Notes of one settlement, at most: each has an item of the document.
+pub const ANNAHMESCHEINE_MAX: usize = 1_000;
+
+eingabe! {
+    /// Body of POST /abrechnungen and …/vorschau (D29g).
+    #[derive(Serialize)]
+    pub struct NewAbrechnung as "AbrechnungNeu" {
+        art: OneOf<Abrechnungsart>,
+        annahmeschein_ids: Liste<Uuid, ANNAHMESCHEINE_MAX>,
+        auswahl: AuswahlEingabe,
+        preis_je_t: Price,
+        rest_preis_je_t: Price,
+        abschlag: AbschlagEingabe,
+        zuschlag_je_t: Price,
+        negativ_zulassen: bool,
+        beleg_datum: Day,
+        abschliessen: bool,
+        external_ref: Text,
+        zahlungsziel_tage: Tage,
+        notizen: LongText,
+    }
+    nur_lesen: [..Abrechnung, "annahmescheine", "hinweise", "idempotent", "inhalt_abweichend", "lagerbewegungen"]
+}
+
+eingabe! {
+    /// Which notes are settled, where they are not named one by one: all that are open, of one partner.
+    #[derive(Serialize)]
+    pub struct AuswahlEingabe as "AbrechnungsAuswahl" {
+        partner_id: Uuid,
+        kunden_id: kunden::KundenId,
+        kundennummer: Text,
+        artikel_id: Uuid,
+        artikelnr: Text,
+        kontrakt_id: Uuid,
+        von: Day,
+        bis: Day,
+    }
+    nur_lesen: []
+}
+
+eingabe! {
+    /// An advance: so many per cent of the value by the present analysis, or a price.
+    #[derive(Serialize)]
+    pub struct AbschlagEingabe as "AbrechnungsAbschlag" {
+        prozent: Percent,
+        preis_je_t: Price,
+    }
+    nur_lesen: []
+}
+
+eingabe! {
+    /// Body of POST …/korrektur.
+    pub struct Korrektur {
+        grund: Text,
+    }
+    nur_lesen: []
+}
+
+/// What a settlement would come to; nothing is stored.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AbrechnungsVorschau {
+    pub art: Abrechnungsart,
+    pub partner_id: Uuid,
+    pub summe_netto: Money,
+    pub summe_mwst: Money,
+    pub summe_brutto: Money,
+    pub positionen: Vec<VorschauPosition>,
+    pub annahmescheine: Vec<AbrechnungsPosten>,
+    pub hinweise: Hints,
+}
+
+/// An item that the document would have.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AbrechnungsPosition")]
+pub struct VorschauPosition {
+    pub bezeichnung: Option<String>,
+    pub menge: Quantity,
+    pub einheit: Option<String>,
+    pub ep_netto: Price,
+    pub mwst_satz: Option<Percent>,
+    pub gesamtpreis: Money,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AbrechnungAngelegt")]
+pub struct Angelegt {
+    pub id: Uuid,
+    pub art: Abrechnungsart,
+    pub beleg_id: Uuid,
+    pub beleg_nummer: String,
+    pub status: BelegStatus,
+    pub summe_netto: Money,
+    pub summe_mwst: Money,
+    pub summe_brutto: Money,
+    pub annahmescheine: Vec<AbrechnungsPosten>,
+    /// Empty where the goods are in the stock already (D29h).
+    pub lagerbewegungen: Vec<Bewegung>,
+    /// Of a correction: the document that it cancelled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub storniert: Option<String>,
+    pub hinweise: Hints,
+}

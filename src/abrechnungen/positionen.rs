@@ -1,0 +1,215 @@
+//! The items of a settlement (D29g, D29h): goods at the settled price, goods that are not paid, costs, advances.
+
+use std::collections::BTreeMap;
+
+use super::model::AbrechnungsTeil;
+use super::rechnen::{Berechnet, Note};
+use super::sql::Abschlag;
+use crate::belege::NewItem;
+use crate::blatt::numbers::german;
+use crate::failure::Result;
+use crate::rules::day::Day;
+use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
+use crate::rules::fixed::{Money, Percent, Price, Quantity};
+use crate::rules::receipt::tonnes;
+use crate::rules::settlement::{Abrechnungsart, Groesse, Wirkung};
+use crate::rules::tax::share;
+
+/// Items of a document, at most (D18).
+pub const POSITIONEN_MAX: usize = 1_000;
+
+/// The items of the document, and for each note the number of its first.
+pub fn items(berechnet: &Berechnet, hints: &mut Hints) -> Result<(Vec<NewItem>, Vec<i64>)> {
+    let (mut items, mut firsts) = (Vec::new(), Vec::new());
+    for (at, note) in berechnet.notes.iter().enumerate() {
+        firsts.push(items.len() as i64 + 1);
+        match berechnet.art {
+            Abrechnungsart::End => end(note, &mut items, hints)?,
+            Abrechnungsart::Abschlag => items.push(note.advance()),
+            Abrechnungsart::Nachverguetung => items.push(note.supplement()),
+        }
+        let message = format_args!(
+            "Die Abrechnung hätte mehr als {POSITIONEN_MAX} Positionen; so viele Annahmescheine passen: {at}."
+        );
+        refuse_if(items.len() > POSITIONEN_MAX, Code::ZuVielePositionen, "annahmeschein_ids", message)?;
+    }
+    if berechnet.art == Abrechnungsart::End {
+        items.extend(deducted(&berechnet.notes)?);
+        let message = format_args!(
+            "Mit den Abschlägen hätte die Abrechnung mehr als {POSITIONEN_MAX} Positionen. Bitte weniger Annahmescheine."
+        );
+        refuse_if(items.len() > POSITIONEN_MAX, Code::ZuVielePositionen, "annahmeschein_ids", message)?;
+    }
+    Ok((items, firsts))
+}
+
+/// All that a note comes to: what is paid, what its delivery brought besides, what is charged.
+fn end(note: &Note, items: &mut Vec<NewItem>, hints: &mut Hints) -> Result<()> {
+    let mut room = note.room()?;
+    for teil in &note.posten.teile {
+        let within = room.map_or(teil.kg, |room| room.min(teil.kg));
+        let over = teil.kg.minus(within)?;
+        room = room.map(|room| room.minus(within)).transpose()?;
+        if !within.is_zero() {
+            items.push(NewItem { ep_netto: Some(teil.preis_je_t), ..note.goods(teil, within) });
+        }
+        if !over.is_zero() {
+            let message = format!(
+                "{}: Bezahlt werden {} kg mehr, als {} gebracht hat; sie stehen ohne Bestand.",
+                note.posten.belegnummer,
+                german(over, 0),
+                note.schein.el_beleg_nummer.as_deref().unwrap_or_default()
+            );
+            hints.add(HintCode::MengeUeberEingang, message);
+            let surplus = note.goods(teil, over);
+            items.push(NewItem {
+                ep_netto: Some(teil.preis_je_t),
+                lager_buchen: Some(false),
+                bezug_beleg_id: None,
+                wiegung_id: None,
+                ..surplus
+            });
+        }
+    }
+    if let (Some(rest), Some(teil)) = (room.filter(|rest| !rest.is_zero()), note.posten.teile.first()) {
+        let unpaid = note.goods(teil, rest);
+        items.push(NewItem {
+            ep_netto: Some(Price::ZERO),
+            bezeichnung2: Some(note.unpaid()),
+            wiegung_id: None,
+            ..unpaid
+        });
+    }
+    items.extend(note.costs());
+    Ok(())
+}
+
+impl Note {
+    /// What goods of it there are in the stock, or come into it with the settlement; none: as much as is paid.
+    fn room(&self) -> Result<Option<Quantity>> {
+        if let Some(geliefert) = &self.geliefert {
+            return Ok(Some(geliefert.kg));
+        }
+        let brutto = self.posten.rechnung.brutto_kg;
+        Ok(self.brutto_ins_lager.then(|| brutto.max(self.kg())))
+    }
+
+    /// Goods of the note, to which it says the batch, where no delivery has brought them.
+    fn goods(&self, teil: &AbrechnungsTeil, kg: Quantity) -> NewItem {
+        let schein = &self.schein;
+        let el = self.geliefert.as_ref().and(schein.el_id);
+        let brings = el.is_none();
+        NewItem {
+            menge: Some(tonnes(kg)),
+            artikel_id: Some(self.posten.artikel_id),
+            einheit: Some("t".to_owned()),
+            mwst_satz: self.posten.mwst_satz,
+            bezeichnung2: Some(self.named()),
+            bezug_beleg_id: el,
+            wiegung_id: schein.wiegung_id,
+            kontrakt_id: schein.kontrakt_id.filter(|_| teil.kontrakt.is_some()),
+            fremde_charge_nr: schein.fremde_charge_nr.clone().filter(|_| brings),
+            herkunftsland: schein.herkunftsland.clone().filter(|_| brings),
+            biozertifikat_id: schein.biozertifikat_id.filter(|_| brings),
+            ..NewItem::default()
+        }
+    }
+
+    /// The note as its items name it.
+    fn named(&self) -> String {
+        format!("{} vom {}", self.posten.belegnummer, self.tag.german())
+    }
+
+    /// What was deducted, row by row: it came in and is not paid.
+    fn unpaid(&self) -> String {
+        let rows = self.posten.rechnung.zeilen.iter().filter(|zeile| zeile.wirkung == Wirkung::Menge);
+        let deducted = rows.filter_map(|zeile| match zeile.ergebnis {
+            Groesse::Kg(kg) if !kg.is_zero() => Some(format!("{} {} kg", zeile.text, german(-kg, 0))),
+            _ => None,
+        });
+        let rows: Vec<String> = deducted.collect();
+        let text = format!("ohne Vergütung, {}: {}", self.posten.belegnummer, rows.join(", "));
+        text.chars().take(TEXT_MAX).collect()
+    }
+
+    fn costs(&self) -> impl Iterator<Item = NewItem> {
+        let rows = self.posten.rechnung.zeilen.iter().filter(|zeile| zeile.wirkung == Wirkung::Kosten);
+        rows.filter_map(|zeile| match zeile.ergebnis {
+            Groesse::Euro(betrag) if !betrag.is_zero() => {
+                Some(NewItem { bezeichnung: Some(zeile.text.clone()), ..self.amount(betrag) })
+            }
+            _ => None,
+        })
+    }
+
+    /// An amount without goods, at the rate of the goods.
+    fn amount(&self, betrag: Money) -> NewItem {
+        NewItem { bezeichnung2: Some(self.named()), ..amount(betrag, self.posten.mwst_satz) }
+    }
+
+    fn advance(&self) -> NewItem {
+        let artikel = self.posten.artikel_bezeichnung.as_deref().unwrap_or("Rohware");
+        let text = format!("Abschlag auf {artikel}, {} kg", german(self.kg(), 0));
+        NewItem { bezeichnung: Some(text), ..self.amount(self.posten.betrag) }
+    }
+
+    fn supplement(&self) -> NewItem {
+        let teil = self.posten.teile.first();
+        let (kg, preis) = teil.map(|teil| (teil.kg, teil.preis_je_t)).unwrap_or_default();
+        let artikel = self.posten.artikel_bezeichnung.as_deref().unwrap_or("Rohware");
+        let word = if preis.is_negative() { "Nachbelastung" } else { "Nachvergütung" };
+        let text = format!("{word} auf {artikel}, {} kg × {} €/t", german(kg, 0), german(preis, 2));
+        NewItem { bezeichnung: Some(text), ..self.amount(self.posten.betrag) }
+    }
+}
+
+/// Longest text of an ordinary field (D18).
+const TEXT_MAX: usize = 255;
+
+fn amount(betrag: Money, mwst_satz: Option<Percent>) -> NewItem {
+    NewItem {
+        menge: Some(Quantity::whole(1)),
+        ep_netto: Some(Price::from_units(betrag.units() * CENT)),
+        mwst_satz,
+        ..NewItem::default()
+    }
+}
+
+/// Millionths in a cent.
+const CENT: i64 = 10_000;
+
+/// What is taken off for advances: one item for each and each rate.
+fn deducted(notes: &[Note]) -> Result<Vec<NewItem>> {
+    let mut sums: BTreeMap<(Day, String, Option<Percent>), Money> = BTreeMap::new();
+    for note in notes {
+        for Abschlag { beleg_nummer, beleg_datum, betrag, mwst_satz } in &note.abschlaege {
+            let sum = sums.entry((*beleg_datum, beleg_nummer.clone(), *mwst_satz)).or_default();
+            *sum = sum.plus(*betrag)?;
+        }
+    }
+    let item = |((datum, nummer, satz), sum): ((Day, String, Option<Percent>), Money)| {
+        let text = format!("abzüglich Abschlag {nummer} vom {}", datum.german());
+        let steuer = share(sum, satz.unwrap_or_default());
+        let details = format!("netto {}, USt {}", german(sum, 2), german(steuer, 2));
+        NewItem { bezeichnung: Some(text), bezeichnung2: Some(details), ..amount(-sum, satz) }
+    };
+    Ok(sums.into_iter().map(item).collect())
+}
+
+/// Less than nothing is settled only where the request says so (D29i).
+pub fn check_sum(sum: Money, is_allowed: bool, hints: &mut Hints) -> Result<()> {
+    if !sum.is_negative() {
+        return Ok(());
+    }
+    if !is_allowed {
+        let message = format!(
+            "Die Abrechnung ergibt {} EUR: Der Partner müsste zurückzahlen. Soll das so sein, bitte negativ_zulassen: true \
+             senden.",
+            german(sum, 2)
+        );
+        return Err(Refusal::field(Code::AbrechnungNegativ, "negativ_zulassen", message).into());
+    }
+    let message = format!("Der Partner hat {} EUR zu viel bekommen und zahlt sie zurück.", german(-sum, 2));
+    hints.add(HintCode::AbschlagUebersteigt, message);
+    Ok(())
+}

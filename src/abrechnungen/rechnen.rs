@@ -1,0 +1,365 @@
+//! What each note of a settlement comes to (D29e, D29g, D29i): its values, weight, prices and what was paid already.
+
+use std::collections::BTreeMap;
+
+use uuid::Uuid;
+
+use super::auswahl;
+use super::kontrakt::Kontrakte;
+use super::model::{AbrechnungsPosten, AbrechnungsTeil, NewAbrechnung};
+use super::sql::{self, Abgerechnet, Abschlag};
+use crate::abrechnungsschemata::{self, Gueltig};
+use crate::annahmescheine::{self, Annahmeschein};
+use crate::belege::{self, Geliefert};
+use crate::db::tx::Tx;
+use crate::failure::{Failure, Result, keep_refused};
+use crate::kunden::Kunde;
+use crate::rules::day::{Day, DayTime};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, Refusals, refuse_if, required};
+use crate::rules::fixed::{Money, Percent, Price, Quantity};
+use crate::rules::receipt::net_amount;
+use crate::rules::settlement::{
+    Abrechnungsart, Grund, Lieferung, Merkmal, Messwert, Rechnung, Werte, compute, mean,
+};
+use crate::rules::tax::share;
+
+/// A note with all that its items are made of.
+pub struct Note {
+    pub schein: Annahmeschein,
+    pub tag: Day,
+    pub posten: AbrechnungsPosten,
+    pub brutto_ins_lager: bool,
+    /// What its EL brought; none where it has none that lives.
+    pub geliefert: Option<Geliefert>,
+    /// What is paid at the price of the contract.
+    pub kontrakt_kg: Quantity,
+    /// Live advances on it.
+    pub abschlaege: Vec<Abschlag>,
+}
+
+/// A settlement before it is a document.
+pub struct Berechnet {
+    pub art: Abrechnungsart,
+    pub kunde: Kunde,
+    pub notes: Vec<Note>,
+}
+
+/// How a note is computed: its scheme, and its values or their mean.
+struct Grundlage {
+    gueltig: Option<Gueltig>,
+    werte: Werte,
+    ist_mittel: bool,
+    analyse: i64,
+}
+
+pub fn settlement(tx: &Tx<'_>, new: &NewAbrechnung, hints: &mut Hints) -> Result<Berechnet> {
+    let art = required(new.art, "art")?;
+    check_fields(new, art)?;
+    let (kunde, scheine) = auswahl::notes(tx, new, art)?;
+    check_one_article(new, &scheine)?;
+    let notes = match art {
+        Abrechnungsart::Nachverguetung => supplements(tx, new, scheine)?,
+        Abrechnungsart::End | Abrechnungsart::Abschlag => settled(tx, new, art, &kunde, scheine, hints)?,
+    };
+    Ok(Berechnet { art, kunde, notes })
+}
+
+/// What does not belong to the kind of settlement is refused, and what it needs is asked for.
+fn check_fields(new: &NewAbrechnung, art: Abrechnungsart) -> Checked<()> {
+    let sent = [
+        ("preis_je_t", new.preis_je_t.is_some(), art != Abrechnungsart::Nachverguetung),
+        ("rest_preis_je_t", new.rest_preis_je_t.is_some(), art == Abrechnungsart::End),
+        ("abschlag", new.abschlag.is_some(), art == Abrechnungsart::Abschlag),
+        ("zuschlag_je_t", new.zuschlag_je_t.is_some(), art == Abrechnungsart::Nachverguetung),
+    ];
+    for (feld, is_sent, belongs) in sent {
+        let message = format_args!("{feld} gehört nicht zu art {}. Bitte weglassen.", art.as_str());
+        refuse_if(is_sent && !belongs, Code::FeldWiderspruch, feld, message)?;
+    }
+    for (feld, price) in [("preis_je_t", new.preis_je_t), ("rest_preis_je_t", new.rest_preis_je_t)] {
+        let is_negative = price.is_some_and(|price| price.is_negative());
+        refuse_if(is_negative, Code::WertUngueltig, feld, "Der Preis darf nicht unter 0 sein.")?;
+    }
+    match art {
+        Abrechnungsart::End => Ok(()),
+        Abrechnungsart::Nachverguetung => required(new.zuschlag_je_t, "zuschlag_je_t").map(drop),
+        Abrechnungsart::Abschlag => {
+            let abschlag = required(new.abschlag.as_ref(), "abschlag")?;
+            let is_one = abschlag.prozent.is_some() != abschlag.preis_je_t.is_some();
+            let message = "Bitte prozent oder preis_je_t angeben, eines von beiden.";
+            refuse_if(!is_one, Code::FeldWiderspruch, "abschlag", message)?;
+            let is_low = abschlag.prozent.is_some_and(|prozent| prozent <= Percent::ZERO)
+                || abschlag.preis_je_t.is_some_and(|preis| preis <= Price::ZERO);
+            refuse_if(is_low, Code::WertUngueltig, "abschlag", "Ein Abschlag muss über 0 sein.")
+        }
+    }
+}
+
+/// A price that is sent is that of one article.
+fn check_one_article(new: &NewAbrechnung, scheine: &[Annahmeschein]) -> Checked<()> {
+    let is_mixed = scheine.iter().any(|schein| schein.artikel_id != scheine[0].artikel_id);
+    let message = "Ein Preis gilt für einen Artikel; das sind mehrere. Bitte je Artikel abrechnen.";
+    refuse_if(is_mixed && new.preis_je_t.is_some(), Code::FeldWiderspruch, "preis_je_t", message)?;
+    refuse_if(is_mixed && new.rest_preis_je_t.is_some(), Code::FeldWiderspruch, "rest_preis_je_t", message)
+}
+
+/// More, or less, for what was settled: at the rate of its day.
+fn supplements(tx: &Tx<'_>, new: &NewAbrechnung, scheine: Vec<Annahmeschein>) -> Result<Vec<Note>> {
+    let zuschlag = new.zuschlag_je_t.unwrap_or_default();
+    let supplement = |schein: Annahmeschein| {
+        let gone = || Failure::Broken(format!("the settlement of {} is gone", schein.belegnummer));
+        let Abgerechnet { posten, netto_kg } = sql::settled(tx, &schein)?.ok_or_else(gone)?;
+        let betrag = net_amount(netto_kg, zuschlag)?;
+        let teil = AbrechnungsTeil {
+            kontrakt: None,
+            kg: netto_kg,
+            grundpreis: zuschlag,
+            preis_je_t: zuschlag,
+            ware: betrag,
+        };
+        let posten = AbrechnungsPosten { teile: vec![teil], betrag, abschlaege: Money::ZERO, ..posten };
+        Ok(Note {
+            tag: day_of(tx, &schein),
+            schein,
+            posten,
+            brutto_ins_lager: false,
+            geliefert: None,
+            kontrakt_kg: Quantity::ZERO,
+            abschlaege: Vec::new(),
+        })
+    };
+    scheine.into_iter().map(supplement).collect()
+}
+
+fn day_of(tx: &Tx<'_>, schein: &Annahmeschein) -> Day {
+    schein.lieferdatum.map_or_else(|| tx.today(), |DayTime(day)| day)
+}
+
+fn settled(
+    tx: &Tx<'_>,
+    new: &NewAbrechnung,
+    art: Abrechnungsart,
+    kunde: &Kunde,
+    scheine: Vec<Annahmeschein>,
+    hints: &mut Hints,
+) -> Result<Vec<Note>> {
+    let bases = bases(tx, &scheine, hints)?;
+    let mut kontrakte = Kontrakte::of(tx, kunde, art);
+    let mut errors = Refusals::default();
+    let mut notes = Vec::with_capacity(scheine.len());
+    for (schein, basis) in scheine.into_iter().zip(bases) {
+        let note = note(tx, new, art, kunde, schein, basis, &mut kontrakte);
+        notes.extend(keep_refused(&mut errors, note, "")?);
+    }
+    errors.into_result()?;
+    let nothing = notes.iter().all(|note| note.kg().is_zero());
+    let message = "Von diesen Annahmescheinen bleibt nichts übrig, was bezahlt würde. Bitte sie stornieren.";
+    refuse_if(nothing, Code::AbrechnungLeer, "annahmeschein_ids", message)?;
+    Ok(notes)
+}
+
+/// By what each note is computed. Those of a partie have one mean of each value, weighed by what was delivered (D29e).
+fn bases(tx: &Tx<'_>, scheine: &[Annahmeschein], hints: &mut Hints) -> Result<Vec<Grundlage>> {
+    let merkmale = abrechnungsschemata::merkmale(tx)?;
+    let mut bases = Vec::with_capacity(scheine.len());
+    let mut parties: BTreeMap<(Option<Uuid>, Option<Uuid>), Vec<usize>> = BTreeMap::new();
+    for (at, schein) in scheine.iter().enumerate() {
+        let basis = basis(tx, schein, hints)?;
+        if basis.gueltig.as_ref().is_some_and(|gueltig| gueltig.schema.is_partie()) {
+            parties.entry((schein.artikel_id, schein.kontrakt_id)).or_default().push(at);
+        }
+        bases.push(basis);
+    }
+    for members in parties.into_values().filter(|members| members.len() > 1) {
+        let means = means(&merkmale, scheine, &bases, &members)?;
+        for at in members {
+            bases[at].werte = means.clone();
+            bases[at].ist_mittel = true;
+        }
+    }
+    Ok(bases)
+}
+
+fn basis(tx: &Tx<'_>, schein: &Annahmeschein, hints: &mut Hints) -> Result<Grundlage> {
+    let gueltig = annahmescheine::scheme_of(tx, schein)?;
+    let (nummer, version) = (&schein.belegnummer, schein.schema_version);
+    match &gueltig {
+        None => {
+            let message = format!("{nummer} hat kein Schema; er wird abgerechnet, wie er da steht.");
+            hints.add(HintCode::SchemaFehlt, message);
+        }
+        Some(gueltig) if version.is_some_and(|version| version != gueltig.kopf.version) => {
+            let message = format!(
+                "{nummer}: Seit der Annahme gilt Version {} des Schemas {}; nach ihr wird gerechnet.",
+                gueltig.kopf.version, gueltig.kopf.nummer
+            );
+            hints.add(HintCode::SchemaGeaendert, message);
+        }
+        Some(_) => {}
+    }
+    let werte = annahmescheine::values_of(tx, schein)?;
+    Ok(Grundlage { gueltig, werte, ist_mittel: false, analyse: annahmescheine::last_analyse(tx, schein.id)? })
+}
+
+/// The mean of each value that a step of the partie asks for.
+fn means(
+    merkmale: &BTreeMap<String, Merkmal>,
+    scheine: &[Annahmeschein],
+    bases: &[Grundlage],
+    members: &[usize],
+) -> Checked<Werte> {
+    let schemas = members.iter().filter_map(|at| bases[*at].gueltig.as_ref());
+    let asked: Vec<&String> = schemas
+        .flat_map(|gueltig| &gueltig.schema.schritte)
+        .filter_map(|step| step.merkmal.as_ref())
+        .collect();
+    let mut means = Werte::new();
+    for code in asked {
+        let Some(merkmal) = merkmale.get(code).filter(|_| !means.contains_key(code)) else { continue };
+        let values = members.iter().map(|at| {
+            let weight = scheine[*at].anliefermenge_kg.unwrap_or_default();
+            (bases[*at].werte.get(code).copied(), weight)
+        });
+        let found = mean(merkmal, &values.collect::<Vec<_>>());
+        let none = |grund: Grund| {
+            let message = format!(
+                "Für die Partie gibt es kein Mittel von {code} ({}). Bitte die Messwerte nachtragen oder einzeln abrechnen.",
+                grund.as_str()
+            );
+            Refusal::new(Code::AnnahmescheinGesperrt, message)
+        };
+        means.insert(code.clone(), found.map_err(none)?);
+    }
+    Ok(means)
+}
+
+#[expect(
+    clippy::too_many_arguments,
+    reason = "what a note is computed from; a struct of them would be used once"
+)]
+fn note(
+    tx: &Tx<'_>,
+    new: &NewAbrechnung,
+    art: Abrechnungsart,
+    kunde: &Kunde,
+    schein: Annahmeschein,
+    basis: Grundlage,
+    kontrakte: &mut Kontrakte<'_>,
+) -> Result<Note> {
+    let artikel = required(schein.artikel_id, "artikel_id")?;
+    let tag = day_of(tx, &schein);
+    let rechnung = |grundpreis| computed(&basis, &schein, grundpreis);
+    let netto = settled_weight(&rechnung(None)?, &schein)?;
+    let prices = kontrakte.prices(new, &schein, artikel, netto)?;
+    let mut teile = Vec::new();
+    for part in &prices {
+        let of_part = rechnung(Some(part.preis))?;
+        let preis_je_t = required(of_part.preis_je_t, "preis_je_t")?;
+        let ware = net_amount(part.kg, preis_je_t)?;
+        let kontrakt = part.kontrakt.clone();
+        teile.push(AbrechnungsTeil { kontrakt, kg: part.kg, grundpreis: part.preis, preis_je_t, ware });
+    }
+    let rechnung = rechnung(prices.first().map(|part| part.preis))?;
+    let mut value = rechnung.kosten.unwrap_or_default();
+    for teil in &teile {
+        value = value.plus(teil.ware)?;
+    }
+    let kontrakt_kg = prices.iter().filter(|part| part.kontrakt.is_some()).map(|part| part.kg).next();
+    let posten = AbrechnungsPosten {
+        annahmeschein_id: schein.id,
+        belegnummer: schein.belegnummer.clone(),
+        lieferdatum: schein.lieferdatum.map(|DayTime(day)| day),
+        artikel_id: artikel,
+        artikel_bezeichnung: schein.artikel_bezeichnung.clone(),
+        wiegeschein_nr: annahmescheine::weighing_slip(tx, &schein)?,
+        schema: basis.gueltig.as_ref().map(|gueltig| gueltig.kopf.nummer.clone()),
+        schema_version: basis.gueltig.as_ref().map(|gueltig| gueltig.kopf.version),
+        analyse: basis.analyse,
+        werte: basis
+            .werte
+            .iter()
+            .map(|(merkmal, wert)| Messwert { merkmal: merkmal.clone(), wert: *wert })
+            .collect(),
+        ist_mittel: basis.ist_mittel,
+        mwst_satz: belege::rate_of_delivery(tx, kunde, artikel, tag)?,
+        teile,
+        rechnung,
+        betrag: value,
+        abschlaege: Money::ZERO,
+    };
+    let geliefert = delivered(tx, &schein)?;
+    let abschlaege = sql::advances(tx, schein.id)?;
+    let brutto_ins_lager = basis.gueltig.as_ref().is_some_and(|gueltig| gueltig.schema.books_gross());
+    let kontrakt_kg = kontrakt_kg.unwrap_or_default();
+    let note = Note { tag, posten, brutto_ins_lager, geliefert, kontrakt_kg, abschlaege, schein };
+    match art {
+        Abrechnungsart::Abschlag => note.as_advance(new),
+        _ => note.less_advances(),
+    }
+}
+
+/// A note by its scheme, or as it stands (D23).
+fn computed(basis: &Grundlage, schein: &Annahmeschein, grundpreis: Option<Price>) -> Result<Rechnung> {
+    let menge = schein.anliefermenge_kg.or(schein.netto_menge_kg).unwrap_or_default();
+    match &basis.gueltig {
+        Some(gueltig) => Ok(compute(&gueltig.schema, &Lieferung { menge, grundpreis, werte: &basis.werte })?),
+        None => Ok(Rechnung::as_stated(menge, schein.netto_menge_kg, grundpreis)?),
+    }
+}
+
+/// What is paid for; a value that is missing, or in no row of a table, leaves it unknown.
+fn settled_weight(rechnung: &Rechnung, schein: &Annahmeschein) -> Checked<Quantity> {
+    let unknown = || {
+        let reasons: Vec<&str> = rechnung.befunde.iter().map(|befund| befund.text.as_str()).collect();
+        let message = format!("{} lässt sich nicht abrechnen: {}", schein.belegnummer, reasons.join(" "));
+        Refusal::new(Code::AnnahmescheinGesperrt, message)
+    };
+    match (rechnung.netto_kg, rechnung.kosten) {
+        (Some(kg), Some(_)) => Ok(kg),
+        _ => Err(unknown()),
+    }
+}
+
+/// What its EL brought. Goods that another invoice has met are not paid twice (D29h).
+fn delivered(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Geliefert>> {
+    let Some(el) = schein.el_id else { return Ok(None) };
+    let geliefert = belege::delivered(tx, el)?;
+    let is_met = geliefert.as_ref().is_some_and(|geliefert| geliefert.is_met);
+    let message = || {
+        format!(
+            "{} ist schon ganz oder zum Teil berechnet oder zurückgegeben. Bitte erst diese Belege klären.",
+            schein.el_beleg_nummer.as_deref().unwrap_or_default()
+        )
+    };
+    if is_met {
+        return Err(Refusal::new(Code::AnnahmescheinBerechnet, message()).into());
+    }
+    Ok(geliefert)
+}
+
+impl Note {
+    /// What is paid for.
+    pub fn kg(&self) -> Quantity {
+        self.posten.rechnung.netto_kg.unwrap_or_default()
+    }
+
+    /// An advance instead of the value (D29i).
+    fn as_advance(mut self, new: &NewAbrechnung) -> Result<Note> {
+        let abschlag = required(new.abschlag.as_ref(), "abschlag")?;
+        let betrag = match (abschlag.preis_je_t, abschlag.prozent) {
+            (Some(preis), _) => net_amount(self.kg(), preis)?,
+            (None, prozent) => share(self.posten.betrag, prozent.unwrap_or_default()),
+        };
+        self.posten.betrag = betrag;
+        self.kontrakt_kg = Quantity::ZERO;
+        Ok(self)
+    }
+
+    /// Advances are taken off at the end.
+    fn less_advances(mut self) -> Result<Note> {
+        for abschlag in &self.abschlaege {
+            self.posten.abschlaege = self.posten.abschlaege.plus(abschlag.betrag)?;
+        }
+        Ok(self)
+    }
+}

@@ -1,0 +1,164 @@
+//! Statements on settlements.
+
+use rusqlite::named_params;
+use uuid::Uuid;
+
+use super::model::{Abrechnung, AbrechnungsPosten};
+use super::rechnen::Note;
+use crate::annahmescheine::Annahmeschein;
+use crate::db::columns::Json;
+use crate::db::list::{Filter, ListSql, Page};
+use crate::db::record::record;
+use crate::db::tx::{Params, Tx, WriteTx};
+use crate::failure::Result;
+use crate::http::query::Query;
+use crate::listing::Records;
+use crate::rules::choice::Choice;
+use crate::rules::day::Day;
+use crate::rules::fixed::{Money, Percent, Quantity};
+use crate::rules::settlement::Abrechnungsart;
+
+const LIST: ListSql<'_> = ListSql {
+    columns: Abrechnung::COLUMNS,
+    from: "from abrechnung a
+        join beleg b on b.tenant_id = a.tenant_id and b.id = a.beleg_id
+        left join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id",
+    count: "select count(*) from abrechnung a join beleg b on b.tenant_id = a.tenant_id and b.id = a.beleg_id",
+    ids_first: None,
+    order: "order by a.id desc",
+};
+
+/// What a query asks for; von and bis mean beleg_datum (D16).
+pub fn list(tx: &Tx<'_>, query: &Query, page: Page) -> Result<Records<Abrechnung>> {
+    let mut filter = Filter::of("a");
+    let arten = query.list_of("art", Abrechnungsart::parse_any_case)?;
+    filter.one_of("a.art", &arten);
+    filter.when("b.kunde_id = :partner", ":partner", query.uuid("partner_id")?);
+    filter.when("b.beleg_datum >= :von", ":von", query.day("von")?);
+    filter.when("b.beleg_datum <= :bis", ":bis", query.day("bis")?);
+    filter.when(
+        "exists (select 1 from abrechnung_annahme x where x.tenant_id = a.tenant_id and x.abrechnung_id = a.id
+           and x.annahmeschein_id = :schein)",
+        ":schein",
+        query.uuid("annahmeschein_id")?,
+    );
+    tx.list(&LIST, &filter, page)
+}
+
+pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Abrechnung>> {
+    tx.find_by(&LIST, "a.id", &id)
+}
+
+/// The settlement that a document is.
+pub fn of_document(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Abrechnung>> {
+    tx.find_by(&LIST, "a.beleg_id", &beleg)
+}
+
+/// The notes of a settlement in their order, as they were printed.
+pub fn posten(tx: &Tx<'_>, id: Uuid) -> Result<Vec<Json<AbrechnungsPosten>>> {
+    let statement =
+        "select inhalt from abrechnung_annahme where tenant_id = :tenant and abrechnung_id = :id order by nr";
+    tx.all(statement, named_params! {":id": id}, |row| row.get(0))
+}
+
+/// What was asked for, and the digest of it.
+pub fn request(tx: &Tx<'_>, id: Uuid) -> Result<(String, [u8; 32])> {
+    let statement = "select anfrage, anfrage_sha256 from abrechnung where tenant_id = :tenant and id = :id";
+    tx.one(statement, named_params! {":id": id}, |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// A note as its live final settlement says it.
+pub struct Abgerechnet {
+    pub posten: AbrechnungsPosten,
+    pub netto_kg: Quantity,
+}
+
+pub fn settled(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Abgerechnet>> {
+    let statement = "select inhalt, netto_kg from abrechnung_annahme
+        where tenant_id = :tenant and abrechnung_id = :abrechnung and annahmeschein_id = :schein";
+    let key = named_params! {":abrechnung": schein.abrechnung_id, ":schein": schein.id};
+    tx.optional(statement, key, |row| {
+        let Json(posten) = row.get(0)?;
+        Ok(Abgerechnet { posten, netto_kg: row.get(1)? })
+    })
+}
+
+record! {
+    /// A live advance on a note.
+    #[derive(Debug, Clone)]
+    pub struct Abschlag of abrechnung_annahme as x {
+        beleg_nummer: String = "b.beleg_nummer",
+        beleg_datum: Day = "b.beleg_datum",
+        betrag: Money,
+        mwst_satz: Option<Percent>,
+    }
+}
+
+pub fn advances(tx: &Tx<'_>, schein: Uuid) -> Result<Vec<Abschlag>> {
+    let statement = format!(
+        "select {} from abrechnung_annahme x
+         join abrechnung a on a.tenant_id = x.tenant_id and a.id = x.abrechnung_id
+         join beleg b on b.tenant_id = a.tenant_id and b.id = a.beleg_id
+         where x.tenant_id = :tenant and x.annahmeschein_id = :schein and a.art = 'abschlag'
+           and b.status <> 'storniert'
+         order by b.beleg_datum, b.beleg_nummer",
+        Abschlag::COLUMNS
+    );
+    tx.all(&statement, named_params! {":schein": schein}, Abschlag::read)
+}
+
+/// What was paid of an article at the price of a contract, in kg.
+pub fn paid_on_contract(tx: &Tx<'_>, kontrakt: Uuid, artikel: Uuid) -> Result<Quantity> {
+    let statement = "select coalesce(sum(x.kontrakt_kg), 0) from abrechnung_annahme x
+        join annahmeschein s on s.tenant_id = x.tenant_id and s.abrechnung_id = x.abrechnung_id
+          and s.id = x.annahmeschein_id
+        where x.tenant_id = :tenant and x.kontrakt_id = :kontrakt and s.artikel_id = :artikel";
+    tx.one(statement, named_params! {":kontrakt": kontrakt, ":artikel": artikel}, |row| row.get(0))
+}
+
+/// A settlement that is stored.
+pub struct Neu<'n> {
+    pub id: Uuid,
+    pub beleg: Uuid,
+    pub art: Abrechnungsart,
+    pub anfrage: &'n str,
+    pub digest: [u8; 32],
+    pub korrektur_von: Option<Uuid>,
+}
+
+pub fn insert(tx: &WriteTx<'_>, neu: &Neu<'_>, notes: &[Note], firsts: &[i64]) -> Result<()> {
+    let columns: Params<'_> = named_params! {
+        ":id": neu.id,
+        ":beleg_id": neu.beleg,
+        ":art": neu.art,
+        ":anfrage": neu.anfrage,
+        ":anfrage_sha256": neu.digest,
+        ":korrektur_von": neu.korrektur_von,
+        ":angelegt_am": tx.now(),
+        ":key_id": tx.key_id(),
+    };
+    tx.insert("abrechnung", columns)?;
+    for ((nr, note), position) in (1i64..).zip(notes).zip(firsts) {
+        let inhalt = serde_json::to_string(&note.posten)?;
+        let columns: Params<'_> = named_params! {
+            ":abrechnung_id": neu.id,
+            ":annahmeschein_id": note.schein.id,
+            ":nr": nr,
+            ":position": position,
+            ":analyse": note.posten.analyse,
+            ":netto_kg": note.kg(),
+            ":kontrakt_id": note.schein.kontrakt_id.filter(|_| !note.kontrakt_kg.is_zero()),
+            ":kontrakt_kg": note.kontrakt_kg,
+            ":mwst_satz": note.posten.mwst_satz,
+            ":betrag": note.posten.betrag,
+            ":inhalt": inhalt,
+        };
+        tx.insert("abrechnung_annahme", columns)?;
+        if neu.art == Abrechnungsart::End {
+            tx.update("annahmeschein", note.schein.id, named_params! {":abrechnung_id": neu.id})?;
+        } else {
+            tx.changed("annahmeschein", note.schein.id);
+        }
+    }
+    Ok(())
+}

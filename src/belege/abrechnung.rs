@@ -1,0 +1,62 @@
+//! What becomes of the notes that a document settles (D29i, D29j). Settlements are made by `abrechnungen`; a document only
+//! knows whether it is one.
+
+use rusqlite::{Row, named_params};
+use uuid::Uuid;
+
+use crate::db::tx::{Tx, WriteTx};
+use crate::failure::Result;
+use crate::rules::error::{Checked, Code, Refusal, refuse_if};
+
+/// The items of a settlement follow from its notes.
+pub fn check_items_stay(tx: &Tx<'_>, beleg: Uuid) -> Result<()> {
+    let statement = "select 1 from abrechnung where tenant_id = :tenant and beleg_id = :beleg";
+    let message = "Die Positionen dieser Gutschrift folgen aus den Annahmescheinen. Bitte sie stornieren und neu abrechnen.";
+    let is_settlement = tx.exists(statement, named_params! {":beleg": beleg})?;
+    Ok(refuse_if(is_settlement, Code::AbrechnungNichtAenderbar, "items", message)?)
+}
+
+/// Notes come to the state that follows from their settlement, and the feed tells of them.
+pub fn follow(tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
+    let statement = "select x.annahmeschein_id from abrechnung_annahme x
+        join abrechnung a on a.tenant_id = x.tenant_id and a.id = x.abrechnung_id
+        where a.tenant_id = :tenant and a.beleg_id = :beleg";
+    let notes: Vec<Uuid> = tx.all(statement, named_params! {":beleg": beleg}, |row| row.get(0))?;
+    for id in notes {
+        let stand = "update annahmeschein set status = (select s.stand from annahmeschein_stand s
+            where s.tenant_id = :tenant and s.id = :id) where tenant_id = :tenant and id = :id";
+        tx.execute(stand, named_params! {":id": id})?;
+        tx.changed("annahmeschein", id);
+    }
+    Ok(())
+}
+
+/// The settlement was cancelled: its notes can be settled again.
+pub fn release(tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
+    let statement =
+        "update annahmeschein set abrechnung_id = null where tenant_id = :tenant and abrechnung_id =
+        (select id from abrechnung where tenant_id = :tenant and beleg_id = :beleg)";
+    tx.execute(statement, named_params! {":beleg": beleg})?;
+    follow(tx, beleg)
+}
+
+/// An advance that a final settlement has taken off, and a final one with a supplement, are not cancelled before those.
+pub fn check_last(tx: &Tx<'_>, beleg: Uuid) -> Result<()> {
+    let statement = "select d.beleg_nummer from abrechnung a
+        join abrechnung_annahme x on x.tenant_id = a.tenant_id and x.abrechnung_id = a.id
+        join abrechnung_annahme y on y.tenant_id = x.tenant_id and y.annahmeschein_id = x.annahmeschein_id
+        join abrechnung f on f.tenant_id = y.tenant_id and f.id = y.abrechnung_id
+        join beleg d on d.tenant_id = f.tenant_id and d.id = f.beleg_id
+        where a.tenant_id = :tenant and a.beleg_id = :beleg and d.status <> 'storniert'
+          and (a.art, f.art) in (values ('abschlag', 'end'), ('end', 'nachverguetung'))
+        order by d.beleg_nummer limit 1";
+    let last: Option<String> =
+        tx.optional(statement, named_params! {":beleg": beleg}, |row: &Row<'_>| row.get(0))?;
+    Ok(no_follower(last)?)
+}
+
+fn no_follower(nummer: Option<String>) -> Checked<()> {
+    let Some(nummer) = nummer else { return Ok(()) };
+    let message = format!("{nummer} baut auf dieser Abrechnung auf. Bitte zuerst {nummer} stornieren.");
+    Err(Refusal::new(Code::AbrechnungHatFolge, message))
+}
