@@ -1768,7 +1768,7 @@ create table annahmeschein (
   schema_version       integer,                -- the version that netto_menge_kg follows from
   sperrgruende         text,                   -- JSON: why it waits for a person (D29d); null: it does not
   ist_vorlaeufig       integer not null default 0 check (ist_vorlaeufig in (0, 1)), -- 1: the mean of a partie will hold (D29e)
-  abrechnung_id        blob,                   -- the live final settlement that it is in (D29i)
+  abrechnung_id        blob,                   -- its last final settlement (D29i); it lives as long as its document
   storno_grund         text,
   angelegt_am          integer not null,
   primary key (tenant_id, id),

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::model::{Abrechnung, AbrechnungsPosten};
 use super::rechnen::Note;
-use crate::annahmescheine::Annahmeschein;
+use crate::annahmescheine::{self, Annahmeschein};
 use crate::db::columns::Json;
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::record::record;
@@ -112,7 +112,10 @@ pub fn paid_on_contract(tx: &Tx<'_>, kontrakt: Uuid, artikel: Uuid) -> Result<Qu
     let statement = "select coalesce(sum(x.kontrakt_kg), 0) from abrechnung_annahme x
         join annahmeschein s on s.tenant_id = x.tenant_id and s.abrechnung_id = x.abrechnung_id
           and s.id = x.annahmeschein_id
-        where x.tenant_id = :tenant and x.kontrakt_id = :kontrakt and s.artikel_id = :artikel";
+        join abrechnung a on a.tenant_id = x.tenant_id and a.id = x.abrechnung_id
+        join beleg b on b.tenant_id = a.tenant_id and b.id = a.beleg_id
+        where x.tenant_id = :tenant and x.kontrakt_id = :kontrakt and s.artikel_id = :artikel
+          and b.status <> 'storniert'";
     tx.one(statement, named_params! {":kontrakt": kontrakt, ":artikel": artikel}, |row| row.get(0))
 }
 
@@ -155,7 +158,7 @@ pub fn insert(tx: &WriteTx<'_>, neu: &Neu<'_>, notes: &[Note], firsts: &[i64]) -
         };
         tx.insert("abrechnung_annahme", columns)?;
         if neu.art == Abrechnungsart::End {
-            tx.update("annahmeschein", note.schein.id, named_params! {":abrechnung_id": neu.id})?;
+            annahmescheine::settle(tx, note.schein.id, neu.id)?;
         } else {
             tx.changed("annahmeschein", note.schein.id);
         }

@@ -14,7 +14,7 @@ mod storno;
 pub use checks::CHECKS;
 pub use model::Annahmeschein;
 pub use qualitaet::{locks, scheme_of, values_of};
-pub use sql::{RETENTION, Suche, Summen, find, find_by_delivery, last_analyse, search};
+pub use sql::{RETENTION, Suche, Summen, find, find_by_delivery, last_analyse, search, settle};
 
 use uuid::Uuid;
 

@@ -63,11 +63,11 @@ record! {
         /// What is against it (D29d); null: nothing.
         sperrgruende: Option<Json<Vec<Befund>>> = mutable,
         /// The mean of all that is settled with it will hold instead of its own values (D29e).
-        vorlaeufig: bool = "s.ist_vorlaeufig = 1 and s.abrechnung_id is null",
+        vorlaeufig: bool = "s.ist_vorlaeufig = 1 and er.id is null",
         #[serde(skip)]
         ist_vorlaeufig: bool = mutable,
         /// Its final settlement.
-        abrechnung_id: Option<Uuid> = "s.abrechnung_id",
+        abrechnung_id: Option<Uuid> = "ap.abrechnung_id",
         abrechnung_beleg_nummer: Option<String> = "er.beleg_nummer",
         /// What was paid for by it.
         abgerechnet_kg: Option<Quantity> = "ap.netto_kg",

@@ -25,9 +25,10 @@ const LIST: ListSql<'_> = ListSql {
         left join artikel a on a.tenant_id = s.tenant_id and a.id = s.artikel_id
         left join abrechnungsschema sc on sc.tenant_id = s.tenant_id and sc.id = s.schema_id
         left join abrechnung ab on ab.tenant_id = s.tenant_id and ab.id = s.abrechnung_id
-        left join beleg er on er.tenant_id = ab.tenant_id and er.id = ab.beleg_id
+        left join beleg er on er.tenant_id = ab.tenant_id and er.id = ab.beleg_id and er.status <> 'storniert'
         left join abrechnung_annahme ap
-          on ap.tenant_id = s.tenant_id and ap.abrechnung_id = s.abrechnung_id and ap.annahmeschein_id = s.id",
+          on ap.tenant_id = s.tenant_id and er.id is not null and ap.abrechnung_id = s.abrechnung_id
+          and ap.annahmeschein_id = s.id",
     count: "select count(*) from annahmeschein s",
     ids_first: None,
     order: "order by s.lieferdatum desc, s.id",
@@ -137,6 +138,11 @@ pub fn last_analyse(tx: &Tx<'_>, schein: Uuid) -> Result<i64> {
     let statement = "select coalesce(max(version), 0) from annahme_analyse
         where tenant_id = :tenant and annahmeschein_id = :id";
     tx.one(statement, named_params! {":id": schein}, |row| row.get(0))
+}
+
+/// A note is in a final settlement; it is free again once the document of that is cancelled.
+pub fn settle(tx: &WriteTx<'_>, id: Uuid, abrechnung: Uuid) -> Result<()> {
+    tx.update("annahmeschein", id, named_params! {":abrechnung_id": abrechnung})
 }
 
 pub fn insert_analyse(tx: &WriteTx<'_>, schein: Uuid, analyse: &Analyse) -> Result<()> {

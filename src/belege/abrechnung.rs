@@ -4,6 +4,7 @@
 use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
+use super::sql;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::rules::error::{Checked, Code, Refusal, refuse_if};
@@ -16,28 +17,13 @@ pub fn check_items_stay(tx: &Tx<'_>, beleg: Uuid) -> Result<()> {
     Ok(refuse_if(is_settlement, Code::AbrechnungNichtAenderbar, "items", message)?)
 }
 
-/// Notes come to the state that follows from their settlement, and the feed tells of them.
+/// Notes come to the state that follows from their settlement, which became final or was cancelled; the feed tells of them.
 pub fn follow(tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
-    let statement = "select x.annahmeschein_id from abrechnung_annahme x
-        join abrechnung a on a.tenant_id = x.tenant_id and a.id = x.abrechnung_id
+    let statement = "select s.id, s.status, s.stand from abrechnung a
+        join abrechnung_annahme x on x.tenant_id = a.tenant_id and x.abrechnung_id = a.id
+        join annahmeschein_stand s on s.tenant_id = x.tenant_id and s.id = x.annahmeschein_id
         where a.tenant_id = :tenant and a.beleg_id = :beleg";
-    let notes: Vec<Uuid> = tx.all(statement, named_params! {":beleg": beleg}, |row| row.get(0))?;
-    for id in notes {
-        let stand = "update annahmeschein set status = (select s.stand from annahmeschein_stand s
-            where s.tenant_id = :tenant and s.id = :id) where tenant_id = :tenant and id = :id";
-        tx.execute(stand, named_params! {":id": id})?;
-        tx.changed("annahmeschein", id);
-    }
-    Ok(())
-}
-
-/// The settlement was cancelled: its notes can be settled again.
-pub fn release(tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
-    let statement =
-        "update annahmeschein set abrechnung_id = null where tenant_id = :tenant and abrechnung_id =
-        (select id from abrechnung where tenant_id = :tenant and beleg_id = :beleg)";
-    tx.execute(statement, named_params! {":beleg": beleg})?;
-    follow(tx, beleg)
+    sql::follow_receipts(tx, statement, beleg)
 }
 
 /// An advance that a final settlement has taken off, and a final one with a supplement, are not cancelled before those.
@@ -48,7 +34,7 @@ pub fn check_last(tx: &Tx<'_>, beleg: Uuid) -> Result<()> {
         join abrechnung f on f.tenant_id = y.tenant_id and f.id = y.abrechnung_id
         join beleg d on d.tenant_id = f.tenant_id and d.id = f.beleg_id
         where a.tenant_id = :tenant and a.beleg_id = :beleg and d.status <> 'storniert'
-          and (a.art, f.art) in (values ('abschlag', 'end'), ('end', 'nachverguetung'))
+          and (a.art = 'abschlag' and f.art = 'end' or a.art = 'end' and f.art = 'nachverguetung')
         order by d.beleg_nummer limit 1";
     let last: Option<String> =
         tx.optional(statement, named_params! {":beleg": beleg}, |row: &Row<'_>| row.get(0))?;

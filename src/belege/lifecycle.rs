@@ -154,7 +154,7 @@ pub fn cancel(
         einstellungen: &einstellungen,
     };
     let lagerbewegungen = lager::rebook(tx, rebooking, &mut hinweise)?.bewegungen;
-    abrechnung::release(tx, beleg.id)?;
+    abrechnung::follow(tx, beleg.id)?;
     let counter =
         if needs_counter { Some(counter_document(tx, &beleg, positions, &mut hinweise)?) } else { None };
     Ok(StornoBestaetigung {

@@ -166,7 +166,7 @@ pub const ROUTES: &[Route] = &[
             PARTNER,
             DATE_AND_ARTICLE,
             ITEMS,
-            &[Code::BelegAbgeschlossen, Code::BelegTypNichtAenderbar],
+            &[Code::BelegAbgeschlossen, Code::BelegTypNichtAenderbar, Code::AbrechnungNichtAenderbar],
         ]),
     Route::post("/api/v1/belege/{id}/abschliessen", WRITE, "Beleg abschließen", handlers::finalise)
         .with_query(&[Param::trial(
@@ -187,6 +187,7 @@ pub const ROUTES: &[Route] = &[
         .gives(&[Answer::ok::<StornoBestaetigung>()])
         .refuses(&[&[
             Code::BelegNichtStornierbar,
+            Code::AbrechnungHatFolge,
             Code::BestandNichtAusreichend,
             Code::BetragZuGross,
             Code::ChargeBereitsVerwendet,

@@ -5,6 +5,7 @@ mod harness;
 #[path = "../programs/mod.rs"]
 mod programs;
 
+mod abrechnungen;
 mod abrechnungsschemata;
 mod abschluss;
 mod aenderungen;

@@ -1,0 +1,125 @@
+//! Settlements of goods-receipt notes (D29g to D29j): advance, final, supplement, and what they leave the stock, the
+//! contract and the notes as.
+
+mod beispiele;
+mod regeln;
+mod wege;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Server};
+use crate::lager::{Mill, and};
+
+const PATH: &str = "/api/v1/abrechnungen";
+const NOTES: &str = "/api/v1/annahmescheine";
+const SCHEMES: &str = "/api/v1/abrechnungsschemata";
+
+/// A mill with a farmer of § 24, who has agreed to be credited.
+struct Hof<'s> {
+    mill: Mill<'s>,
+}
+
+/// Wheat by bands of protein, as examples 10, 14 to 17 and 20 settle it.
+fn wheat(more: Value) -> Value {
+    let step = |nr: i64, merkmal: &str, basis: &str, satz: &str| {
+        json!({"nr": nr, "code": merkmal, "text": format!("{merkmal} über {basis} %"), "wirkung": "menge",
+            "regel": "faktor", "merkmal": merkmal, "richtung": "ueber", "basis": basis, "satz": satz})
+    };
+    let row = |von: &str, bis: &str, satz: &str| json!({"von": von, "bis": bis, "satz": satz});
+    let protein = json!({"nr": 3, "code": "protein", "text": "Protein", "wirkung": "preis", "regel": "tabelle",
+        "merkmal": "protein", "einheit": "EUR/t",
+        "zeilen": [row("11.0", "11.9", "-6"), row("12.0", "12.9", "0"), row("13.0", "14.9", "8")]});
+    let body = json!({"nummer": "WEIZEN", "bezeichnung": "Weizen", "artikel": ["W"], "gueltig_von": "2000-01-01",
+        "schritte": [step(1, "besatz", "2", "1"), step(2, "feuchte", "14.5", "1.3"), protein]});
+    and(body, more)
+}
+
+/// Values of example 10: lorry A.
+const A: &str = "besatz=2.80 feuchte=16.2 protein=11.6";
+/// And lorry B.
+const B: &str = "besatz=1.10 feuchte=13.9 protein=13.3";
+
+fn werte(text: &str) -> Value {
+    let value = |pair: &str| {
+        let (merkmal, wert) = pair.split_once('=').unwrap();
+        json!({"merkmal": merkmal, "wert": wert})
+    };
+    text.split_whitespace().map(value).collect()
+}
+
+impl<'s> Hof<'s> {
+    fn of(server: &'s Server) -> Hof<'s> {
+        Hof::named(server, "Mühle")
+    }
+
+    fn named(server: &'s Server, company: &str) -> Hof<'s> {
+        let mill = Mill::with(server, company, &[]);
+        let agreed = json!({"steuerart": "pauschal_24", "gutschrift_vereinbart_am": "2020-01-01"});
+        mill.client.put(&format!("/api/v1/kunden/{}", mill.partner_id("Hof")), agreed).is(200);
+        Hof { mill }
+    }
+
+    fn with_scheme(server: &'s Server, more: Value) -> Hof<'s> {
+        let hof = Hof::of(server);
+        hof.mill.client.post(SCHEMES, wheat(more)).is(201);
+        hof
+    }
+
+    fn post(&self, path: &str, body: Value) -> Answer {
+        self.mill.client.post(path, body)
+    }
+
+    /// A note of Hof on wheat, without an EL unless it is asked for.
+    fn note(&self, kg: i64, of: &str, more: Value) -> String {
+        let body = json!({"kundennummer": "Hof", "artikelnr": "W", "anliefermenge_kg": kg, "werte": werte(of),
+            "fremde_charge_nr": "C1", "preis_je_t": 210, "lieferdatum": "2026-07-20"});
+        self.post(NOTES, and(body, more)).id()
+    }
+
+    fn with_el(&self, kg: i64, of: &str, more: Value) -> String {
+        self.note(kg, of, and(json!({"el_erzeugen": true}), more))
+    }
+
+    /// Settles these notes.
+    fn settle(&self, art: &str, notes: &[&String], more: Value) -> Answer {
+        let body = json!({"art": art, "annahmeschein_ids": notes, "abschliessen": true});
+        self.post(PATH, and(body, more))
+    }
+
+    fn preview(&self, art: &str, notes: &[&String], more: Value) -> Answer {
+        self.post(&format!("{PATH}/vorschau"), and(json!({"art": art, "annahmeschein_ids": notes}), more))
+    }
+
+    fn schein(&self, id: &str) -> Value {
+        self.mill.client.get(&format!("{NOTES}/{id}")).is(200).clone()
+    }
+
+    fn state(&self, id: &str) -> String {
+        self.schein(id)["status"].as_str().unwrap().to_owned()
+    }
+
+    fn beleg(&self, answer: &Answer) -> Value {
+        self.mill.get(answer.body["beleg_id"].as_str().unwrap())
+    }
+
+    fn storno(&self, answer: &Answer) -> Answer {
+        self.mill.storno(answer.body["beleg_id"].as_str().unwrap())
+    }
+
+    fn stock(&self) -> String {
+        self.mill.stock("C1")
+    }
+}
+
+/// "24.116 204.0000 4919.66" of each item: quantity, price, total.
+fn items(beleg: &Value) -> Vec<String> {
+    let text = |item: &Value, field: &str| item[field].as_str().unwrap().to_owned();
+    let line = |item: &Value| {
+        format!("{} {} {}", text(item, "menge"), text(item, "ep_netto"), text(item, "gesamtpreis"))
+    };
+    beleg["positionen"].as_array().unwrap().iter().map(line).collect()
+}
+
+fn sums(answer: &Value) -> [String; 3] {
+    ["summe_netto", "summe_mwst", "summe_brutto"].map(|field| answer[field].as_str().unwrap().to_owned())
+}

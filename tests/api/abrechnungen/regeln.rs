@@ -1,0 +1,176 @@
+//! What is refused, and what is said besides.
+
+use serde_json::{Value, json};
+
+use super::{A, Hof, NOTES, PATH, sums, wheat};
+use crate::annahmescheine::at_once;
+use crate::harness::Server;
+use crate::lager::and;
+
+const UNKNOWN: &str = "0197f3a0-0000-7000-8000-000000000000";
+
+#[test]
+fn what_cannot_be_settled_is_refused_all_at_once() {
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::with_scheme(&server, json!({}));
+    let good = hof.note(1_000, A, json!({}));
+    let locked = hof.note(1_000, "besatz=1", json!({}));
+    let cancelled = hof.note(1_000, A, json!({}));
+    hof.mill.client.put(&format!("{NOTES}/{cancelled}/storno"), json!({"grund": "x"})).is(200);
+    let unknown = UNKNOWN.to_owned();
+    let refused = hof.settle("end", &[&good, &locked, &cancelled, &unknown, &good], json!({}));
+    let errors = refused.body["details"]["fehler"].as_array().unwrap();
+    let mut codes: Vec<&str> = errors.iter().map(|error| error["error"].as_str().unwrap()).collect();
+    codes.sort_unstable();
+    assert_eq!(
+        codes,
+        [
+            "ANNAHMESCHEIN_GESPERRT",
+            "ANNAHMESCHEIN_NICHT_GEFUNDEN",
+            "ANNAHMESCHEIN_STORNIERT",
+            "FELD_WIDERSPRUCH"
+        ]
+    );
+    let other = hof.note(1_000, A, json!({"kundennummer": "Gut"}));
+    hof.settle("end", &[&good, &other], json!({})).refused(400, "PARTNER_GEMISCHT");
+    let without_price = hof.note(1_000, A, json!({"preis_je_t": null}));
+    hof.settle("end", &[&without_price], json!({})).refused(400, "PREIS_FEHLT");
+    assert_eq!(sums(hof.settle("end", &[&without_price], json!({"preis_je_t": 200})).is(201))[0], "188.18");
+}
+
+#[test]
+fn fields_that_do_not_belong_together_are_refused() {
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::with_scheme(&server, json!({}));
+    let note = hof.note(1_000, A, json!({}));
+    let rye = hof.note(1_000, "", json!({"artikelnr": "R"}));
+    let widerspruch = "FELD_WIDERSPRUCH";
+    let one = json!({"kundennummer": "Hof"});
+    let table = [
+        ("end", json!({"abschlag": {"prozent": 80}}), widerspruch, "abschlag"),
+        ("end", json!({"zuschlag_je_t": 1}), widerspruch, "zuschlag_je_t"),
+        ("end", json!({"auswahl": one}), widerspruch, "auswahl"),
+        ("end", json!({"annahmeschein_ids": null}), "FELD_FEHLT", "annahmeschein_ids"),
+        ("end", json!({"preis_je_t": -1}), "WERT_UNGUELTIG", "preis_je_t"),
+        ("end", json!({"annahmeschein_ids": [note, rye], "preis_je_t": 1}), widerspruch, "preis_je_t"),
+        ("abschlag", json!({}), "FELD_FEHLT", "abschlag"),
+        ("abschlag", json!({"abschlag": {}}), widerspruch, "abschlag"),
+        ("abschlag", json!({"abschlag": {"prozent": 1, "preis_je_t": 1}}), widerspruch, "abschlag"),
+        ("abschlag", json!({"abschlag": {"prozent": 0}}), "WERT_UNGUELTIG", "abschlag"),
+        (
+            "abschlag",
+            json!({"abschlag": {"prozent": 1}, "rest_preis_je_t": 1}),
+            widerspruch,
+            "rest_preis_je_t",
+        ),
+        ("nachverguetung", json!({}), "FELD_FEHLT", "zuschlag_je_t"),
+        ("nachverguetung", json!({"zuschlag_je_t": 1, "preis_je_t": 1}), widerspruch, "preis_je_t"),
+        ("alles", json!({}), "WERT_UNGUELTIG", "art"),
+    ];
+    for (art, more, code, feld) in table {
+        let body = and(json!({"art": art, "annahmeschein_ids": [note]}), more);
+        let refused = hof.post(PATH, body.clone());
+        assert_eq!(refused.refused(400, code)["feld"], feld, "{body}");
+    }
+}
+
+#[test]
+fn a_choice_takes_all_open_notes_of_a_partner() {
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::with_scheme(&server, json!({}));
+    let day = |day: &str, more: Value| hof.note(1_000, A, and(json!({"lieferdatum": day}), more));
+    let days = ["2026-07-03", "2026-07-01", "2026-07-02"].map(|of| day(of, json!({})));
+    day("2026-07-02", json!({"kundennummer": "Gut"}));
+    hof.note(1_000, "", json!({"artikelnr": "R", "lieferdatum": "2026-07-02"}));
+    let chosen = |more: Value| {
+        let auswahl = and(json!({"kundennummer": "Hof"}), more);
+        let seen = hof.post(&format!("{PATH}/vorschau"), json!({"art": "end", "auswahl": auswahl}));
+        seen.is(200)["annahmescheine"].as_array().unwrap().len()
+    };
+    assert_eq!(chosen(json!({})), 4);
+    assert_eq!(chosen(json!({"artikelnr": "W"})), 3);
+    assert_eq!(chosen(json!({"artikelnr": "W", "von": "2026-07-02", "bis": "2026-07-02"})), 1);
+    let none = json!({"art": "end", "auswahl": {"kundennummer": "Hof", "bis": "2026-06-30"}});
+    hof.post(PATH, none).refused(400, "ABRECHNUNG_LEER");
+    hof.post(PATH, json!({"art": "end", "auswahl": {}})).refused(400, "KUNDE_FEHLT");
+    let wheat =
+        json!({"art": "end", "auswahl": {"partner_id": hof.mill.partner_id("Hof"), "artikelnr": "W"}});
+    let made = hof.post(PATH, wheat);
+    let order: Vec<&Value> = made.is(201)["annahmescheine"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|note| &note["annahmeschein_id"])
+        .collect();
+    assert_eq!(order, [&json!(days[1]), &json!(days[2]), &json!(days[0])], "by day of delivery");
+    // Until the document is final they are taken, and not settled.
+    assert_eq!(hof.state(&days[0]), "offen");
+    let schein = hof.schein(&days[0]);
+    assert_eq!(schein["abrechnung_beleg_nummer"], made.body["beleg_nummer"]);
+    hof.settle("end", &[&days[0]], json!({})).refused(400, "ANNAHMESCHEIN_ABGERECHNET");
+    hof.mill.finalise(made.body["beleg_id"].as_str().unwrap());
+    assert_eq!(hof.state(&days[0]), "abgerechnet");
+}
+
+#[test]
+fn what_another_invoice_has_met_is_not_paid_twice() {
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::with_scheme(&server, json!({}));
+    let note = hof.with_el(1_000, A, json!({}));
+    let invoice =
+        hof.mill.post("ER", json!({"artikelnr": "W", "menge": 10, "einheit": "kg", "ep_netto": 0.2}));
+    hof.settle("end", &[&note], json!({})).refused(400, "ANNAHMESCHEIN_BERECHNET");
+    hof.mill.storno(&invoice.id()).is(200);
+    hof.settle("end", &[&note], json!({})).is(201);
+    assert_eq!(hof.stock(), "970.000");
+}
+
+#[test]
+fn two_at_once_settle_a_note_once() {
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::with_scheme(&server, json!({}));
+    let note = hof.with_el(24_860, A, json!({}));
+    let mut codes = at_once(4, |_| {
+        let answer = hof.settle("end", &[&note], json!({}));
+        (answer.status, answer.body["error"].as_str().unwrap_or_default().to_owned())
+    });
+    codes.sort();
+    let refused = (400, "ANNAHMESCHEIN_ABGERECHNET".to_owned());
+    assert_eq!(codes, [(201, String::new()), refused.clone(), refused.clone(), refused]);
+}
+
+#[test]
+fn the_items_of_a_settlement_stay_and_its_papers_can_change() {
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::with_scheme(&server, json!({}));
+    let note = hof.note(1_000, A, json!({}));
+    let made = hof.settle("end", &[&note], json!({"abschliessen": false}));
+    let beleg = made.is(201)["beleg_id"].as_str().unwrap().to_owned();
+    let path = format!("/api/v1/belege/{beleg}");
+    let items = json!({"items": [{"bezeichnung": "Fracht", "menge": 1, "ep_netto": 1}]});
+    hof.mill.client.put(&path, items).refused(400, "ABRECHNUNG_NICHT_AENDERBAR");
+    let other = json!({"kundennummer": "Gut"});
+    hof.mill.client.put(&path, other).refused(400, "ABRECHNUNG_NICHT_AENDERBAR");
+    hof.mill.client.put(&path, json!({"notizen": "Danke"})).is(200);
+    // An open one is cancelled without a counter document, and lets its notes go.
+    hof.storno(&made).is(200);
+    assert_eq!(hof.schein(&note)["abrechnung_beleg_nummer"], Value::Null);
+    hof.settle("end", &[&note], json!({})).is(201);
+}
+
+#[test]
+fn what_is_late_and_what_changed_since_is_said() {
+    let server = Server::start_at("2026-09-10T10:00:00Z");
+    let hof = Hof::with_scheme(&server, json!({}));
+    let late = hof.note(1_000, A, json!({"lieferdatum": "2026-07-20"}));
+    let id = hof.mill.client.get(super::SCHEMES).is(200)["data"][0]["id"].as_str().unwrap().to_owned();
+    let cheaper = wheat(json!({"gueltig_von": "2026-07-01", "schritte": [wheat(json!({}))["schritte"][0]]}));
+    hof.post(&format!("{}/{id}/versionen", super::SCHEMES), cheaper).is(201);
+    let seen = hof.preview("end", &[&late], json!({"zahlungsziel_tage": 9}));
+    assert_eq!(seen.hint_codes(), ["SCHEMA_GEAENDERT", "ZAHLUNGSFRIST_60_TAGE"]);
+    assert_eq!(sums(seen.is(200))[0], "208.32");
+    let seen = hof.preview("end", &[&late], json!({"zahlungsziel_tage": 8}));
+    assert_eq!(seen.hint_codes(), ["SCHEMA_GEAENDERT"]);
+    let plain = hof.note(1_000, "", json!({"artikelnr": "R"}));
+    assert_eq!(hof.preview("end", &[&plain], json!({"zahlungsziel_tage": 0})).hint_codes(), ["SCHEMA_FEHLT"]);
+}
