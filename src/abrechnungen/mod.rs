@@ -11,7 +11,7 @@ mod positionen;
 mod rechnen;
 mod sql;
 
-pub use model::AbrechnungsPosten;
+pub use sql::{Geschuldet, owed};
 
 use crate::belege;
 use crate::db::tx::Tx;

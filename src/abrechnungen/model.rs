@@ -1,7 +1,7 @@
 //! Settlements as they go over the wire.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use uuid::Uuid;
 
 use crate::chargen::Bewegung;
@@ -12,7 +12,7 @@ use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::document::BelegStatus;
 use crate::rules::error::Hints;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
-use crate::rules::settlement::{Abrechnungsart, Messwert, Rechnung};
+use crate::rules::settlement::{AbrechnungsPosten, Abrechnungsart};
 use crate::{eingabe, kunden};
 
 record! {
@@ -50,47 +50,6 @@ pub struct AbrechnungMitPosten {
     #[serde(flatten)]
     pub abrechnung: Abrechnung,
     pub annahmescheine: Vec<Json<AbrechnungsPosten>>,
-}
-
-/// A note in a settlement.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct AbrechnungsPosten {
-    pub annahmeschein_id: Uuid,
-    pub belegnummer: String,
-    pub lieferdatum: Option<Day>,
-    pub artikel_id: Uuid,
-    pub artikel_bezeichnung: Option<String>,
-    pub wiegeschein_nr: Option<String>,
-    /// Number and version of the scheme; null: as the note says (D23).
-    pub schema: Option<String>,
-    pub schema_version: Option<i64>,
-    /// The version of its analyses that was used; 0: none.
-    pub analyse: i64,
-    /// The values that it was computed with: of a partie their mean.
-    pub werte: Vec<Messwert>,
-    pub ist_mittel: bool,
-    /// null: no tax.
-    pub mwst_satz: Option<Percent>,
-    /// What is paid for, by price: a note that crosses the quantity of a contract has two parts.
-    pub teile: Vec<AbrechnungsTeil>,
-    /// Quantities and costs of the note, and the price rows of its first part.
-    pub rechnung: Rechnung,
-    /// What is settled, net: of an advance or supplement that alone.
-    pub betrag: Money,
-    /// Advances that are taken off, net.
-    pub abschlaege: Money,
-}
-
-/// A quantity at one price.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct AbrechnungsTeil {
-    /// kontrakt_nr; null: without one.
-    pub kontrakt: Option<String>,
-    pub kg: Quantity,
-    pub grundpreis: Price,
-    /// After the price rows.
-    pub preis_je_t: Price,
-    pub ware: Money,
 }
 
 /// Notes of one settlement, at most: each has an item of the document.

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::model::AbrechnungsTeil;
+use uuid::Uuid;
+
 use super::rechnen::{Berechnet, Note};
 use super::sql::Abschlag;
 use crate::belege::NewItem;
@@ -12,7 +13,7 @@ use crate::rules::day::Day;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::receipt::tonnes;
-use crate::rules::settlement::{Abrechnungsart, Groesse, Wirkung};
+use crate::rules::settlement::{AbrechnungsTeil, Abrechnungsart, Groesse, Wirkung};
 use crate::rules::tax::share;
 
 /// Items of a document, at most (D18).
@@ -159,7 +160,11 @@ impl Note {
         let artikel = self.posten.artikel_bezeichnung.as_deref().unwrap_or("Rohware");
         let word = if preis.is_negative() { "Nachbelastung" } else { "Nachvergütung" };
         let text = format!("{word} auf {artikel}, {} kg × {} €/t", german(kg, 0), german(preis, 2));
-        NewItem { bezeichnung: Some(text), ..self.amount(self.posten.betrag) }
+        NewItem {
+            bezeichnung: Some(text),
+            bezug_beleg_id: self.endabrechnung,
+            ..self.amount(self.posten.betrag)
+        }
     }
 }
 
@@ -180,18 +185,18 @@ const CENT: i64 = 10_000;
 
 /// What is taken off for advances: one item for each and each rate.
 fn deducted(notes: &[Note]) -> Result<Vec<NewItem>> {
-    let mut sums: BTreeMap<(Day, String, Option<Percent>), Money> = BTreeMap::new();
-    for note in notes {
-        for Abschlag { beleg_nummer, beleg_datum, betrag, mwst_satz } in &note.abschlaege {
-            let sum = sums.entry((*beleg_datum, beleg_nummer.clone(), *mwst_satz)).or_default();
-            *sum = sum.plus(*betrag)?;
-        }
+    let mut sums: BTreeMap<(Day, &str, Uuid, Option<Percent>), Money> = BTreeMap::new();
+    for abschlag in notes.iter().flat_map(|note| &note.abschlaege) {
+        let Abschlag { beleg_id, beleg_nummer, beleg_datum, betrag, mwst_satz } = abschlag;
+        let sum = sums.entry((*beleg_datum, beleg_nummer, *beleg_id, *mwst_satz)).or_default();
+        *sum = sum.plus(*betrag)?;
     }
-    let item = |((datum, nummer, satz), sum): ((Day, String, Option<Percent>), Money)| {
+    let item = |((datum, nummer, beleg, satz), sum): ((Day, &str, Uuid, Option<Percent>), Money)| {
         let text = format!("abzüglich Abschlag {nummer} vom {}", datum.german());
         let steuer = share(sum, satz.unwrap_or_default());
         let details = format!("netto {}, USt {}", german(sum, 2), german(steuer, 2));
-        NewItem { bezeichnung: Some(text), bezeichnung2: Some(details), ..amount(-sum, satz) }
+        let bezug_beleg_id = Some(beleg);
+        NewItem { bezeichnung: Some(text), bezeichnung2: Some(details), bezug_beleg_id, ..amount(-sum, satz) }
     };
     Ok(sums.into_iter().map(item).collect())
 }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::auswahl;
 use super::kontrakt::Kontrakte;
-use super::model::{AbrechnungsPosten, AbrechnungsTeil, NewAbrechnung};
+use super::model::NewAbrechnung;
 use super::sql::{self, Abgerechnet, Abschlag};
 use crate::abrechnungsschemata::{self, Gueltig};
 use crate::annahmescheine::{self, Annahmeschein};
@@ -19,7 +19,8 @@ use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, Refusals, ref
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::receipt::net_amount;
 use crate::rules::settlement::{
-    Abrechnungsart, Grund, Lieferung, Merkmal, Messwert, Rechnung, Werte, compute, mean,
+    AbrechnungsPosten, AbrechnungsTeil, Abrechnungsart, Grund, Lieferung, Merkmal, Messwert, Rechnung, Werte,
+    compute, mean,
 };
 use crate::rules::tax::share;
 
@@ -33,6 +34,8 @@ pub struct Note {
     pub geliefert: Option<Geliefert>,
     /// What is paid at the price of the contract.
     pub kontrakt_kg: Quantity,
+    /// The document of its final settlement, which a supplement refers to.
+    pub endabrechnung: Option<Uuid>,
     /// Live advances on it.
     pub abschlaege: Vec<Abschlag>,
 }
@@ -108,7 +111,7 @@ fn supplements(tx: &Tx<'_>, new: &NewAbrechnung, scheine: Vec<Annahmeschein>) ->
     let zuschlag = new.zuschlag_je_t.unwrap_or_default();
     let supplement = |schein: Annahmeschein| {
         let gone = || Failure::Broken(format!("the settlement of {} is gone", schein.belegnummer));
-        let Abgerechnet { posten, netto_kg } = sql::settled(tx, &schein)?.ok_or_else(gone)?;
+        let Abgerechnet { posten, netto_kg, beleg } = sql::settled(tx, &schein)?.ok_or_else(gone)?;
         let betrag = net_amount(netto_kg, zuschlag)?;
         let teil = AbrechnungsTeil {
             kontrakt: None,
@@ -125,6 +128,7 @@ fn supplements(tx: &Tx<'_>, new: &NewAbrechnung, scheine: Vec<Annahmeschein>) ->
             brutto_ins_lager: false,
             geliefert: None,
             kontrakt_kg: Quantity::ZERO,
+            endabrechnung: Some(beleg),
             abschlaege: Vec::new(),
         })
     };
@@ -291,7 +295,9 @@ fn note(
     let abschlaege = sql::advances(tx, schein.id)?;
     let brutto_ins_lager = basis.gueltig.as_ref().is_some_and(|gueltig| gueltig.schema.books_gross());
     let kontrakt_kg = kontrakt_kg.unwrap_or_default();
-    let note = Note { tag, posten, brutto_ins_lager, geliefert, kontrakt_kg, abschlaege, schein };
+    let endabrechnung = None;
+    let note =
+        Note { tag, posten, brutto_ins_lager, geliefert, kontrakt_kg, endabrechnung, abschlaege, schein };
     match art {
         Abrechnungsart::Abschlag => note.as_advance(new),
         _ => note.less_advances(),

@@ -3,7 +3,7 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::model::{Abrechnung, AbrechnungsPosten};
+use super::model::Abrechnung;
 use super::rechnen::Note;
 use crate::annahmescheine::{self, Annahmeschein};
 use crate::db::columns::Json;
@@ -16,7 +16,7 @@ use crate::listing::Records;
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::fixed::{Money, Percent, Quantity};
-use crate::rules::settlement::Abrechnungsart;
+use crate::rules::settlement::{AbrechnungsPosten, Abrechnungsart};
 
 const LIST: ListSql<'_> = ListSql {
     columns: Abrechnung::COLUMNS,
@@ -69,17 +69,19 @@ pub fn request(tx: &Tx<'_>, id: Uuid) -> Result<(String, [u8; 32])> {
 
 /// A note as its live final settlement says it.
 pub struct Abgerechnet {
+    pub beleg: Uuid,
     pub posten: AbrechnungsPosten,
     pub netto_kg: Quantity,
 }
 
 pub fn settled(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Abgerechnet>> {
-    let statement = "select inhalt, netto_kg from abrechnung_annahme
-        where tenant_id = :tenant and abrechnung_id = :abrechnung and annahmeschein_id = :schein";
+    let statement = "select x.inhalt, x.netto_kg, a.beleg_id from abrechnung_annahme x
+        join abrechnung a on a.tenant_id = x.tenant_id and a.id = x.abrechnung_id
+        where x.tenant_id = :tenant and x.abrechnung_id = :abrechnung and x.annahmeschein_id = :schein";
     let key = named_params! {":abrechnung": schein.abrechnung_id, ":schein": schein.id};
     tx.optional(statement, key, |row| {
         let Json(posten) = row.get(0)?;
-        Ok(Abgerechnet { posten, netto_kg: row.get(1)? })
+        Ok(Abgerechnet { posten, netto_kg: row.get(1)?, beleg: row.get(2)? })
     })
 }
 
@@ -87,6 +89,7 @@ record! {
     /// A live advance on a note.
     #[derive(Debug, Clone)]
     pub struct Abschlag of abrechnung_annahme as x {
+        beleg_id: Uuid = "b.id",
         beleg_nummer: String = "b.beleg_nummer",
         beleg_datum: Day = "b.beleg_datum",
         betrag: Money,
@@ -117,6 +120,38 @@ pub fn paid_on_contract(tx: &Tx<'_>, kontrakt: Uuid, artikel: Uuid) -> Result<Qu
         where x.tenant_id = :tenant and x.kontrakt_id = :kontrakt and s.artikel_id = :artikel
           and b.status <> 'storniert'";
     tx.one(statement, named_params! {":kontrakt": kontrakt, ":artikel": artikel}, |row| row.get(0))
+}
+
+record! {
+    /// What of a supplier, and of one contract with him, is not settled yet.
+    pub struct Geschuldet of annahmeschein as s {
+        partner_id: Option<Uuid>,
+        partner_name: Option<String> = "k.name",
+        kontrakt_nr: Option<String> = "v.kontrakt_nr",
+        anzahl: i64 = "count(*)",
+        gesperrt: i64 = "count(s.sperrgruende)",
+        netto_menge_kg: Quantity = "coalesce(sum(s.netto_menge_kg), 0)",
+        /// As far as prices are known.
+        netto_betrag: Money = "coalesce(sum(s.netto_betrag), 0)",
+        /// Paid in advance, net.
+        abschlaege: Money = "coalesce(sum((select sum(x.betrag) from abrechnung_annahme x
+            join abrechnung a on a.tenant_id = x.tenant_id and a.id = x.abrechnung_id and a.art = 'abschlag'
+            join beleg b on b.tenant_id = a.tenant_id and b.id = a.beleg_id and b.status <> 'storniert'
+            where x.tenant_id = s.tenant_id and x.annahmeschein_id = s.id)), 0)",
+    }
+}
+
+/// The suppliers with open notes, by name; so many rows at most.
+pub fn owed(tx: &Tx<'_>, most: u32) -> Result<Vec<Geschuldet>> {
+    let statement = format!(
+        "select {} from annahmeschein s
+         left join kunde k on k.tenant_id = s.tenant_id and k.id = s.partner_id
+         left join kontrakt v on v.tenant_id = s.tenant_id and v.id = s.kontrakt_id
+         where s.tenant_id = :tenant and s.status = 'offen' and s.partner_id is not null
+         group by s.partner_id, s.kontrakt_id order by k.name, v.kontrakt_nr limit {most}",
+        Geschuldet::COLUMNS
+    );
+    tx.all(&statement, &[], Geschuldet::read)
 }
 
 /// A settlement that is stored.

@@ -1,13 +1,12 @@
 //! The table of a scheme as a sheet (D25, D29): what a farmer is given before he delivers.
 
 use super::gueltig::Gueltig;
+use crate::blatt::numbers::german;
 use crate::blatt::{Abschnitt, Angabe, Anschrift, Blatt, Tabelle, Wert, Zeile};
 use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::rules::fixed::Zahl;
-use crate::rules::settlement::{
-    Basisseite, Grenze, Grenzfolge, Schema, Schritt, Schrittregel, Wirkung, plain,
-};
+use crate::rules::settlement::{Basisseite, Grenze, Grenzfolge, Schema, Schritt, Schrittregel, Wirkung};
 use crate::tenants::{self, firma};
 
 /// The sheet of a version; refused where the company's master data are not complete.
@@ -67,8 +66,9 @@ fn row(zellen: Vec<String>) -> Zeile {
     Zeile { zellen: zellen.into_iter().map(Wert::Text).collect(), summe: false }
 }
 
-pub fn number(zahl: Zahl) -> String {
-    plain(zahl).replace('.', ",").replace('-', "−")
+/// All its decimals.
+fn number(zahl: Zahl) -> String {
+    german(zahl, 0)
 }
 
 fn side(seite: Basisseite) -> &'static str {

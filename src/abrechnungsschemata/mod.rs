@@ -1,7 +1,6 @@
 //! Schemes of settlement (D29): what of a delivery is measured, deducted, added and charged, from which day on.
 //!
-//! `gueltig` reads a version and what can be measured, `create` stores versions, `import` brings them in files, `blatt` draws the table that is handed out,
-//! `zeilen` the rows of a note that was settled.
+//! `gueltig` reads a version and what can be measured, `create` stores versions, `import` brings them in files, `blatt` draws the table that is handed out.
 
 mod blatt;
 mod create;
@@ -9,12 +8,13 @@ mod gueltig;
 mod import;
 mod model;
 mod sql;
-mod zeilen;
 
 pub use gueltig::{Gueltig, measured, merkmale, of_delivery, of_version, on_day};
 pub use model::{Kopf, WertEingabe};
-pub use zeilen::table;
 
+use uuid::Uuid;
+
+use crate::db::list::Page;
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::http::call::Call;
@@ -104,6 +104,19 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let Records { rows, count } = sql::list(tx, call.query.day("gueltig_am")?, artikel, page)?;
     Ok(Reply::list(Listing::from_page(rows, usize::try_from(count).unwrap_or_default())?, cut))
 }
+
+/// The schemes that hold today.
+pub fn valid_today(tx: &Tx<'_>, most: u32) -> Result<Vec<Kopf>> {
+    Ok(sql::list(tx, Some(tx.today()), None, Page { limit: Some(most), offset: 0 })?.rows)
+}
+
+/// The schemes of an article that hold on a day.
+pub fn of_article(tx: &Tx<'_>, artikel: Option<Uuid>, day: Option<Day>) -> Result<Vec<Kopf>> {
+    let page = Page { limit: Some(SHOWN), offset: 0 };
+    Ok(sql::list(tx, day.or_else(|| Some(tx.today())), artikel, page)?.rows)
+}
+
+const SHOWN: u32 = 100;
 
 /// The version that a request names; else the newest.
 fn named(call: &Call<'_>, tx: &Tx<'_>) -> Result<Gueltig> {

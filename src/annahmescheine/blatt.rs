@@ -3,8 +3,8 @@
 
 use super::model::Annahmeschein;
 use super::qualitaet;
-use crate::abrechnungsschemata;
 use crate::blatt::numbers::german;
+use crate::blatt::settled;
 use crate::blatt::{Abschnitt, Abzug, Angabe, Blatt, Tabelle, Wert, Zeile};
 use crate::db::columns::Json;
 use crate::db::tx::Tx;
@@ -64,7 +64,7 @@ fn abschnitte(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Vec<Abschnitt>> {
     match qualitaet::rechnung(tx, schein)? {
         Some(rechnung) => {
             let ware = schein.artikel_bezeichnung.clone().unwrap_or_else(|| "Rohware".to_owned());
-            abschnitte.push(Abschnitt::Tabelle(abrechnungsschemata::table(ware, &rechnung)));
+            abschnitte.push(Abschnitt::Tabelle(settled::note(ware, &rechnung)));
         }
         None => {
             abschnitte.extend(abrechnung(schein)?.map(Abschnitt::Tabelle));

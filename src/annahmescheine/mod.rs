@@ -12,8 +12,8 @@ mod sql;
 mod storno;
 
 pub use checks::CHECKS;
-pub use model::Annahmeschein;
-pub use qualitaet::{locks, scheme_of, values_of};
+pub use model::{Analyse, Annahmeschein};
+pub use qualitaet::{locks, rechnung, said, scheme_of, values_of};
 pub use sql::{RETENTION, Suche, Summen, find, find_by_delivery, last_analyse, search, settle};
 
 use uuid::Uuid;
@@ -38,7 +38,7 @@ use crate::rules::repeat::{Angelegt, Wiederholt};
 use crate::rules::scope::Scope;
 use crate::waage::{self, Storno};
 use model::{
-    Analyse, AnalyseBestaetigung, AnnahmescheinBestaetigung, Freigabe, NewAnalyse, NewAnnahmeschein,
+    AnalyseBestaetigung, AnnahmescheinBestaetigung, Freigabe, NewAnalyse, NewAnnahmeschein,
     StornoBestaetigung,
 };
 
@@ -188,6 +188,13 @@ fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let schein = found(tx, call.id(WHAT)?)?;
     Ok(Reply::ok(&schein)?.about(schein.id))
 }
+
+/// The analyses and releases of a note that a page shows, the newest first.
+pub fn analysen(tx: &Tx<'_>, schein: Uuid) -> Result<Vec<Analyse>> {
+    Ok(sql::analysen(tx, schein, Page { limit: Some(ANALYSEN_SHOWN), offset: 0 })?.rows)
+}
+
+const ANALYSEN_SHOWN: u32 = 20;
 
 fn get_analysen(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;

@@ -68,6 +68,8 @@ record! {
         ist_vorlaeufig: bool = mutable,
         /// Its final settlement.
         abrechnung_id: Option<Uuid> = "ap.abrechnung_id",
+        #[serde(skip)]
+        abrechnung_beleg_id: Option<Uuid> = "er.id",
         abrechnung_beleg_nummer: Option<String> = "er.beleg_nummer",
         /// What was paid for by it.
         abgerechnet_kg: Option<Quantity> = "ap.netto_kg",

@@ -20,6 +20,7 @@ mod page;
 mod payment;
 mod pdf;
 mod sections;
+pub mod settled;
 mod table;
 mod text;
 mod texts;

@@ -75,6 +75,8 @@ pub struct Rechnung {
     pub storno_von: Option<Bezug>,
     /// BG-3: the invoices that a correction names.
     pub berichtigt: Vec<Bezug>,
+    /// BG-3: the settlements on which this one is built: its items say how.
+    pub vorausgegangen: Vec<Bezug>,
     /// BT-72: the day of the delivery; where there is a period alone, that of its end.
     pub lieferdatum: Option<Day>,
     /// BT-73: first day of a period of delivery.
@@ -252,7 +254,7 @@ impl Rechnung {
     /// (UN/CEFACT D16B); its notes name all.
     pub(super) fn preceding(&self) -> impl Iterator<Item = &Bezug> {
         let most = if self.profil() == Profil::XRechnung { 1 } else { usize::MAX };
-        self.storno_von.iter().chain(&self.berichtigt).take(most)
+        self.storno_von.iter().chain(&self.berichtigt).chain(&self.vorausgegangen).take(most)
     }
 
     pub(super) fn has(&self, kategorien: &[Steuerkategorie]) -> bool {

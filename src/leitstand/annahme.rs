@@ -8,7 +8,7 @@ use super::done::FirmaChange;
 use super::lists::{self, List, filter, filter_choice};
 use super::page::{Ask, Snapshot};
 use super::parts::{amount, facts, number, optional, or_blank, price};
-use super::{frame, parts, storno};
+use super::{analyse, frame, parts, storno};
 use crate::annahmescheine::{self, Annahmeschein};
 use crate::failure::Result;
 use crate::http::reply::Reply;
@@ -29,8 +29,11 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             (filter_choice(ask, "status", "Status", states))
             (filter(ask, "von", "Von", "date"))
             (filter(ask, "bis", "Bis", "date"))
+            (filter_choice(ask, "gesperrt", "Gesperrt", [("true", "nur gesperrte"), ("false", "nur freie")]))
         },
-        above: html! { @if sums.count > 0 {
+        above: html! {
+            p.actions { a.button href=(ask.of_firma("annahme/abrechnen")) { "Abrechnen" } a.button href=(ask.of_firma("annahme/rechner")) { "Probeweise rechnen" } }
+            @if sums.count > 0 {
             (parts::sums(&of, [("angeliefert", kg(sums.anliefermenge_kg)), ("netto", kg(sums.netto_menge_kg))]))
         } },
         ..List::of("annahme", "Annahmescheine", |schein: &Annahmeschein| schein.id, &found)
@@ -41,7 +44,9 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             .text("Lieferdatum", |schein| optional(schein.lieferdatum, |day| day.0.german()))
             .text("Partner", |schein| or_blank(&schein.partner_name))
             .text("Artikel", |schein| or_blank(&schein.artikel_bezeichnung))
-            .text("Status", |schein| schein.status.as_str().to_owned())
+            .text("Status", |schein| {
+                if schein.gesperrt { "gesperrt".to_owned() } else { schein.status.as_str().to_owned() }
+            })
             .numbers("Netto (kg)", |schein| optional(schein.netto_menge_kg, amount))
     })?;
     Ok(frame::page(ask, "Annahme", body))
@@ -56,12 +61,19 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         (schein.el_id, "belege", "Zum Lieferschein"),
         (schein.charge_id, "chargen", "Zur Charge"),
         (schein.kontrakt_id, "kontrakte", "Zum Kontrakt"),
+        (schein.abrechnung_beleg_id, "belege", "Zur Gutschrift"),
     ];
     let body = html! {
         (facts(&facts_of(&schein)))
+        (analyse::of_note(db, &schein)?)
         p.actions {
             a.button href=(format!("{here}/pdf")) { "Annahmeschein (PDF)" }
             (ask.links(links))
+            @if ask.may_change() && schein.status != AnnahmescheinStatus::Storniert { a.button href=(format!("{here}/analyse")) { "Analyse eintragen" } }
+            @if ask.may_change() && schein.status == AnnahmescheinStatus::Offen {
+                a.button href=(format!("{here}/freigabe")) { @if schein.gesperrt { "Freigeben" } @else { "Anderes Schema" } }
+                @if let (Some(partner), false) = (schein.partner_id, schein.gesperrt) { a.button href=(ask.of_firma(&format!("annahme/abrechnen?partner_id={partner}"))) { "Abrechnen" } }
+            }
             @if ask.may_change() && schein.status == AnnahmescheinStatus::Offen { a.button.danger href=(format!("{here}/storno")) { "Stornieren" } }
         }
     };
@@ -84,6 +96,14 @@ fn facts_of(schein: &Annahmeschein) -> Vec<(&'static str, String)> {
         ("Netto (kg)", optional(schein.netto_menge_kg, amount)),
         ("Preis je t (EUR)", optional(schein.preis_je_t, price)),
         ("Betrag (EUR)", optional(schein.netto_betrag, number)),
+        (
+            "Schema",
+            optional(schein.schema.as_ref().zip(schein.schema_version), |(nummer, version)| {
+                format!("{nummer}, Version {version}")
+            }),
+        ),
+        ("Abgerechnet mit", or_blank(&schein.abrechnung_beleg_nummer)),
+        ("Abgerechnet (kg)", optional(schein.abgerechnet_kg, amount)),
         ("Fremde Charge", or_blank(&schein.fremde_charge_nr)),
         ("Herkunft", or_blank(&schein.herkunftsland)),
         ("Lieferschein", or_blank(&schein.el_beleg_nummer)),

@@ -13,9 +13,11 @@
 //! `eviction` says whose entry makes room.
 
 mod abgelehnt;
+mod abrechnen;
 mod abschluss;
 pub mod access;
 mod akteure;
+mod analyse;
 mod anhaenge;
 mod anmelden;
 mod annahme;
@@ -192,7 +194,11 @@ pub const PAGES: &[Page] = &[
     firma!("/kontrakte/{id}/aendern", kontrakt_formular::show_change)
         .takes(Take::Firma(kontrakt_formular::change)),
     firma!("/annahme", annahme::list).in_menu("Annahme"),
+    firma!("/annahme/abrechnen", abrechnen::show).takes(Take::Firma(abrechnen::settle)).in_steps().heavy(),
+    firma!("/annahme/rechner", abrechnen::calculate),
     firma!("/annahme/{id}", annahme::show),
+    firma!("/annahme/{id}/analyse", analyse::show).takes(Take::Firma(analyse::add)),
+    firma!("/annahme/{id}/freigabe", analyse::show_release).takes(Take::Firma(analyse::release)),
     firma!("/annahme/{id}/pdf", |ask, db| ask.file_of(db, "annahmescheine/{id}/pdf")).heavy(),
     firma!("/annahme/{id}/storno", annahme::show_cancel).takes(Take::Firma(annahme::cancel)),
     firma!("/produktion", produktion::list).in_menu("Produktion"),

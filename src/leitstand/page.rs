@@ -332,6 +332,14 @@ impl Ask {
         run(&call, &db.tx)
     }
 
+    /// What the interface answers to a question with a body.
+    pub fn asked(&self, db: &Snapshot<'_>, path: &str, body: &Value) -> Result<Value> {
+        let request = request(Method::Post, path, serde_json::to_vec(body)?, self.now);
+        let (route, call) = self.call(Method::Post, &request)?;
+        let Run::Read(run) = route.run else { return Err(no_route(path)) };
+        Ok(serde_json::from_slice(&run(&call, &db.tx)?.body)?)
+    }
+
     /// The file that it answers; `{id}` is that of this page.
     pub fn file_of(&self, db: &Snapshot<'_>, path: &str) -> Result<Reply> {
         let path = format!("/api/v1/{}", path.replace("{id}", self.id(0)?));

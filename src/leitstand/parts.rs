@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::page::{Ask, encoded};
 use super::resume;
-use crate::blatt::numbers::grouped;
+use crate::blatt::numbers::{decimals, german, grouped};
+use crate::blatt::{Tabelle, Wert};
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::{Money, Quantity};
@@ -400,6 +401,31 @@ pub fn sums<'s>(of: &str, sums: impl IntoIterator<Item = (&'s str, BTreeMap<Stri
 }
 
 /// Pairs of a name and a value; blank values are left out.
+/// A table of a sheet, as a page shows it.
+pub fn settled(tabelle: &Tabelle) -> Markup {
+    let text = |wert: &Wert| match wert {
+        Wert::Leer => String::new(),
+        Wert::Text(text) => text.clone(),
+        Wert::Menge(menge, einheit) => format!("{} {einheit}", german(*menge, decimals(einheit))),
+        Wert::Prozent(prozent) => format!("{} %", german(*prozent, 2)),
+        Wert::Zahl(zahl) => german(*zahl, 0),
+        Wert::Betrag(betrag) => format!("{} €", german(*betrag, 2)),
+        Wert::Preis(preis, einheit) => format!("{} €/{einheit}", german(*preis, 2)),
+    };
+    let title = tabelle.ueberschrift.as_deref().unwrap_or_default();
+    html! {
+        h3 { (title) }
+        div.scroll tabindex="0" role="region" aria-label=(title) { table {
+            thead { tr { @for (at, head) in tabelle.spalten.iter().enumerate() { th scope="col" class=[(at > 0).then_some("n")] { (head) } } } }
+            tbody { @for zeile in &tabelle.zeilen { tr {
+                @for (at, (wert, head)) in zeile.zellen.iter().zip(&tabelle.spalten).enumerate() {
+                    td class=[(at > 0).then_some("n")] data-head=(head) { @if zeile.summe { strong { (text(wert)) } } @else { (text(wert)) } }
+                }
+            } } }
+        } }
+    }
+}
+
 pub fn facts(pairs: &[(&str, String)]) -> Markup {
     html! {
         dl { @for (name, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {

@@ -2,12 +2,13 @@
 //! contract and the notes as.
 
 mod beispiele;
+mod papiere;
 mod regeln;
 mod wege;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Server};
+use crate::harness::{Answer, COMPLETE, Server};
 use crate::lager::{Mill, and};
 
 const PATH: &str = "/api/v1/abrechnungen";
@@ -53,8 +54,10 @@ impl<'s> Hof<'s> {
     }
 
     fn named(server: &'s Server, company: &str) -> Hof<'s> {
-        let mill = Mill::with(server, company, &[]);
-        let agreed = json!({"steuerart": "pauschal_24", "gutschrift_vereinbart_am": "2020-01-01"});
+        let mill = Mill::with(server, company, COMPLETE);
+        let agreed = json!({"name": "Hof Süd", "steuerart": "pauschal_24", "steuernummer": "151/815/08150",
+            "gutschrift_vereinbart_am": "2020-01-01", "strasse": "Am Anger 3", "plz": "86650", "ort": "Wemding",
+            "email": "hof@hof.example", "iban": "DE89370400440532013000"});
         mill.client.put(&format!("/api/v1/kunden/{}", mill.partner_id("Hof")), agreed).is(200);
         Hof { mill }
     }

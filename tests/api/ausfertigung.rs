@@ -49,14 +49,14 @@ fn erechnung(client: &Client, id: &str) -> Answer {
     client.get(&format!("{BELEGE}/{id}/erechnung"))
 }
 
-fn xml(client: &Client, id: &str) -> String {
+pub fn xml(client: &Client, id: &str) -> String {
     let answer = erechnung(client, id);
     answer.is(200);
     String::from_utf8(answer.bytes).unwrap()
 }
 
 /// A PDF itself.
-fn pdf(client: &Client, path: &str) -> Answer {
+pub fn pdf(client: &Client, path: &str) -> Answer {
     client.send("GET", path, &[("accept", "application/pdf")], None)
 }
 
@@ -79,6 +79,15 @@ fn told(program: &str, arguments: &[&str], pdf: &[u8]) -> Vec<u8> {
     output.stdout
 }
 
+/// With ERECHNUNG_DIR set, the e-invoices are written there, for the judges of `tests/erechnung/run`.
+pub fn keep(name: &str, xml: &str) {
+    if let Some(folder) = std::env::var_os("ERECHNUNG_DIR") {
+        let folder = std::path::Path::new(&folder).join("complete");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join(format!("served-{name}.xml")), xml).unwrap();
+    }
+}
+
 /// The text of a PDF, its words parted by one blank.
 pub fn text(pdf: &[u8]) -> String {
     let text = String::from_utf8(told("pdftotext", &["-layout", "{}", "-"], pdf)).unwrap();
@@ -92,7 +101,7 @@ pub fn letters(pdf: &[u8]) -> String {
 }
 
 /// The texts of all elements of a name.
-fn texts<'x>(xml: &'x str, name: &str) -> Vec<&'x str> {
+pub fn texts<'x>(xml: &'x str, name: &str) -> Vec<&'x str> {
     let begin = format!("<ram:{name}");
     let parts = xml.split(begin.as_str()).skip(1).filter(|part| part.starts_with(['>', ' ']));
     parts.map(|part| part.split_once('>').unwrap().1.split_once("</").unwrap().0).collect()

@@ -103,6 +103,7 @@ pub fn rechnung(
         datum: Day::new(2027, 1, 4),
         storno_von: None,
         berichtigt: Vec::new(),
+        vorausgegangen: Vec::new(),
         lieferdatum: Some(Day::new(2027, 1, 2)),
         leistung_von: None,
         leistung_bis: None,

@@ -220,6 +220,7 @@ pub fn rechnung(z: &mut Zufall) -> Rechnung {
         berichtigt: (0..z.below(3))
             .map(|at| Bezug { nummer: format!("RE-2026-0000{at}"), datum: day(z) })
             .collect(),
+        vorausgegangen: Vec::new(),
         lieferdatum: if leistung_von.is_some() && z.one_in(2) { None } else { Some(day(z)) },
         leistung_von,
         leistung_bis,

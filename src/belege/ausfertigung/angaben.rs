@@ -13,6 +13,7 @@ use crate::erechnung::Bezug;
 use crate::failure::{Failure, Result};
 use crate::rules::day::Day;
 use crate::rules::fixed::{Percent, Quantity};
+use crate::rules::settlement::AbrechnungsPosten;
 use crate::rules::tax::{Steuerart, is_flat_rate};
 use crate::{biozertifikate, chargen, kontrakte, steuersaetze, waage};
 
@@ -36,6 +37,9 @@ pub struct Angaben {
     /// The invoices that a correction names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub berichtigt: Vec<Bezug>,
+    /// The settlements on which this one is built.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub vorausgegangen: Vec<Bezug>,
     /// The rates of § 24 UStG among those of the positions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub durchschnittssaetze: Vec<Percent>,
@@ -44,6 +48,17 @@ pub struct Angaben {
     pub kontrakt: Option<String>,
     /// In the order of the positions.
     pub positionen: Vec<Ware>,
+    /// The notes that it settles, in their order (D29m).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub abrechnung: Vec<Abgerechnet>,
+}
+
+/// A note of a settlement, and the first of its positions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Abgerechnet {
+    pub position: i64,
+    #[serde(flatten)]
+    pub posten: AbrechnungsPosten,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,9 +142,11 @@ impl Angaben {
             lieferdatum_angenommen,
             lieferscheine: distinct(lieferungen.iter().map(named)),
             berichtigt: bezug::berichtigt(tx, beleg, positionen)?,
+            vorausgegangen: bezug::vorausgegangen(tx, beleg, positionen)?,
             durchschnittssaetze: durchschnittssaetze(tx, steuerart, positionen)?,
             kontrakt,
             positionen: waren,
+            abrechnung: super::sql::abrechnung(tx, beleg.id)?,
         })
     }
 

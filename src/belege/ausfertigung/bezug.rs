@@ -9,10 +9,18 @@ use crate::rules::error::{HintCode, Hints};
 
 /// Those of an invoice below zero that is no storno, each once.
 pub fn berichtigt(tx: &Tx<'_>, beleg: &Beleg, positionen: &[BelegPosition]) -> Result<Vec<Bezug>> {
+    if corrects(beleg) { named(tx, positionen) } else { Ok(Vec::new()) }
+}
+
+/// The advances that a settlement takes off, and the settlement to which a supplement belongs (D29i).
+pub fn vorausgegangen(tx: &Tx<'_>, beleg: &Beleg, positionen: &[BelegPosition]) -> Result<Vec<Bezug>> {
+    let goes_on = beleg.is_written_for_supplier() && !corrects(beleg) && beleg.storno_von_beleg_id.is_none();
+    if goes_on { named(tx, positionen) } else { Ok(Vec::new()) }
+}
+
+/// The invoices that positions name, each once.
+fn named(tx: &Tx<'_>, positionen: &[BelegPosition]) -> Result<Vec<Bezug>> {
     let mut found: Vec<Bezug> = Vec::new();
-    if !corrects(beleg) {
-        return Ok(found);
-    }
     for id in positionen.iter().filter_map(|position| position.bezug_beleg_id) {
         let named = sql::find(tx, id)?.filter(|named| named.beleg_typ.ist_rechnung());
         let bezug = named.map(|named| Bezug { datum: named.datum(), nummer: named.beleg_nummer });

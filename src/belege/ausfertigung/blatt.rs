@@ -3,6 +3,7 @@
 use super::vorlage::Vorlage;
 use super::worte;
 use crate::belege::model::BelegPosition;
+use crate::blatt::settled;
 use crate::blatt::{
     Abschnitt, Angabe, Blatt, Konto, Position, Preis, Steuergruppe, Summen, Zahlrichtung, Zahlung,
 };
@@ -110,6 +111,7 @@ fn abschnitte(vorlage: &Vorlage<'_>) -> Result<Vec<Abschnitt>> {
     }
     abschnitte.extend(zahlung(vorlage)?);
     abschnitte.extend(beleg.notizen.clone().map(text));
+    abschnitte.extend(abrechnung(vorlage)?);
     abschnitte.extend(nach.map(text));
     if let Some(gruss) = vorlage.firma.gruss.as_ref().filter(|_| has_prices && vorlage.storno_von.is_none()) {
         let firma = vorlage.firma.firma.as_deref().unwrap_or_default();
@@ -123,6 +125,17 @@ fn abschnitte(vorlage: &Vorlage<'_>) -> Result<Vec<Abschnitt>> {
     if !unterschriften.is_empty() {
         let lines = unterschriften.iter().map(|text| (*text).to_owned());
         abschnitte.push(Abschnitt::Unterschriften(lines.collect()));
+    }
+    Ok(abschnitte)
+}
+
+/// How each note was computed, row by row, and what they come to together (D29m).
+fn abrechnung(vorlage: &Vorlage<'_>) -> Result<Vec<Abschnitt>> {
+    let posten: Vec<_> = vorlage.angaben.abrechnung.iter().map(|one| &one.posten).collect();
+    let mut abschnitte: Vec<_> =
+        posten.iter().map(|posten| Abschnitt::Tabelle(settled::posten(posten))).collect();
+    if posten.len() > 1 {
+        abschnitte.push(Abschnitt::Tabelle(settled::together(&posten)?));
     }
     Ok(abschnitte)
 }

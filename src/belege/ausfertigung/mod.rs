@@ -146,7 +146,7 @@ fn as_of_now<'b>(
     let said = storno_von.as_ref().map(|original| sql::angaben(tx, original.id)).transpose()?.flatten();
     let angaben = match said {
         // It takes back, and corrects nothing itself.
-        Some(angaben) => Angaben { berichtigt: Vec::new(), ..angaben },
+        Some(angaben) => Angaben { berichtigt: Vec::new(), vorausgegangen: Vec::new(), ..angaben },
         None => Angaben::gather(tx, beleg, &positionen, seller_tax(beleg, kunde, einstellungen))?,
     };
     let firma = Arc::clone(firma);

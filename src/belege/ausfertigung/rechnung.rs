@@ -4,6 +4,7 @@ use super::angaben::{Partie, Ware};
 use super::vorlage::Vorlage;
 use super::worte;
 use crate::belege::model::{Beleg, BelegPosition};
+use crate::blatt::numbers::german;
 use crate::erechnung::{
     Bezug, Kontakt, Merkmal, Partei, Position, Profil, Rechnung, Skonto, Zahlungsbedingungen,
 };
@@ -12,6 +13,7 @@ use crate::rules::day::Day;
 use crate::rules::document::Rechnungsart;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
+use crate::rules::settlement::{AbrechnungsPosten, Groesse, Wirkung};
 use crate::rules::stammdaten::ERechnung;
 use crate::rules::tax::Steuerkategorie;
 use crate::tenants::firma::Firma;
@@ -45,6 +47,7 @@ pub fn rechnung(vorlage: &Vorlage<'_>, hints: &mut Hints) -> Rechnung {
         storno_von: vorlage.storno_von.as_ref().map(bezug),
         lieferdatum: angaben.lieferdatum,
         berichtigt: angaben.berichtigt.clone(),
+        vorausgegangen: angaben.vorausgegangen.clone(),
         leistung_von: von,
         leistung_bis: bis,
         zahlung: zahlung(beleg),
@@ -58,7 +61,12 @@ pub fn rechnung(vorlage: &Vorlage<'_>, hints: &mut Hints) -> Rechnung {
         verkaeufer,
         kaeufer,
         positionen: waren
-            .map(|(position, ware)| zeile(position, ware, angaben.lieferungen(ware), art))
+            .map(|(position, ware)| {
+                let mut zeile = zeile(position, ware, angaben.lieferungen(ware), art);
+                let of = angaben.abrechnung.iter().find(|one| one.position == position.position);
+                zeile.merkmale.extend(of.into_iter().flat_map(|one| abgerechnet(&one.posten)));
+                zeile
+            })
             .collect(),
     }
 }
@@ -169,6 +177,32 @@ fn zeile(position: &BelegPosition, ware: &Ware, lieferungen: &[Bezug], art: Rech
             .into_iter()
             .map(|(name, wert)| Merkmal { name: name.into(), wert })
             .collect(),
+    }
+}
+
+/// How the goods of a note were computed, as attributes of its first position (EN 16931 BG-32, D29m).
+fn abgerechnet(posten: &AbrechnungsPosten) -> Vec<Merkmal> {
+    let rechnung = &posten.rechnung;
+    let mut all = vec![
+        ("Annahmeschein".to_owned(), posten.belegnummer.clone()),
+        ("Anlieferung".to_owned(), format!("{} kg", german(rechnung.brutto_kg, 0))),
+    ];
+    all.extend(posten.werte.iter().map(|one| (one.merkmal.clone(), german(one.wert, 0))));
+    all.extend(
+        rechnung.grundpreis.map(|preis| ("Grundpreis".to_owned(), format!("{} EUR/t", german(preis, 2)))),
+    );
+    let rows = rechnung.zeilen.iter().filter(|zeile| zeile.wirkung != Wirkung::Kosten);
+    all.extend(rows.map(|zeile| (zeile.text.clone(), amount(zeile.ergebnis))));
+    let schema = posten.schema.as_ref().zip(posten.schema_version);
+    all.extend(schema.map(|(nummer, version)| ("Schema".to_owned(), format!("{nummer}, Version {version}"))));
+    all.into_iter().map(|(name, wert)| Merkmal { name: name.into(), wert }).collect()
+}
+
+fn amount(groesse: Groesse) -> String {
+    match groesse {
+        Groesse::Kg(kg) => format!("{} kg", german(kg, 0)),
+        Groesse::JeTonne(preis) => format!("{} EUR/t", german(preis, 2)),
+        Groesse::Euro(betrag) => format!("{} EUR", german(betrag, 2)),
     }
 }
 

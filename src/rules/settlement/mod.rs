@@ -7,6 +7,7 @@
 mod check;
 mod compute;
 mod model;
+mod posten;
 mod rate;
 mod values;
 
@@ -16,5 +17,6 @@ pub use model::{
     Abrechnungsart, Basisseite, Bestand, Fehlt, Grenze, Grenzfolge, Mittelung, SatzEinheit, Schema, Schritt,
     SchrittZeile, Schrittregel, Wirkung,
 };
+pub use posten::{AbrechnungsPosten, AbrechnungsTeil};
 pub use rate::plain;
 pub use values::{Grund, Merkmal, Messwert, Mittel, Quelle, SHIPPED, Werte, mean, rounded};

@@ -118,6 +118,18 @@ impl Schema {
         self.mittelung == Mittelung::Partie
     }
 
+    /// What its steps and limits ask for, each once.
+    pub fn asked(&self) -> Vec<String> {
+        let steps = self.schritte.iter().filter_map(|step| step.merkmal.as_ref());
+        let mut asked: Vec<String> = Vec::new();
+        for code in steps.chain(self.grenzen.iter().map(|grenze| &grenze.merkmal)) {
+            if !asked.contains(code) {
+                asked.push(code.clone());
+            }
+        }
+        asked
+    }
+
     /// Whether goods come into the stock as they were weighed (D29h).
     pub fn books_gross(&self) -> bool {
         self.bestand == Bestand::Brutto

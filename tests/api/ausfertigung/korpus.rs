@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{BELEGE, firma, partner, texts, xml};
+use super::{BELEGE, firma, keep, partner, texts, xml};
 use crate::harness::{Client, Server, data};
 use crate::lager::and;
 
@@ -28,15 +28,6 @@ fn cents(amount: &str, is_turned: bool) -> i64 {
     let (whole, rest) = amount.split_once('.').unwrap_or((amount, ""));
     let cents: i64 = format!("{whole}{rest:0<2}").parse().unwrap();
     if is_turned { -cents } else { cents }
-}
-
-/// With ERECHNUNG_DIR set, the e-invoices are written there, for the judges of `tests/erechnung/run`.
-fn keep(name: &str, xml: &str) {
-    if let Some(folder) = std::env::var_os("ERECHNUNG_DIR") {
-        let folder = std::path::Path::new(&folder).join("complete");
-        std::fs::create_dir_all(&folder).unwrap();
-        std::fs::write(folder.join(format!("served-{name}.xml")), xml).unwrap();
-    }
 }
 
 fn assert_official(mill: &Client, id: &str, case: &Value) {

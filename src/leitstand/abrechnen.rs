@@ -1,0 +1,274 @@
+//! Settlement in the browser: what is owed to each supplier, his notes ticked, all rows before anything is written; and the
+//! calculator for the telephone.
+
+use maud::{Markup, html};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::done::{FirmaChange, TRY, tried};
+use super::frame;
+use super::page::{Ask, Snapshot};
+use super::parts::{
+    ROWS, TOO_MANY, amount, choice, field, form, json_number, lines, number, optional, or_blank, price,
+    refusal, settled, table,
+};
+use crate::abrechnungen::{self, Geschuldet};
+use crate::abrechnungsschemata;
+use crate::annahmescheine::{self, Annahmeschein, Suche};
+use crate::blatt::settled as rows;
+use crate::failure::Result;
+use crate::http::reply::Reply;
+use crate::http::route::Method;
+use crate::kunden;
+use crate::rules::choice::Choice;
+use crate::rules::error::{Code, Refusal};
+use crate::rules::receipt::AnnahmescheinStatus;
+use crate::rules::settlement::{AbrechnungsPosten, Abrechnungsart, Rechnung};
+use crate::rules::verweis::parse_uuid;
+
+/// The name of the box of a note, before its id.
+const TICK: &str = "schein-";
+
+/// Fields that the interface refuses under these names.
+const FELDER: [&str; 5] =
+    ["preis_je_t", "rest_preis_je_t", "zuschlag_je_t", "negativ_zulassen", "zahlungsziel_tage"];
+
+/// The boxes of a form, and what each says.
+const FINAL: &str = "abschliessen";
+
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let Some(partner) = parse_uuid(ask.param("partner_id")) else { return suppliers(ask, db) };
+    let partner = kunden::by_id(&db.tx, partner)?;
+    let art = art_of(ask);
+    let status = match art {
+        Abrechnungsart::Nachverguetung => AnnahmescheinStatus::Abgerechnet,
+        _ => AnnahmescheinStatus::Offen,
+    };
+    let suche = Suche { partner: partner.id, status, artikel: None, kontrakt: None, von: None, bis: None };
+    let scheine = annahmescheine::search(&db.tx, &suche, ROWS as usize + 1)?;
+    let shown = &scheine[..scheine.len().min(ROWS as usize)];
+    let to = |art: Abrechnungsart| format!("?partner_id={}&art={}", partner.id, art.as_str());
+    let body = html! {
+        p.actions { @for one in Abrechnungsart::ALL { a.button href=(to(*one)) aria-current=[(*one == art).then_some("page")] { (word(*one)) } } }
+        @if scheine.len() > shown.len() { p.note { "Es sind mehr als " (number(ROWS)) " Annahmescheine; gezeigt sind die neuesten." } }
+        (result(ask))
+        @if shown.is_empty() { p { "Hier gibt es nichts abzurechnen." } }
+        @else if ask.may_change() { (settle_form(ask, art, shown)) }
+        @else { (notes(ask, shown)) }
+    };
+    Ok(frame::page(ask, &format!("{}: {}", word(art), partner.name), body))
+}
+
+fn art_of(ask: &Ask) -> Abrechnungsart {
+    Abrechnungsart::parse(ask.param("art")).unwrap_or(Abrechnungsart::End)
+}
+
+fn word(art: Abrechnungsart) -> &'static str {
+    match art {
+        Abrechnungsart::End => "Endabrechnung",
+        Abrechnungsart::Abschlag => "Abschlag",
+        Abrechnungsart::Nachverguetung => "Nachvergütung",
+    }
+}
+
+/// What is open of each supplier and contract.
+fn suppliers(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let owed = abrechnungen::owed(&db.tx, ROWS)?;
+    let to = |row: &Geschuldet| format!("?partner_id={}", row.partner_id.unwrap_or_default());
+    let body = html! {
+        p.actions { a.button href=(ask.of_firma("annahme/rechner")) { "Probeweise rechnen" } }
+        (super::parts::linked("Offene Annahmescheine", "Alle Annahmescheine sind abgerechnet.", &owed, to)
+            .text("Lieferant", |row| or_blank(&row.partner_name))
+            .text("Kontrakt", |row| or_blank(&row.kontrakt_nr))
+            .numbers("Scheine", |row| number(row.anzahl))
+            .numbers("davon gesperrt", |row| number(row.gesperrt))
+            .numbers("Netto (kg)", |row| amount(row.netto_menge_kg))
+            .numbers("Wert (EUR)", |row| number(row.netto_betrag))
+            .numbers("Abschläge (EUR)", |row| number(row.abschlaege)))
+    };
+    Ok(frame::page(ask, "Annahmescheine abrechnen", body))
+}
+
+fn notes(ask: &Ask, scheine: &[Annahmeschein]) -> Markup {
+    let columns = |schein: &Annahmeschein| match annahmescheine::locks(schein) {
+        Some(reasons) => html! { "gesperrt: " (reasons) },
+        None => html! { @if schein.vorlaeufig { "vorläufig" } },
+    };
+    html! { (table("Annahmescheine", "", scheine)
+    .with("Abrechnen", false, |schein| tick(ask, schein))
+    .text("Nummer", |schein| schein.belegnummer.clone())
+    .text("Lieferdatum", |schein| optional(schein.lieferdatum, |day| day.0.german()))
+    .text("Artikel", |schein| or_blank(&schein.artikel_bezeichnung))
+    .numbers("Angeliefert (kg)", |schein| optional(schein.anliefermenge_kg, amount))
+    .numbers("Netto (kg)", |schein| optional(schein.abgerechnet_kg.or(schein.netto_menge_kg), amount))
+    .numbers("Preis je t (EUR)", |schein| optional(schein.preis_je_t, price))
+    .numbers("Betrag (EUR)", |schein| optional(schein.netto_betrag, number))
+    .with("Steht an", false, columns)) }
+}
+
+/// Ticked at first, unless it waits for a person.
+fn tick(ask: &Ask, schein: &Annahmeschein) -> Markup {
+    let name = format!("{TICK}{}", schein.id);
+    let is_ticked = if ask.is_sent("token") { ask.is_sent(&name) } else { !schein.gesperrt };
+    let label = format!("{} abrechnen", schein.belegnummer);
+    html! { @if ask.may_change() { input type="checkbox" name=(name) value="ja" aria-label=(label) checked[is_ticked]; } }
+}
+
+fn settle_form(ask: &Ask, art: Abrechnungsart, scheine: &[Annahmeschein]) -> Markup {
+    let text = |name: &str, label: &str| field(ask, name, label, "text", "", "off");
+    let inside = html! {
+        (refusal(ask, &FELDER))
+        (notes(ask, scheine))
+        @match art {
+            Abrechnungsart::End => {
+                (text("preis_je_t", "Preis je t (EUR); leer: wie im Kontrakt oder Annahmeschein"))
+                (text("rest_preis_je_t", "Preis je t für das, was über den Kontrakt hinausgeht"))
+            }
+            Abrechnungsart::Abschlag => {
+                (text("abschlag_preis_je_t", "Abschlag je t (EUR)"))
+                (text("abschlag_prozent", "oder Abschlag in % des Wertes"))
+            }
+            Abrechnungsart::Nachverguetung => {
+                (text("zuschlag_je_t", "Zuschlag je t (EUR); unter 0 eine Nachbelastung"))
+            }
+        }
+        (text("zahlungsziel_tage", "Zahlungsziel in Tagen; leer: wie beim Partner"))
+        (lines(ask, "notizen", "Text auf der Gutschrift", ""))
+        label.tick { input type="checkbox" name="negativ_zulassen" value="ja" checked[ask.is_sent("negativ_zulassen")];
+            "Es darf unter 0 enden: Der Lieferant zahlt zurück." }
+        label.tick { input type="checkbox" name=(FINAL) value="ja" checked[ask.is_sent(FINAL)];
+            "Gleich abschließen; dann lässt sie sich nur noch stornieren." }
+        button type="submit" name="schritt" value=(TRY) { "Vorschau" }
+    };
+    form(ask, inside, "Abrechnen", false)
+}
+
+/// What came of a trial: sums, and all rows of each note.
+fn result(ask: &Ask) -> Markup {
+    let Some(tried) = ask.tried.as_deref() else { return html! {} };
+    let text = |field: &str| tried[field].as_str().unwrap_or_default().to_owned();
+    let posten: Vec<AbrechnungsPosten> =
+        serde_json::from_value(tried["annahmescheine"].clone()).unwrap_or_default();
+    let hints = tried["hinweise"].as_array().into_iter().flatten();
+    let hints: Vec<&str> = hints.filter_map(|hint| hint["message"].as_str()).collect();
+    html! {
+        section.tried {
+            h2 { "Vorschau: noch ist nichts gespeichert" }
+            div.tiles {
+                div.tile { "netto (EUR)" strong { (number(text("summe_netto"))) } }
+                div.tile { "Umsatzsteuer (EUR)" strong { (number(text("summe_mwst"))) } }
+                div.tile { "Gutschrift (EUR)" strong { (number(text("summe_brutto"))) } }
+            }
+            @if !hints.is_empty() { ul.sorgen.hints { @for hint in hints { li { (hint) } } } }
+            @for one in &posten { (settled(&rows::posten(one))) }
+            @if posten.len() > 1 { @if let Ok(all) = rows::together(&posten.iter().collect::<Vec<_>>()) { (settled(&all)) } }
+        }
+    }
+}
+
+pub fn settle(ask: &Ask) -> Result<FirmaChange> {
+    let ids: Vec<Uuid> =
+        ask.form.fields.iter().filter_map(|(name, _)| name.strip_prefix(TICK).and_then(parse_uuid)).collect();
+    if ids.len() > ROWS as usize {
+        return Err(Refusal::new(Code::AnfrageUngueltig, TOO_MANY).into());
+    }
+    if ids.is_empty() {
+        return Err(Refusal::new(Code::FeldFehlt, "Bitte ankreuzen, was abgerechnet wird.").into());
+    }
+    let art = art_of(ask);
+    let mut body = json!({
+        "art": art,
+        "annahmeschein_ids": ids,
+        "negativ_zulassen": ask.is_sent("negativ_zulassen"),
+        FINAL: ask.is_sent(FINAL),
+        "notizen": ask.filled("notizen"),
+        "zahlungsziel_tage": ask.filled("zahlungsziel_tage"),
+    });
+    for name in ["preis_je_t", "rest_preis_je_t", "zuschlag_je_t"] {
+        body[name] = ask.filled(name).map_or(Value::Null, json_number);
+    }
+    if art == Abrechnungsart::Abschlag {
+        let of = |name: &str| ask.filled(name).map_or(Value::Null, json_number);
+        body["abschlag"] =
+            json!({"prozent": of("abschlag_prozent"), "preis_je_t": of("abschlag_preis_je_t")});
+    }
+    let is_trial = ask.step().is_some();
+    let to = ask.of_firma("annahme");
+    let write =
+        ask.change(Method::Post, "/api/v1/abrechnungen", &body, to, "Die Gutschrift ist angelegt.")?;
+    let document = ask.page_of("belege", "");
+    Ok(Box::new(move |tx| {
+        if is_trial {
+            return tried(tx, || Ok(write(tx)?.answer));
+        }
+        let mut done = write(tx)?;
+        done.to = format!("{document}{}", done.answer["beleg_id"].as_str().unwrap_or_default());
+        Ok(done)
+    }))
+}
+
+/// The calculator: a scheme, a weight, a price and values, and all rows.
+pub fn calculate(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let schemes = abrechnungsschemata::valid_today(&db.tx, ROWS)?;
+    let chosen = parse_uuid(ask.param("schema"));
+    let gueltig =
+        chosen.map(|id| abrechnungsschemata::on_day(&db.tx, id, db.tx.today())).transpose()?.flatten();
+    let asked = gueltig.as_ref().map(|gueltig| gueltig.schema.asked()).unwrap_or_default();
+    let merkmale = abrechnungsschemata::merkmale(&db.tx)?;
+    let named = |code: &str| {
+        merkmale.get(code).map_or_else(
+            || code.to_owned(),
+            |merkmal| format!("{} ({})", merkmal.bezeichnung, merkmal.einheit),
+        )
+    };
+    let input = |name: &str, label: String| {
+        html! {
+            div.field { label for=(format!("feld-{name}")) { (label) }
+                input id=(format!("feld-{name}")) name=(name) type="text" inputmode="decimal" autocomplete="off" value=(ask.param(name)); }
+        }
+    };
+    let options = std::iter::once((String::new(), "bitte wählen".to_owned())).chain(
+        schemes.iter().map(|kopf| (kopf.id.to_string(), format!("{} – {}", kopf.nummer, kopf.bezeichnung))),
+    );
+    let body = html! {
+        form.filters method="get" {
+            (choice(ask, "schema", "Schema", options, ask.param("schema")))
+            @if gueltig.is_some() {
+                (input("menge_kg", "Gewicht (kg)".to_owned()))
+                (input("preis_je_t", "Preis je t (EUR)".to_owned()))
+                @for code in &asked { (input(code, named(code))) }
+            }
+            button type="submit" { "Rechnen" }
+        }
+        @if let (Some(gueltig), false) = (&gueltig, ask.param("menge_kg").is_empty()) { (calculated(ask, db, gueltig, &asked)?) }
+    };
+    Ok(frame::page(ask, "Probeweise rechnen", body))
+}
+
+fn calculated(
+    ask: &Ask,
+    db: &Snapshot<'_>,
+    gueltig: &abrechnungsschemata::Gueltig,
+    asked: &[String],
+) -> Result<Markup> {
+    let filled = |name: &str| Some(ask.param(name)).filter(|typed| !typed.is_empty()).map(json_number);
+    let werte = asked.iter().filter_map(|code| Some(json!({"merkmal": code, "wert": filled(code)?})));
+    let body = json!({
+        "menge_kg": filled("menge_kg"),
+        "preis_je_t": filled("preis_je_t"),
+        "werte": werte.collect::<Vec<_>>(),
+    });
+    let path = format!("/api/v1/abrechnungsschemata/{}/probe", gueltig.kopf.id);
+    let answer = match ask.asked(db, &path, &body) {
+        Ok(answer) => answer,
+        Err(crate::failure::Failure::Refused(refusal)) => {
+            return Ok(html! { p.refused role="alert" { (refusal.message) } });
+        }
+        Err(failure) => return Err(failure),
+    };
+    let rechnung: Option<Rechnung> = serde_json::from_value(answer).ok();
+    Ok(html! { @if let Some(rechnung) = rechnung {
+        @for befund in &rechnung.befunde { p.refused { (annahmescheine::said(befund)) } }
+        (settled(&rows::note(gueltig.kopf.bezeichnung.clone(), &rechnung)))
+    } })
+}
