@@ -1,5 +1,6 @@
 //! A settlement becomes a document (D29g), or only says what it would be; a correction takes the place of another (D29j).
 
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::model::{
@@ -192,6 +193,25 @@ pub fn correct(tx: &WriteTx<'_>, old: &Abrechnung, grund: String, hinweise: Hint
     let new = NewAbrechnung { beleg_datum: None::<Day>, ..new };
     let made = add(tx, &new, Some(old.id), cancelled.hinweise)?;
     Ok(Angelegt { storniert: cancelled.storno_beleg_nummer.or(Some(cancelled.beleg_nummer)), ..made })
+}
+
+/// What the body of a request would come to (D29k).
+pub fn asked(tx: &Tx<'_>, body: &Value) -> Result<AbrechnungsVorschau> {
+    let (new, hints) = said(body)?;
+    preview(tx, &new, hints)
+}
+
+/// What the body of a request asks for.
+pub fn settle(tx: &WriteTx<'_>, body: &Value) -> Result<Angelegt> {
+    let (new, hints) = said(body)?;
+    add(tx, &new, None, hints)
+}
+
+fn said(body: &Value) -> Result<(NewAbrechnung, Hints)> {
+    let (text, mut hints) = (body.to_string(), Hints::default());
+    let json = Json::parse(text.as_bytes()).map_err(Failure::Broken)?;
+    let new = NewAbrechnung::from_json(&json, &mut At::top(&mut hints, true))?;
+    Ok((new, hints))
 }
 
 /// A request as it was stored.

@@ -11,6 +11,8 @@ mod positionen;
 mod rechnen;
 mod sql;
 
+pub use anlegen::{asked, settle};
+pub use model::AbrechnungsVorschau;
 pub use sql::{Geschuldet, owed};
 
 use crate::belege;
@@ -27,7 +29,7 @@ use crate::rules::error::{Code, required};
 use crate::rules::repeat::{self, Wiederholt};
 use crate::rules::scope::Scope;
 use crate::rules::settlement::Abrechnungsart;
-use model::{Abrechnung, AbrechnungMitPosten, AbrechnungsVorschau, Angelegt, Korrektur, NewAbrechnung};
+use model::{Abrechnung, AbrechnungMitPosten, Angelegt, Korrektur, NewAbrechnung};
 
 const READ: Access = Access::Scope(Scope::AbrechnungRead);
 

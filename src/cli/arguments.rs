@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 #[cfg(windows)]
 use super::service;
-use super::{audit, backup, beleg, import, key, kunde, migrate, serve, tenant, tls, user};
+use super::{abrechnung, audit, backup, beleg, import, key, kunde, migrate, serve, tenant, tls, user};
 
 /// Die Partnerschnittstelle zu den Daten der Firma: JSON über HTTP, aus einer Datei.
 #[derive(Parser)]
@@ -65,6 +65,12 @@ pub enum Command {
         after_help = "Beispiele:\n  partnerd beleg abschliessen RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\""
     )]
     Beleg(beleg::Command),
+    /// Annahmescheine eines Lieferanten abrechnen
+    #[command(
+        subcommand,
+        after_help = "Beispiele:\n  partnerd abrechnung vorschau --partner L-2001 \\\n      --tenant \"Mühle Beispiel\""
+    )]
+    Abrechnung(abrechnung::Command),
     /// Eine Person vergessen (DSGVO)
     #[command(
         subcommand,

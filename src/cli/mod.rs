@@ -1,6 +1,7 @@
 //! The command line (one command, one file). stdout carries the result alone; everything said to
 //! a person goes to stderr. Exit 0 done, 1 refused or failed, 2 wrong usage.
 
+mod abrechnung;
 mod arguments;
 mod audit;
 mod backup;
@@ -117,6 +118,7 @@ fn carry_out(arguments: Arguments, config: &Config, terminal: &Terminal) -> Outc
         Command::Key(command) => key::run(command, config, terminal),
         Command::User(command) => user::run(command, config, terminal),
         Command::Beleg(command) => beleg::run(command, config, terminal),
+        Command::Abrechnung(command) => abrechnung::run(command, config, terminal),
         Command::Kunde(command) => kunde::run(command, config, terminal),
         Command::Audit(command) => audit::run(command, config, terminal),
         Command::Import(arguments) => import::run(&arguments, config, terminal),
