@@ -196,7 +196,7 @@ pub fn correct(tx: &WriteTx<'_>, old: &Abrechnung, grund: String, hinweise: Hint
 }
 
 /// What the body of a request would come to (D29k).
-pub fn asked(tx: &Tx<'_>, body: &Value) -> Result<AbrechnungsVorschau> {
+pub fn previewed(tx: &Tx<'_>, body: &Value) -> Result<AbrechnungsVorschau> {
     let (new, hints) = said(body)?;
     preview(tx, &new, hints)
 }

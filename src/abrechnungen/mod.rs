@@ -11,7 +11,7 @@ mod positionen;
 mod rechnen;
 mod sql;
 
-pub use anlegen::{asked, settle};
+pub use anlegen::{previewed, settle};
 pub use model::AbrechnungsVorschau;
 pub use sql::{Geschuldet, owed};
 

@@ -111,7 +111,7 @@ fn preview(auswahl: &Auswahl, config: &Config, terminal: &Terminal) -> Outcome {
     let tenant = find_tenant(&connection, &auswahl.tenant)?.id;
     let snapshot = connection.transaction()?;
     let tx = Tx::new(&snapshot, tenant, now());
-    let seen = abrechnungen::asked(&tx, &auswahl.body()).map_err(|failure| sentence(failure.into()))?;
+    let seen = abrechnungen::previewed(&tx, &auswahl.body()).map_err(|failure| sentence(failure.into()))?;
     seen.hinweise.iter().for_each(|hint| terminal.say(&hint.message));
     terminal.result(&lines(&seen).join("\n"), &json!(seen));
     Ok(())
