@@ -481,7 +481,7 @@ create table artikelgruppe (
 -- The key of an import (D22).
 create unique index artikelgruppe_kuerzel on artikelgruppe (tenant_id, kuerzel_key) where kuerzel_key is not null;
 
--- Articles. Only imports write them.
+-- Articles.
 create table artikel (
   tenant_id        integer not null references tenant (id),
   id               blob not null check (length(id) = 16),
@@ -662,6 +662,17 @@ create trigger kunde_suche_aendern after update of such_text on kunde when new.s
         where tenant_id = new.tenant_id
           and kunden_id between new.kunden_id / 64 * 64 and new.kunden_id / 64 * 64 + 63 order by kunden_id))
     where tenant_id = new.tenant_id and block = new.kunden_id / 64;
+end;
+
+-- An import that is taken back deletes partners that nothing refers to (D22).
+create trigger kunde_suche_loeschen after delete on kunde begin
+  delete from kunde_suche where tenant_id = old.tenant_id and block = old.kunden_id / 64 and anzahl = 1;
+  update kunde_suche set anzahl = anzahl - 1, texte =
+    (select group_concat(text, '') from
+       (select kunden_id || char(31) || such_text || char(30) as text from kunde
+        where tenant_id = old.tenant_id
+          and kunden_id between old.kunden_id / 64 * 64 and old.kunden_id / 64 * 64 + 63 order by kunden_id))
+    where tenant_id = old.tenant_id and block = old.kunden_id / 64;
 end;
 
 ------------------------------------------------------------------------------------------------------------------------

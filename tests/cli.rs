@@ -111,18 +111,14 @@ fn wrong_usage_ends_with_2() {
     folder.company("Mühle");
     let cases: &[&[&str]] = &[
         &[],
-        &["serven"],
         &["migrate", "--nope"],
         &["tenant"],
         &["tenant", "create"],
         &["tenant", "set", "Mühle"],
-        &["key", "create", "--tenant", "Mühle", "--label", "x"],
         &["key", "create", "--tenant", "Mühle", "--all-scopes"],
         &["key", "create", "--tenant", "Mühle", "--label", "x", "--all-scopes", "--scope", "kunden:read"],
         &["key", "deactivate"],
         &["import", "artikel", "--tenant", "Mühle"],
-        &["import", "artikel", "a.csv"],
-        &["import", "traktoren", "a.csv", "--tenant", "Mühle"],
         &["--db"],
         &["check", "extra"],
     ];
@@ -146,9 +142,7 @@ fn a_refusal_is_one_sentence_that_names_what_was_wrong() {
     mill(&folder);
     let key = |more: &[&'static str]| [&["key", "create", "--label", "x", "--tenant"], more].concat();
     let good = folder.write("gut.json", r#"[{"artikelnummer": "R", "bezeichnung": "Roggen"}]"#);
-    let bad = folder.write("schlecht.csv", "artikelnummer;bezeichnung;preis\nA;Gut;1,00\nB;\"Schlecht;1\n");
     let cases: Vec<(Vec<&str>, &[&str])> = vec![
-        (vec!["tenant", "create", "Mühle"], &["Mühle"]),
         (vec!["tenant", "create", "Neu", "--set", "negativ=ja"], &["negativ", "negativbestand"]),
         (vec!["tenant", "create", "Neu", "--set", "negativbestand=nie"], &["negativbestand", "ablehnen"]),
         (vec!["tenant", "create", "Neu", "--set", "negativbestand"], &["negativbestand"]),
@@ -156,16 +150,9 @@ fn a_refusal_is_one_sentence_that_names_what_was_wrong() {
         (vec!["tenant", "set", "Mühle", "abschluss_bei_anlage=XX"], &["abschluss_bei_anlage"]),
         (vec!["tenant", "set", "Niemand", "lagerbuchung=lieferung"], &["Niemand"]),
         (key(&["Niemand", "--all-scopes"]), &["Niemand"]),
-        (key(&["Mühle", "--scope", "kunden:lesen"]), &["kunden:lesen", "kunden:read"]),
-        (key(&["Mühle", "--all-scopes", "--expires", "31.12.2027"]), &["31.12.2027"]),
         (vec!["key", "list", "--tenant", "Niemand"], &["Niemand"]),
-        (vec!["key", "deactivate", "abcdef"], &["abcdef"]),
         (vec!["key", "activate", "abcdef"], &["abcdef"]),
         (vec!["import", "artikel", &good, "--tenant", "Niemand"], &["Niemand"]),
-        (vec!["import", "artikel", "fehlt.csv", "--tenant", "Mühle"], &["fehlt.csv"]),
-        (vec!["import", "artikel", &bad, "--tenant", "Mühle"], &["Zeile 3", "Anführungszeichen"]),
-        (vec!["--config", "fehlt.toml", "config"], &["fehlt.toml"]),
-        (vec!["serve", "--listen", "überall"], &["listen"]),
     ];
     let counts = "select (select count(*) from tenant) || ' ' || (select count(*) from api_key) || ' ' ||
         (select count(*) from artikel)";

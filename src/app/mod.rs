@@ -10,6 +10,7 @@ pub mod kept;
 pub mod midnight;
 pub mod nightly;
 mod probes;
+pub mod rueckgaengig;
 pub mod sealing;
 pub mod vergessen;
 

@@ -23,6 +23,9 @@ use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::text::{case_key, folded_key};
 
+/// The field of a history that holds a tier.
+pub const TIERS: &str = "staffelpreise";
+
 /// An integer id or number of master data.
 type Nummer = Int<0, { i32::MAX as i64 }>;
 
@@ -211,6 +214,6 @@ fn staffelpreis(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
 pub fn store_tier(tx: &WriteTx<'_>, artikel: Uuid, old: Option<&Staffel>, new: &Staffel) -> Result<Upserted> {
     Upserted::by(old, new, || {
         sql::upsert_tier(tx, artikel, new)?;
-        VERLAUF.add(tx, artikel, &[part("staffelpreise", old, Some(new))?])
+        VERLAUF.add(tx, artikel, &[part(TIERS, old, Some(new))?])
     })
 }

@@ -4,6 +4,7 @@ mod bezug;
 mod change;
 mod import;
 mod model;
+mod put_back;
 mod sql;
 
 pub use bezug::{by_id, must_have, named};
@@ -11,6 +12,7 @@ pub use change::check_price;
 pub use import::by_artikelnummer;
 pub use model::{Artikel, ArtikelZeile, Artikelgruppe, Staffel};
 use model::{ArtikelAngelegt, ArtikelBestand, ArtikelChange, ArtikelGeaendert, ArtikelMitStaffeln};
+pub use put_back::put_back;
 pub use sql::{
     Auswahl, VERLAUF, find, find_by_artikelnummer, find_by_ean, find_by_number, gruppen_satz, list,
     list_gruppen, list_in_stock, stock, tiers,

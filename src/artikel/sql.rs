@@ -201,6 +201,13 @@ pub fn upsert_tier(tx: &WriteTx<'_>, artikel: Uuid, tier: &Staffel) -> Result<()
     tx.upsert("staffelpreis", &["artikel_id", "ab_menge"], row)
 }
 
+pub fn delete_tier(tx: &WriteTx<'_>, artikel: Uuid, ab_menge: Quantity) -> Result<()> {
+    tx.changed("artikel", artikel);
+    let statement = "delete from staffelpreis
+        where tenant_id = :tenant and artikel_id = :artikel and ab_menge = :ab_menge";
+    tx.execute(statement, named_params! {":artikel": artikel, ":ab_menge": ab_menge}).map(drop)
+}
+
 /// The first group whose column has this value.
 pub fn gruppe_by(tx: &Tx<'_>, column: &str, value: &dyn ToSql) -> Result<Option<Artikelgruppe>> {
     let statement =

@@ -37,5 +37,7 @@ pub fn missing_of_number(tx: &Tx<'_>, number: &str) -> Result<Option<Vec<String>
 
 fn by_number(tx: &Tx<'_>, number: &str) -> Result<Beleg> {
     let found = sql::find_by_number(tx, number)?;
-    found.ok_or_else(|| Failure::Broken(format!("there is no document {number} in this company")))
+    found.ok_or_else(|| {
+        Failure::Broken(format!("den Beleg {number} gibt es in dieser Firma nicht: die Nummer vergleichen"))
+    })
 }

@@ -208,6 +208,12 @@ pub fn has_locked_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<bool> {
     tx.exists(statement, named_params! {":artikel": artikel})
 }
 
+/// Whether a batch once named a partner, before it was corrected.
+pub fn had_partner(tx: &Tx<'_>, partner: Uuid) -> Result<bool> {
+    let statement = "select 1 from charge_verlauf where tenant_id = :tenant and partner_id = :partner";
+    tx.exists(statement, named_params! {":partner": partner})
+}
+
 pub fn has_batches(tx: &Tx<'_>, artikel: Uuid) -> Result<bool> {
     let statement = "select 1 from charge where tenant_id = :tenant and artikel_id = :artikel";
     tx.exists(statement, named_params! {":artikel": artikel})

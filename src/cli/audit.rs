@@ -20,6 +20,7 @@ use crate::db::seal::Secret;
 use crate::db::{TenantId, lock, system_clock};
 use crate::gate::administration::{self, Akteur};
 use crate::gate::audit::{self, Entry, Finding, Sealed, Selection};
+use crate::import::parts::FEED_ROWS;
 use crate::rules::day::{Day, Instant};
 use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::text::{cell, shown};
@@ -238,7 +239,8 @@ fn changes(
         let what = what.into_iter().flatten().chain([tat_in_words(*tat)]).collect::<Vec<_>>().join(" ");
         let tenant = tenants.iter().find(|tenant| Some(tenant.id) == gegenstand.firma);
         let tenant = tenant.map(|tenant| tenant.name.clone()).unwrap_or_default();
-        let changed: Vec<_> = entry.deed.changed().map(|changed| changed.to_string()).collect();
+        let changed = entry.deed.changed().filter(|changed| changed.name != FEED_ROWS);
+        let changed: Vec<_> = changed.map(|changed| changed.to_string()).collect();
         [entry.am.to_string(), what, changed.join(", "), who, tenant]
     };
     if csv {
@@ -276,6 +278,7 @@ fn tat_in_words(tat: Tat) -> &'static str {
         Tat::LinkErzeugt => "Link erzeugt",
         Tat::PasswortGesetzt => "Passwort gesetzt",
         Tat::Importiert => "gespeichert",
+        Tat::Zurueckgenommen => "zurückgenommen",
         Tat::Abgeschlossen => "abgeschlossen",
         Tat::Erledigt => "erledigt",
         Tat::Vergessen => "vergessen",

@@ -20,6 +20,12 @@ pub fn open(config: &Config) -> Outcome<Connection> {
     if !is_there(&config.db)? {
         return Err(missing(&config.db).into());
     }
+    if config.db.is_dir() {
+        let folder = config.db.display();
+        let sentence =
+            format!("{folder} ist ein Ordner: mit --db die Datei darin nennen, etwa {folder}/partnerd.db");
+        return Err(sentence.into());
+    }
     open_or_create(&config.db)
 }
 

@@ -3,6 +3,7 @@
 mod dsfinvk;
 mod interrupt;
 mod parts;
+mod rueckgaengig;
 mod template;
 
 use std::fmt::Display;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use interrupt::{refuse_interrupted, watch_for_interrupts};
 use parts::{Source, Work, refuse_too_many, store_parts};
+use rueckgaengig::TakeBack;
 
 use super::database::{find_tenant, now, open};
 use super::terminal::{Outcome, Terminal};
@@ -29,10 +31,17 @@ use crate::rules::error::HintCode;
 use crate::steuersaetze;
 
 #[derive(clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    disable_help_subcommand = true
+)]
 pub struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
     /// Was die Datei enthält
-    #[arg(value_name = "ART", value_parser = what())]
-    kind: What,
+    #[arg(value_name = "ART", value_parser = what(), required = true)]
+    kind: Option<What>,
     #[command(flatten)]
     source: Option<Source>,
     /// Eine Datei zum Ausfüllen schreiben, CSV oder .xlsx nach ihrer Endung, und nichts importieren
@@ -48,6 +57,20 @@ pub struct Arguments {
     /// unbekannte Steuersätze und Einheiten
     #[arg(long)]
     accept_warnings: bool,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Einen Import zurücknehmen, solange nichts auf das verweist, was er angelegt hat
+    ///
+    /// Was er angelegt hat, wird gelöscht; was er geändert hat, hat wieder die Werte von vorher. Alles oder nichts: Was nicht
+    /// zurückgeht, wird genannt, mit dem Grund. Ohne --yes sagt es nur, was es täte. In Teilen gespeichert hat jeder Teil
+    /// seine Nummer.
+    #[command(
+        override_usage = "partnerd import rueckgaengig [OPTIONEN]\n       --tenant <FIRMA> <NUMMER>...",
+        after_help = "Beispiele:\n  partnerd import rueckgaengig 17 \\\n      --tenant \"Mühle Beispiel\"\n  partnerd import rueckgaengig 17 \\\n      --tenant \"Mühle Beispiel\" --yes"
+    )]
+    Rueckgaengig(TakeBack),
 }
 
 fn decimals() -> impl TypedValueParser<Value = Decimal> {
@@ -70,17 +93,23 @@ fn what() -> impl TypedValueParser<Value = What> {
 }
 
 pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
-    let Arguments { kind, source, sheet, decimal, template, accept_warnings } = arguments;
+    let Arguments { command, kind, source, sheet, decimal, template, accept_warnings } = arguments;
+    if let Some(Command::Rueckgaengig(arguments)) = command {
+        return rueckgaengig::run(arguments, config, terminal);
+    }
     match (kind, template, source) {
-        (What::Rows(kind), Some(path), _) => template::write(kind, path, terminal),
-        (What::Dsfinvk, Some(_), _) => {
+        (None, ..) => Err("es fehlt, was die Datei enthält".into()),
+        (Some(What::Rows(kind)), Some(path), _) => template::write(kind, path, terminal),
+        (Some(What::Dsfinvk), Some(_), _) => {
             Err("dsfinvk schreibt die Kasse selbst: dafür gibt es keine Vorlage".into())
         }
-        (What::Dsfinvk, None, Some(_)) if sheet.is_some() || decimal.is_some() || *accept_warnings => {
+        (Some(What::Dsfinvk), None, Some(_)) if sheet.is_some() || decimal.is_some() || *accept_warnings => {
             Err("--sheet, --decimal und --accept-warnings gehören nicht zu dsfinvk".into())
         }
-        (What::Dsfinvk, None, Some(source)) => dsfinvk::run(source, config, terminal),
-        (What::Rows(kind), None, Some(source)) => store_table(kind, source, arguments, config, terminal),
+        (Some(What::Dsfinvk), None, Some(source)) => dsfinvk::run(source, config, terminal),
+        (Some(What::Rows(kind)), None, Some(source)) => {
+            store_table(kind, source, arguments, config, terminal)
+        }
         (_, None, None) => Err("es fehlt die Datei".into()),
     }
 }

@@ -325,8 +325,8 @@ pub fn public_part(text: &str) -> &str {
 }
 
 pub fn day(text: &str) -> Result<Day, String> {
-    Day::parse_plain(text)
-        .ok_or_else(|| format!("{text} ist kein Tag: erwartet wird ein Datum wie 2027-12-31"))
+    let day = Day::parse_plain(text).or_else(|| Day::parse_german(text));
+    day.ok_or_else(|| format!("{text} ist kein Tag: erwartet wird ein Datum wie 31.12.2027 oder 2027-12-31"))
 }
 
 fn last_day(text: &str) -> Result<Day, String> {

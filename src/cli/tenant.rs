@@ -205,7 +205,8 @@ fn show(tenant: &str, config: &Config, terminal: &Terminal) -> Outcome {
 
 fn pairs(settings: &[String]) -> Result<Vec<(String, String)>, String> {
     let pair = |text: &String| {
-        let (name, value) = text.split_once('=').ok_or_else(|| format!("{text} ist nicht NAME=WERT"))?;
+        let wrong = || format!("{text} ist nicht NAME=WERT: etwa negativbestand=ablehnen");
+        let (name, value) = text.split_once('=').ok_or_else(wrong)?;
         Ok((name.trim().to_owned(), value.trim().to_owned()))
     };
     settings.iter().map(pair).collect()

@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use rusqlite::{Connection, named_params};
+use rusqlite::{Connection, OptionalExtension, named_params};
 use uuid::Uuid;
 
 use super::TenantId;
@@ -40,6 +40,7 @@ choice! {
         Abgeschlossen = "abgeschlossen",
         Erledigt = "erledigt",
         Storniert = "storniert",
+        Geloescht = "geloescht",
     }
 }
 
@@ -84,6 +85,40 @@ pub struct Written {
     pub art: Art,
     pub id: Uuid,
     pub is_new: bool,
+}
+
+/// What the row of a record says that is to be deleted: its number and its version; none where there is no such record.
+pub type Last = (Option<String>, Option<i64>);
+
+pub fn last(connection: &Connection, tenant: TenantId, art: Art, id: Uuid) -> Result<Option<Last>> {
+    let (nummer, version, _) = art.columns();
+    let statement =
+        format!("select {nummer}, {version} from {art} where tenant_id = ?1 and id = ?2", art = art.as_str());
+    let mut statement = connection.prepare_cached(&statement)?;
+    Ok(statement.query_row((tenant, id), |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+}
+
+/// Writes the row of a record that was deleted.
+pub fn add_deleted(
+    connection: &Connection,
+    tenant: TenantId,
+    am: Instant,
+    (art, id): (Art, Uuid),
+    (nummer, version): Last,
+) -> Result<()> {
+    let statement = "insert into aenderung (tenant_id, nr, art, id, nummer, aktion, am, version)
+        select :tenant, 1 + coalesce(max(nr), 0), :art, :id, :nummer, :aktion, :am, :version
+        from aenderung where tenant_id = :tenant";
+    connection.prepare_cached(statement)?.execute(named_params! {
+        ":tenant": tenant,
+        ":art": art.as_str(),
+        ":id": id,
+        ":nummer": nummer,
+        ":aktion": Aktion::Geloescht.as_str(),
+        ":am": am,
+        ":version": version,
+    })?;
+    Ok(())
 }
 
 /// Writes the rows of what a transaction of a company wrote.

@@ -10,12 +10,12 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::types::{FromSql, ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{CachedStatement, Connection, Row};
+use rusqlite::{CachedStatement, Connection, Row, ffi, named_params};
 use uuid::{ContextV7, Timestamp, Uuid};
 
-use super::TenantId;
 use super::cache::Cache;
 use super::followed::{self, Art, Written};
+use super::{TenantId, all};
 use crate::failure::{Failure, Result};
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, Instant};
@@ -152,6 +152,10 @@ impl<'c> Tx<'c> {
         }
         Ok(statement)
     }
+}
+
+fn is_still_referred_to(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_CONSTRAINT_FOREIGNKEY)
 }
 
 /// No statement on the data of a company walks a whole table: with ten times the data, or ten companies, it
@@ -299,6 +303,32 @@ impl<'c> WriteTx<'c> {
         Ok(())
     }
 
+    /// Deletes a followed record. Where rows of others refer to it, it stays, and their tables are named.
+    pub fn delete(&self, art: Art, id: Uuid) -> Result<Vec<String>> {
+        let last = followed::last(self.connection, self.tenant, art, id)?;
+        let last = last.ok_or_else(|| Failure::Broken(format!("there is no {} to delete", art.as_str())))?;
+        let statement = format!("delete from {} where tenant_id = :tenant and id = :id", art.as_str());
+        match self.execute(&statement, named_params! {":id": id}) {
+            Err(Failure::Sql(error)) if is_still_referred_to(&error) => return self.referring(art, id),
+            deleted => deleted?,
+        };
+        self.written.borrow_mut().retain(|written| (written.art, written.id) != (art, id));
+        followed::add_deleted(self.connection, self.tenant, self.now, (art, id), last)?;
+        Ok(Vec::new())
+    }
+
+    fn referring(&self, art: Art, id: Uuid) -> Result<Vec<String>> {
+        let mut referring = Vec::new();
+        for (table, column) in references(self.connection, art)? {
+            let statement =
+                format!("select 1 from {table} where tenant_id = :tenant and {column} = :id limit 1");
+            if self.exists(&statement, named_params! {":id": id})? {
+                referring.push(table);
+            }
+        }
+        Ok(referring)
+    }
+
     /// Changes columns of one row of this company; the row must be there.
     pub fn update(&self, table: &'static str, id: Uuid, columns: Params<'_>) -> Result<()> {
         let sets: Vec<_> =
@@ -312,6 +342,13 @@ impl<'c> WriteTx<'c> {
             rows => Err(Failure::Broken(format!("update of {table} changed {rows} rows instead of one"))),
         }
     }
+}
+
+/// The tables with a foreign key to the id of a record, and the column that has it.
+fn references(connection: &Connection, art: Art) -> Result<Vec<(String, String)>> {
+    let statement = "select m.name, f.\"from\" from sqlite_schema m, pragma_foreign_key_list(m.name) f
+        where m.type = 'table' and f.\"table\" = ?1 and f.\"to\" = 'id' order by m.name";
+    Ok(all(connection, statement, [art.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?)
 }
 
 /// The id of the row that these columns make; rows of some tables have none.

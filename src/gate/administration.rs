@@ -2,11 +2,12 @@
 //! log beside it holds requests alone.
 
 use rusqlite::types::ToSql;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use serde::{Deserialize, Serialize};
 
 use crate::db::chain::Chain;
 use crate::db::columns::Json;
+use crate::db::tx::Tx;
 use crate::db::{TenantId, all};
 use crate::failure::Result;
 use crate::rules::day::{Day, Instant};
@@ -51,6 +52,19 @@ pub fn note(
     CHAIN.append(connection, &[&now, &Json(akteur), &deed.tat, &gegenstand, &vorher, &nachher])
 }
 
+/// What stands for a person in histories, where a key has its id.
+pub const PERSON_PREFIX: &str = "person ";
+
+impl Akteur {
+    /// As histories name who did something; none is the command line.
+    pub fn key_id(&self) -> Option<String> {
+        match self {
+            Akteur::Person(id) => Some(format!("{PERSON_PREFIX}{id}")),
+            Akteur::Befehl { .. } => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Serialize)]
 pub struct Entry {
     pub nr: i64,
@@ -76,6 +90,17 @@ pub struct Selection {
     pub looked_at: Option<i64>,
     pub limit: Option<i64>,
 }
+
+const COLUMNS: &str = "nr, am, akteur, tat, gegenstand, vorher, nachher, lower(hex(pruefsumme))";
+
+/// An import of a company, or that one was taken back.
+const IMPORT: &str = "gegenstand ->> 'firma' = :tenant and gegenstand ->> 'art' = 'import'";
+
+/// The field that says which import was taken back.
+pub const TAKEN_BACK: &str = "import";
+
+/// Rows that are looked at to find imports, at most.
+const LOOKED_AT: i64 = 50_000;
 
 const SELECT: &str = "select nr, am, akteur, tat, gegenstand, vorher, nachher, lower(hex(pruefsumme))
     from verwaltung
@@ -108,6 +133,30 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     let (Json(akteur), Json(gegenstand)) = (row.get(2)?, row.get(4)?);
     let deed = Deed { tat: row.get(3)?, gegenstand, vorher: felder(5)?, nachher: felder(6)? };
     Ok(Entry { nr: row.get(0)?, am: row.get(1)?, akteur, deed, pruefsumme: row.get(7)? })
+}
+
+/// The import of this company with a number.
+pub fn import(tx: &Tx<'_>, nr: i64) -> Result<Option<Entry>> {
+    let statement =
+        format!("select {COLUMNS} from verwaltung where nr = :nr and {IMPORT} and tat = 'importiert'");
+    tx.optional(&statement, named_params! {":nr": nr}, entry)
+}
+
+/// When an import was taken back.
+pub fn taken_back(tx: &Tx<'_>, nr: i64) -> Result<Option<Instant>> {
+    let statement = format!(
+        "select am from verwaltung where nr > :nr and {IMPORT} and nachher ->> '{TAKEN_BACK}' = cast(:nr as text)"
+    );
+    tx.optional(&statement, named_params! {":nr": nr}, |row| row.get(0))
+}
+
+/// The newest imports of this company, and those that were taken back.
+pub fn imports(tx: &Tx<'_>, at_most: i64) -> Result<Vec<Entry>> {
+    let statement = format!(
+        "select {COLUMNS} from verwaltung
+         where nr > (select max(nr) from verwaltung) - {LOOKED_AT} and {IMPORT} order by nr desc limit :at_most"
+    );
+    tx.all(&statement, named_params! {":at_most": at_most}, entry)
 }
 
 /// Proves the chain: how many rows it has, or what is wrong with it.

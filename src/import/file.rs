@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use encoding_rs::WINDOWS_1252;
@@ -18,6 +18,7 @@ use super::room::{COMMAND_TABLE_BYTES_MAX, ROW_BYTES, Room};
 use super::sheet::{Aside, Sheet};
 use super::table::{Columns, NUMBER, RECORD_BYTES_MAX, RecordPlace, Scanner, record_too_long};
 use super::workbook;
+use crate::db::files::in_german;
 use crate::http::json::Json;
 use crate::http::wire::{At, Decimal, Numbers};
 use crate::rules::error::Hints;
@@ -52,8 +53,9 @@ pub fn open(path: &Path) -> Result<File, Complaint> {
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Complaint {
-    let path = path.display();
-    Complaint::new(format!("{path} ist nicht zu lesen: {error}."))
+    let is_missing = error.kind() == ErrorKind::NotFound;
+    let cure = if is_missing { " Bitte Ordner und Namen prüfen." } else { "" };
+    Complaint::new(format!("{} ist nicht zu lesen: {}.{cure}", path.display(), in_german(error)))
 }
 
 /// A whole file for the command line.
@@ -393,7 +395,10 @@ mod tests {
             ("a;a\n1;2", "Zeile 1: die Spalte a steht doppelt da."),
             ("a;b\n1;2;3", "Zeile 2: 3 Zellen, aber 2 Spalten."),
             ("a;b\n1", "Zeile 2: 1 Zellen, aber 2 Spalten."),
-            ("a;b\n\"1;2\n3;4\n", "Zeile 2: das Anführungszeichen vor \"1;2 …\" wird nie geschlossen."),
+            (
+                "a;b\n\"1;2\n3;4\n",
+                "Zeile 2: das Anführungszeichen vor \"1;2 …\" wird nie geschlossen. Bitte schließen, oder als \"\" schreiben.",
+            ),
             (
                 "a;b\n\"1\"x;2\n",
                 "Zeile 2: die Zelle \"1\" geht hinter ihrem schließenden Anführungszeichen weiter.",

@@ -390,6 +390,7 @@ fn no_header(names: &Names) -> Complaint {
     let known: Vec<_> = names.fields.iter().copied().take(8).collect();
     let known = known.join(", ");
     Complaint::new(format!(
-        "In den ersten {LOOKED_AT_MAX} Zeilen steht keine mit Namen von Spalten, die hier bekannt sind: {known} …"
+        "In den ersten {LOOKED_AT_MAX} Zeilen steht keine mit Namen von Spalten, die hier bekannt sind: {known} … Eine Vorlage mit allen Spalten gibt es unter \
+         „Import“ im Leitstand, und mit --template."
     ))
 }

@@ -18,6 +18,7 @@ mod workbook;
 mod xml;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 
@@ -25,7 +26,8 @@ use crate::db::tx::WriteTx;
 use crate::failure::{Failure, Result};
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson};
-use crate::rules::error::Checked;
+use crate::rules::error::{Checked, Hints};
+use crate::rules::felder::GeaendertesFeld;
 use file::{Complaint, Rows};
 use header::Names;
 
@@ -107,6 +109,18 @@ impl Groups {
             Groups::Of(groups) => groups.get(group).cloned().unwrap_or_default(),
         }
     }
+}
+
+/// What a client sends so that these fields are again what they were before a change.
+pub fn put_back<T: FromJson>(felder: &[&GeaendertesFeld]) -> Result<T::Value> {
+    let before: BTreeMap<_, _> = felder.iter().map(|feld| (&feld.feld, &feld.alt)).collect();
+    read::<T>(&serde_json::to_string(&before)?)
+}
+
+/// A value as a history has it.
+pub fn read<T: FromJson>(text: &str) -> Result<T::Value> {
+    let json = Json::parse(text.as_bytes()).map_err(Failure::Broken)?;
+    Ok(T::from_json(&json, &mut At::top(&mut Hints::default(), false))?)
 }
 
 impl Import {

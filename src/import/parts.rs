@@ -27,6 +27,10 @@ pub const PART_ROWS_MAX: usize = 5_000;
 /// How long a part holds the writer, its commit not counted.
 const PART_TIME_MAX: Duration = Duration::from_millis(300);
 
+/// The field of the log that says which rows of the feed of changes (D28) an import wrote, the first and the last: nobody
+/// else wrote meanwhile.
+pub const FEED_ROWS: &str = "feed";
+
 /// What stays of an import that is all or nothing and was refused.
 pub const NOTHING_STORED: &str = "Es wurde nichts gespeichert.";
 
@@ -137,11 +141,14 @@ impl Display for Counts {
 }
 
 impl Counts {
-    /// What the log says of them, which are of this kind and of this file.
-    pub fn deed(&self, kind: &str, file: String) -> Deed {
+    /// What the log says of them, which are of this kind and of this file. `feed` are the numbers of the newest row of the
+    /// feed before and after the transaction that stored them.
+    pub fn deed(&self, kind: &str, file: String, feed: (i64, i64)) -> Deed {
         let counts = [("created", self.created), ("changed", self.changed), ("unchanged", self.unchanged)];
-        let counts = counts.iter().filter_map(|(name, count)| Changed::of(name, "", count.to_string()));
-        Deed::new(Tat::Importiert, Art::Import).id(kind).name(file).changing(counts)
+        let counts = counts.map(|(name, count)| (name, count.to_string()));
+        let rows = (feed.1 > feed.0).then(|| (FEED_ROWS, format!("{}-{}", feed.0 + 1, feed.1)));
+        let fields = counts.into_iter().chain(rows).filter_map(|(name, value)| Changed::of(name, "", value));
+        Deed::new(Tat::Importiert, Art::Import).id(kind).name(file).changing(fields)
     }
 
     fn add(&mut self, other: &Counts) {

@@ -91,7 +91,9 @@ impl<'t> Scanner<'t> {
                 let cell = excerpt(&self.text[start..]);
                 return Err(Complaint::at_line(
                     opened,
-                    format!("das Anführungszeichen vor {cell} wird nie geschlossen."),
+                    format!(
+                        "das Anführungszeichen vor {cell} wird nie geschlossen. Bitte schließen, oder als \"\" schreiben."
+                    ),
                 ));
             };
             let end = from + length;

@@ -1,18 +1,21 @@
 //! Contracts as an import brings them (D22).
 
-use super::change::{check_days, store};
-use super::model::{Kontrakt, KontraktZeile, Position, PositionZeile};
+use uuid::Uuid;
+
+use super::change::{change, check_days, store};
+use super::model::{Kontrakt, KontraktChange, KontraktZeile, Position, PositionEingabe, PositionZeile};
 use super::sql;
 use crate::artikel;
 use crate::db::tx::WriteTx;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson};
-use crate::import::Upserted;
+use crate::import::{self, Upserted};
 use crate::kunden;
-use crate::rules::change::fill_each;
+use crate::rules::change::{Change, fill_each};
 use crate::rules::day::{Day, DayTime};
-use crate::rules::error::required;
+use crate::rules::error::{Hints, required};
+use crate::rules::felder::GeaendertesFeld;
 
 /// Stores a contract; its key is kontrakt_nr. Absent and blank fields stay as they are.
 pub fn kontrakt(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
@@ -71,4 +74,28 @@ fn position(tx: &WriteTx<'_>, known: &[Position], index: usize, zeile: PositionZ
         menge: zeile.menge.or(old.and_then(|old| old.menge)),
         preis: zeile.preis.or(old.and_then(|old| old.preis)),
     })
+}
+
+/// A position as a client sends it that stays as it is.
+fn sent(Position { id, position, artikel_id, menge, preis }: Position) -> PositionEingabe {
+    PositionEingabe { id: Some(id), position: Some(position), artikel_id, artikelnr: None, menge, preis }
+}
+
+/// Makes fields and positions of a contract again what they were before a change, by an ordinary one; a position that the
+/// change added goes (D22).
+pub fn put_back(tx: &WriteTx<'_>, id: Uuid, felder: &[GeaendertesFeld]) -> Result<()> {
+    let (changed, own): (Vec<_>, Vec<_>) = felder.iter().partition(|feld| feld.feld == "positionen");
+    let mut before = import::put_back::<KontraktChange>(&own)?;
+    if !changed.is_empty() {
+        let mut positionen = sql::positions(tx, id)?;
+        for position in changed {
+            let [old, new] = [&position.alt, &position.neu].map(|text| serde_json::from_str(text.get()));
+            let [old, new]: [Option<Position>; 2] = [old?, new?];
+            positionen.retain(|position| new.as_ref().is_none_or(|new| new.id != position.id));
+            positionen.extend(old);
+        }
+        before.positionen = Change::Set(positionen.into_iter().map(sent).collect());
+    }
+    let kontrakt = sql::find(tx, id)?.ok_or_else(|| Failure::not_found("Diesen Kontrakt"))?;
+    change(tx, kontrakt, before, &mut Hints::default())
 }

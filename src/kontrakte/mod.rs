@@ -8,8 +8,9 @@ mod model;
 mod sql;
 
 pub use bezug::{KontraktBezug, agreed_price};
+pub use import::put_back;
 pub use lieferstand::{Genannt, hint_delivered};
-pub use sql::{RETENTION, VERLAUF, number};
+pub use sql::{RETENTION, VERLAUF, delete, is_named, number};
 
 use crate::db::list::{Filter, Page};
 use crate::db::tx::Tx;

@@ -1,7 +1,7 @@
 //! Contracts as they go over the wire.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::db::record::record;
@@ -138,7 +138,7 @@ pub struct KontraktGeaendert {
 }
 
 record! {
-    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[schemars(rename = "KontraktPosition")]
     pub struct Position in kontrakt_position as p {
         id: Uuid = fixed,

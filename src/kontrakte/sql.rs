@@ -5,6 +5,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::model::{Kontrakt, Position};
+use crate::db::followed::Art;
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::record::Part;
 use crate::db::retention::Retention;
@@ -202,6 +203,14 @@ pub fn delete_position(tx: &WriteTx<'_>, kontrakt: Uuid, position: Uuid) -> Resu
     tx.changed("kontrakt", kontrakt);
     let statement = "delete from kontrakt_position where tenant_id = :tenant and id = :id";
     tx.execute(statement, named_params! {":id": position}).map(|_| ())
+}
+
+/// Deletes a contract that nothing names, with its positions.
+pub fn delete(tx: &WriteTx<'_>, kontrakt: Uuid) -> Result<Vec<String>> {
+    for position in positions(tx, kontrakt)? {
+        delete_position(tx, kontrakt, position.id)?;
+    }
+    tx.delete(Art::Kontrakt, kontrakt)
 }
 
 /// Adds a position or stores a changed one.

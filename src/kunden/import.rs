@@ -1,15 +1,18 @@
 //! Partners as an import brings them (D22).
 
-use super::change::{apply, create, name_missing, store};
+use uuid::Uuid;
+
+use super::change::{apply, change, create, name_missing, store};
 use super::model::{Kunde, KundeChange};
 use super::sql;
 use crate::db::tx::WriteTx;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson};
-use crate::import::Upserted;
+use crate::import::{self, Upserted};
 use crate::rules::change::Change;
-use crate::rules::error::{Code, Refusal, refuse_if};
+use crate::rules::error::{Code, Hints, Refusal, refuse_if};
+use crate::rules::felder::GeaendertesFeld;
 
 /// Creates or changes a partner by its natural key: the number, else name, postcode and town (D22).
 pub fn kunde(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
@@ -47,4 +50,11 @@ fn find_by_address(tx: &WriteTx<'_>, change: &KundeChange) -> Result<Option<Kund
     let message = format_args!("{name} gibt es mehrfach am selben Ort. Bitte die kundennr angeben.");
     refuse_if(found.len() > 1, Code::FeldFehlt, "kundennr", message)?;
     Ok(found.pop())
+}
+
+/// Makes fields again what they were before a change, by an ordinary one (D22).
+pub fn put_back(tx: &WriteTx<'_>, id: Uuid, felder: &[GeaendertesFeld]) -> Result<()> {
+    let before = import::put_back::<KundeChange>(&felder.iter().collect::<Vec<_>>())?;
+    let kunde = sql::find(tx, id)?.ok_or_else(|| Failure::not_found("Diesen Partner"))?;
+    change(tx, kunde, before, &mut Hints::default()).map(drop)
 }

@@ -14,6 +14,7 @@ mod verlauf;
 pub use bezug::{by_id, contradiction, find_by_verweis, missing, named};
 pub use checks::CHECKS;
 pub use handlers::{auswahl, found};
+pub use import::put_back;
 pub use model::{Kunde, KundenId, PartnerTypen};
 pub use sql::{Auswahl, Merkmal, count, find, find_by_kundennr, list, must_have_number, with};
 pub use vergessen::{Erased, forget};

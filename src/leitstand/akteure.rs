@@ -3,10 +3,8 @@
 use super::page::{Ask, Snapshot};
 use super::people;
 use crate::failure::Result;
+use crate::gate::administration::PERSON_PREFIX;
 use crate::gate::key;
-
-/// What stands for a person in histories, where a key has its id.
-const PERSON_PREFIX: &str = "person ";
 
 pub fn of_person(id: i64) -> String {
     format!("{PERSON_PREFIX}{id}")

@@ -14,6 +14,7 @@ use super::parts::{facts, number, or_blank, table};
 use super::uploads::{Upload, named};
 use crate::app::description::vorlagen::columns;
 use crate::db::batch::{Batch, Ended};
+use crate::db::feed;
 use crate::db::readers::Lane;
 use crate::db::tx::{Tx, WriteTx};
 use crate::db::waiting::Account;
@@ -302,13 +303,14 @@ impl Import {
                 fates.extend(group.into_iter().zip(stored.iter().copied()));
                 Ok(Counts::of(&stored))
             };
+            let before = feed::newest(connection, upload.firma)?;
             let run = || parts::store_part(next..groups.count(), rows.len() > PART_ROWS_MAX, store);
             if *is_trial {
                 return WriteTx::carry_out(tx(), None, |tx| tx.undone(|| Ok(run())));
             }
             match run() {
                 Ok(part) => {
-                    self.note(connection, &part.counts, now)?;
+                    self.note(connection, &part.counts, before, now)?;
                     Ok(Ok(part))
                 }
                 Err(not_kept) => {
@@ -323,9 +325,10 @@ impl Import {
         }
     }
 
-    fn note(&self, connection: &Connection, stored: &Counts, now: Instant) -> Result<()> {
+    fn note(&self, connection: &Connection, stored: &Counts, before: i64, now: Instant) -> Result<()> {
         let Upload { kind, name, firma, person, .. } = &self.upload;
-        let deed = stored.deed(kind.kind, name.clone());
+        let feed = (before, feed::newest(connection, *firma)?);
+        let deed = stored.deed(kind.kind, name.clone(), feed);
         administration::note(connection, now, &Akteur::Person(*person), Some(*firma), &deed)
     }
 }

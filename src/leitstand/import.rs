@@ -9,7 +9,7 @@ use super::done::{HouseChange, start_job};
 use super::page::{Ask, Snapshot};
 use super::parts::{choice, field, form_to, refusal};
 use super::uploads::{Upload, named};
-use super::{einlesen, frame};
+use super::{einlesen, frame, ruecknahme};
 use crate::app::description::vorlagen::columns;
 use crate::app::imports;
 use crate::failure::{Failure, Result};
@@ -26,7 +26,7 @@ const DECIMALS: [(&str, &str); 3] = [
 ];
 
 /// And where a file was to be stored that is no longer there.
-pub fn show(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let kinds: Vec<_> = imports().map(|kind| (kind.kind, named(kind.kind))).collect();
     let inside = html! {
         (refusal(ask, &["datei", "blatt"]))
@@ -36,9 +36,10 @@ pub fn show(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
         (choice(ask, "dezimal", "Was Dezimalen trennt", DECIMALS, ""))
     };
     let body = html! {
-        p { "Die Datei wird erst gelesen und gezeigt; gespeichert wird, wenn Sie danach „Importieren“ drücken. Was es schon gibt, wird geändert, nichts gelöscht." }
+        p { "Die Datei wird erst gelesen und gezeigt; gespeichert wird, wenn Sie danach „Importieren“ drücken. Was es schon gibt, wird geändert, nichts gelöscht. Ein Import lässt sich danach zurücknehmen." }
         @if ask.may_manage() { (form_to(ask, &ask.of_firma("import"), inside, "Ansehen", false)) }
         @else { p.empty { "Importieren darf, wer diese Firma verwaltet." } }
+        (ruecknahme::section(ask, db)?)
         h2 { "Vorlagen" }
         p { "Jede Vorlage hat alle Spalten, ihre Bedeutung und eine Beispielzeile. Neue Firmen beginnen oben." }
         ul { @for (kind, name) in &kinds {

@@ -70,6 +70,7 @@ mod rat;
 mod rechte;
 pub mod restoring;
 mod resume;
+mod ruecknahme;
 mod schluessel;
 pub mod server;
 mod sicherung;
@@ -211,6 +212,7 @@ pub const PAGES: &[Page] = &[
         .with_upload(),
     verwaltung!("/import/speichern", import::show).takes(Take::Haus(import::store)).with_upload(),
     verwaltung!("/import/vorlage/{id}", import::template),
+    verwaltung!("/import/{id}", ruecknahme::show).takes(Take::Firma(ruecknahme::take_back)).in_steps(),
     verwaltung!("/schluessel", schluessel::list).in_administration("Schlüssel"),
     verwaltung!("/schluessel/neu", schluessel::show_new).takes(Take::Hashed(schluessel::create)),
     verwaltung!("/schluessel/{id}", schluessel::show),

@@ -8,8 +8,9 @@ use super::people::{Person, name_of};
 use super::rechte;
 use super::suchfelder::COMMANDS;
 use crate::failure::Result;
-use crate::gate::administration::{Akteur, Entry, Selection, entries};
+use crate::gate::administration::{Akteur, Entry, Selection, TAKEN_BACK, entries};
 use crate::gate::audit::{Filter, Who};
+use crate::import::parts::FEED_ROWS;
 use crate::rules::changed::Changed;
 use crate::rules::day::Day;
 use crate::rules::deed::{Art, Deed, Tat};
@@ -83,7 +84,8 @@ pub fn rows(ask: &Ask, found: &[Entry], people: &[Person], empty: &str) -> Marku
 
 /// What was done.
 fn words(deed: &Deed) -> String {
-    let mut fields: Vec<_> = deed.changed().map(|changed| field(deed, &changed)).collect();
+    let told = deed.changed().filter(|changed| changed.name != FEED_ROWS);
+    let mut fields: Vec<_> = told.map(|changed| field(deed, &changed)).collect();
     if (deed.tat, deed.gegenstand.art) == (Tat::Angelegt, Art::Zugang)
         && !deed.nachher.contains_key("companies")
     {
@@ -133,11 +135,12 @@ fn happened(tat: Tat) -> Option<&'static str> {
         Tat::Abgeschlossen => "abgeschlossen",
         Tat::Erledigt => "erledigt",
         Tat::Vergessen => "vergessen (DSGVO)",
+        Tat::Zurueckgenommen => "zurückgenommen",
     })
 }
 
 /// Fields that are no settings, in German.
-const FIELDS: [(&str, &str); 19] = [
+const FIELDS: [(&str, &str); 22] = [
     ("label", "Bezeichnung"),
     ("scopes", "Rechte"),
     ("expires", "letzter Tag"),
@@ -147,6 +150,9 @@ const FIELDS: [(&str, &str); 19] = [
     ("created", "angelegt"),
     ("changed", "geändert"),
     ("unchanged", "schon so da"),
+    ("deleted", "gelöscht"),
+    ("put-back", "zurückgestellt"),
+    (TAKEN_BACK, "Nummer"),
     ("secret", "mit dem Geheimnis"),
     ("names", "gilt für"),
     ("test", "Testfirma"),
@@ -170,7 +176,7 @@ fn field(deed: &Deed, Changed { name, before, after }: &Changed) -> String {
         (_, Some(setting)) => (setting.in_words)(value).unwrap_or_else(|| value.to_owned()),
         ("scopes", None) => rechte::in_words(ScopeSet::from_stored(value)),
         ("expires", None) => Day::parse_plain(value).map_or_else(|| value.to_owned(), Day::german),
-        ("daily-limit" | "created" | "changed" | "unchanged", None) => number(value),
+        ("daily-limit" | "created" | "changed" | "unchanged" | "deleted" | "put-back", None) => number(value),
         (_, None) if value == "true" => "ja".to_owned(),
         (_, None) => value.to_owned(),
     };

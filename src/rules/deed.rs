@@ -19,6 +19,7 @@ choice! {
         LinkErzeugt = "link_erzeugt",
         PasswortGesetzt = "passwort_gesetzt",
         Importiert = "importiert",
+        Zurueckgenommen = "zurueckgenommen",
         Abgeschlossen = "abgeschlossen",
         Erledigt = "erledigt",
         Vergessen = "vergessen",

@@ -116,7 +116,7 @@ pub fn created(name: &str, test: bool) -> Deed {
 /// Adds a company with its own copy of the tax rates; a test company stays one.
 pub fn create(connection: &Connection, name: &str, test: bool, now: Instant) -> Result<TenantId> {
     if find(connection, name)?.is_some() {
-        return Err(Failure::Broken(format!("die Firma {name} gibt es schon")));
+        return Err(Failure::Broken(format!("die Firma {name} gibt es schon: einen anderen Namen wählen")));
     }
     connection.execute(
         "insert into tenant (name, angelegt_am, test) values (?1, ?2, ?3)",

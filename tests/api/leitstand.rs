@@ -19,6 +19,7 @@ mod partner;
 mod personen;
 mod protokoll;
 mod rollen;
+mod ruecknahme;
 mod schluessel;
 mod seiten;
 mod sicherung;

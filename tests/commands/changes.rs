@@ -83,7 +83,7 @@ fn changes_of_settings_keys_and_imports_are_rows_of_the_log_with_their_actor() {
     let all = noted(&folder);
     let label = format!("schluessel {id} test");
     let file = folder.file("import.json").display().to_string();
-    let counts = json!({"changed": "0", "created": "1", "unchanged": "0"});
+    let counts = json!({"changed": "0", "created": "1", "feed": "1-1", "unchanged": "0"});
     let expected = [
         ("tenant create", "angelegt firma Mühle".to_owned(), None),
         ("key create", format!("angelegt {label}"), None),

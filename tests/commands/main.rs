@@ -12,6 +12,8 @@ mod interrupt;
 mod keys;
 mod leitstand;
 mod messages;
+mod mistakes;
+mod rueckgaengig;
 mod testfirma;
 mod vergessen;
 mod width;

@@ -51,7 +51,7 @@ const WOERTER: &[(&str, &str)] = &[
     ("Aenderung.nummer", "Nummer des Datensatzes zu diesem Zeitpunkt."),
     (
         "Aenderung.aktion",
-        "Zustand, in den der Datensatz kam (inaktiv, abgeschlossen, erledigt, storniert), sonst angelegt oder geaendert.",
+        "Zustand, in den der Datensatz kam (inaktiv, abgeschlossen, erledigt, storniert), sonst angelegt, geaendert oder geloescht.",
     ),
     ("Aenderung.version", "Fassung, die daraus wurde; null: Datensätze dieser Art haben keine."),
     (

@@ -7,10 +7,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::interrupt::{INTERRUPTED, is_interrupted};
+use crate::app::rueckgaengig::can_be_taken_back;
 use crate::cli::changes::note;
 use crate::cli::terminal::{Outcome, Terminal, sentence};
-use crate::db::TenantId;
+use crate::db::{TenantId, feed};
 use crate::failure::Result;
+use crate::gate::administration::{self, Selection};
 use crate::import::parts::{self, Counts, NOTHING_STORED, ROWS_AT_ONCE_MAX, Stop, Unfinished};
 use crate::rules::error::{HintCode, Hints};
 
@@ -60,7 +62,7 @@ pub fn store_parts(
     work: &Work<'_>,
     store: impl Fn(&Connection, usize, &mut Hints) -> std::result::Result<Counts, Stop>,
 ) -> Outcome {
-    let mut hints = Hints::default();
+    let (mut hints, mut imports) = (Hints::default(), Vec::new());
     let rows = (0..work.groups).map(work.size).sum();
     let bar = progress_bar(rows);
     let Source { in_parts, dry_run, .. } = *source;
@@ -68,6 +70,7 @@ pub fn store_parts(
         let failed = |error: rusqlite::Error| Stop::Failed(error.into());
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        let before = feed::newest(&transaction, work.tenant).map_err(Stop::Failed)?;
         let part = parts::store_part(next..work.groups, in_parts, |group| {
             if is_interrupted() {
                 return Err(Stop::GivenUp);
@@ -75,14 +78,16 @@ pub fn store_parts(
             bar.inc((work.size)(group) as u64);
             store(&transaction, group, &mut hints)
         })?;
-        note_part(&transaction, source, work, &part.counts).map_err(Stop::Failed)?;
+        let noted = note_part(&transaction, source, work, &part.counts, before).map_err(Stop::Failed)?;
         if !dry_run {
             transaction.commit().map_err(failed)?;
+            imports.extend(noted);
         }
         Ok(part)
     });
-    let counts = stored.map_err(|unfinished| why(unfinished, rows, source))?;
     bar.finish_and_clear();
+    say_way_back(&imports, terminal);
+    let counts = stored.map_err(|unfinished| why(unfinished, rows, source))?;
     say_hints(&hints, work.hide, terminal);
     if dry_run {
         terminal.say("Nur nachgesehen (--dry-run): Es wurde nichts gespeichert.");
@@ -90,10 +95,28 @@ pub fn store_parts(
     print(&counts, terminal)
 }
 
-fn note_part(connection: &Connection, source: &Source, work: &Work<'_>, stored: &Counts) -> Result<()> {
+fn say_way_back(imports: &[String], terminal: &Terminal) {
+    if !imports.is_empty() {
+        let numbers = imports.join(" ");
+        terminal.say(&format!("Zurücknehmen lässt es sich mit: partnerd import rueckgaengig {numbers}"));
+    }
+}
+
+/// Writes down what a part stored; its number, where it can be taken back.
+fn note_part(
+    connection: &Connection,
+    source: &Source,
+    work: &Work<'_>,
+    stored: &Counts,
+    before: i64,
+) -> Result<Option<String>> {
     let change = format!("import {}", work.kind);
-    let deed = stored.deed(work.kind, source.file.display().to_string());
-    note(connection, Some(work.tenant), &change, &deed)
+    let feed = (before, feed::newest(connection, work.tenant)?);
+    let deed = stored.deed(work.kind, source.file.display().to_string(), feed);
+    note(connection, Some(work.tenant), &change, &deed)?;
+    let newest =
+        || administration::entries(connection, &Selection { limit: Some(1), ..Selection::default() });
+    Ok(if can_be_taken_back(&deed) { newest()?.first().map(|entry| entry.nr.to_string()) } else { None })
 }
 
 /// Why an import of this many rows ended before its end, and what it left.

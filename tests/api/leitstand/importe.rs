@@ -18,7 +18,7 @@ fn here(firma: i64) -> String {
 }
 
 /// Uploads a file and waits until it has been looked at.
-fn looked_at(browser: &mut Browser, kind: &str, name: &str, content: &[u8]) -> Shown {
+pub fn looked_at(browser: &mut Browser, kind: &str, name: &str, content: &[u8]) -> Shown {
     looked_at_by(browser, HERE, kind, name, content)
 }
 
@@ -41,7 +41,7 @@ fn begun_by(browser: &mut Browser, here: &str, looked_at: &Shown) -> String {
 }
 
 /// Imports a file that was looked at, and waits for the end.
-fn imported(browser: &mut Browser, looked_at: &Shown) -> Shown {
+pub fn imported(browser: &mut Browser, looked_at: &Shown) -> Shown {
     let work = begun(browser, looked_at);
     ended(browser, &work)
 }
@@ -74,7 +74,7 @@ fn a_file_is_shown_as_it_is_understood_and_then_imported() {
         (&log[0]["tat"], &log[0]["gegenstand"]["name"]),
         (&json!("importiert"), &json!("Kunden <i>.csv"))
     );
-    assert_eq!(log[0]["nachher"], json!({"changed": "0", "created": "2", "unchanged": "0"}));
+    assert_eq!(log[0]["nachher"], json!({"changed": "0", "created": "2", "feed": "1-2", "unchanged": "0"}));
 }
 
 #[test]

@@ -17,6 +17,7 @@ const MANAGEMENT: &[&str] = &[
     "/import",
     "/import/speichern",
     "/import/vorlage/{id}",
+    "/import/{id}",
     "/schluessel",
     "/schluessel/neu",
     "/schluessel/{id}",

@@ -1,0 +1,228 @@
+//! An import is taken back (D22): the records that it made are deleted, those that it changed are what they were before.
+//!
+//! The transaction of an import, or of a part of one, is the only one that writes meanwhile: its rows in the feed of changes
+//! (D28) have numbers without a gap, and the administration log keeps the first and the last. What a record was before, its
+//! history says.
+
+use std::time::{Duration, Instant as Moment};
+
+use serde::Serialize;
+
+use crate::db::feed::{self, FeedEntry};
+use crate::db::followed::Art as Followed;
+use crate::db::list::Page;
+use crate::db::tx::{Tx, WriteTx};
+use crate::failure::{Failure, Result};
+use crate::gate::administration::{self, Entry, TAKEN_BACK};
+use crate::import::check::MISTAKES_MAX;
+use crate::import::parts::FEED_ROWS;
+use crate::rules::changed::Changed;
+use crate::rules::day::Day;
+use crate::rules::deed::{Art, Deed, Tat};
+use crate::rules::error::{Checked, Code, Refusal};
+use crate::rules::felder::{Aenderung, GeaendertesFeld};
+use crate::{artikel, chargen, kontrakte, kunden};
+
+/// The kinds of import whose records have a history that says what they were before.
+const KINDS: [&str; 4] = ["artikel", "staffelpreise", "kunden", "kontrakte"];
+
+/// What taking an import back comes to.
+#[derive(Debug, Default, Serialize)]
+pub struct Report {
+    pub deleted: usize,
+    pub put_back: usize,
+    /// What cannot be taken back, up to [`MISTAKES_MAX`]: which record, why, and what to do.
+    pub kept: Vec<String>,
+}
+
+pub fn can_be_taken_back(deed: &Deed) -> bool {
+    KINDS.contains(&deed.gegenstand.id.as_deref().unwrap_or_default()) && deed.nachher.contains_key(FEED_ROWS)
+}
+
+/// The import of this company with a number.
+pub fn find(tx: &Tx<'_>, nr: i64) -> Result<Entry> {
+    let message = format!(
+        "Einen Import {nr} hat diese Firma nicht. Die Nummer sagt der Import am Ende, und die Seite Import des Leitstands."
+    );
+    Ok(administration::import(tx, nr)?.ok_or_else(|| Refusal::new(Code::NichtGefunden, message))?)
+}
+
+/// Takes an import back, as far as that goes. All of it is taken back or nothing: [`Report::refuse`] says whether that may be
+/// kept. It is refused once it has held the writer for `at_most`.
+pub fn take_back(tx: &WriteTx<'_>, import: &Entry, at_most: Option<Duration>) -> Result<Report> {
+    let who = import.akteur.key_id();
+    let (began, mut report) = (Moment::now(), Report::default());
+    for row in rows(tx, import)?.iter().rev() {
+        if at_most.is_some_and(|at_most| began.elapsed() > at_most) {
+            let message = "Das hielte alle auf, die gerade speichern. Bitte den Server anhalten und auf der Kommandozeile mit \
+                           `partnerd import rueckgaengig` zurücknehmen.";
+            return Err(Refusal::new(Code::NichtVerfuegbar, message).into());
+        }
+        match take_back_row(tx, row, who.as_deref()) {
+            Ok(true) => report.deleted += 1,
+            Ok(false) => report.put_back += 1,
+            Err(Failure::Refused(refusal)) => {
+                report.kept.push(format!("{}: {}", named(row), refusal.message))
+            }
+            Err(failure) => return Err(failure),
+        }
+        if report.kept.len() >= MISTAKES_MAX {
+            break;
+        }
+    }
+    Ok(report)
+}
+
+impl Report {
+    pub fn refuse(&self) -> Checked<()> {
+        let message =
+            format!("Es wurde nichts zurückgenommen, denn das geht nicht:\n  {}", self.kept.join("\n  "));
+        if self.kept.is_empty() { Ok(()) } else { Err(Refusal::new(Code::WertUngueltig, message)) }
+    }
+
+    /// What the administration log says of it.
+    pub fn deed(&self, import: &Entry) -> Deed {
+        let counts =
+            [(TAKEN_BACK, import.nr), ("deleted", self.deleted as i64), ("put-back", self.put_back as i64)];
+        let counts = counts.into_iter().filter_map(|(name, count)| Changed::of(name, "", count.to_string()));
+        let gegenstand = import.deed.gegenstand.clone();
+        Deed { gegenstand, ..Deed::new(Tat::Zurueckgenommen, Art::Import) }.changing(counts)
+    }
+}
+
+/// The rows that an import wrote into the feed; refused where it cannot be taken back, whatever became of its records.
+pub fn rows(tx: &Tx<'_>, import: &Entry) -> Result<Vec<FeedEntry>> {
+    let Entry { nr, am, deed, .. } = import;
+    let refuse = |why: String| Err(Refusal::new(Code::WertUngueltig, why).into());
+    if let Some(taken_back) = administration::taken_back(tx, *nr)? {
+        let day = Day::in_berlin(taken_back).german();
+        return refuse(format!("Der Import {nr} ist schon zurückgenommen, am {day}."));
+    }
+    let kind = deed.gegenstand.id.as_deref().unwrap_or_default();
+    if !KINDS.contains(&kind) {
+        return refuse(format!(
+            "Ein Import von {kind} lässt sich nicht zurücknehmen: Nur {} haben einen Verlauf, der sagt, was vorher galt. Bitte die \
+             Datei berichtigen und noch einmal importieren, oder die Sicherung von davor zurückspielen.",
+            KINDS.join(", ")
+        ));
+    }
+    let range = deed.nachher.get(FEED_ROWS).and_then(|range| range.split_once('-'));
+    let range = range.and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
+    let Some((first, last)): Option<(i64, i64)> = range else {
+        return refuse(format!(
+            "Beim Import {nr} steht nicht, welche Datensätze er geändert hat: Er hat keine geändert, oder er ist von vor der \
+             Fassung, die das festhält."
+        ));
+    };
+    let mut rows = Vec::new();
+    feed::each_from(tx, first, last - first + 1, |row| {
+        rows.extend((row.nr <= last && row.am <= *am).then_some(row));
+        Ok(true)
+    })?;
+    if rows.len() as i64 != last - first + 1 {
+        return refuse(format!(
+            "Was der Import {nr} geändert hat, ist nicht mehr vollständig verzeichnet: Das bleibt {} Tage, und nicht über das \
+             Leeren einer Testfirma hinaus.",
+            feed::DAYS
+        ));
+    }
+    Ok(rows)
+}
+
+fn named(row: &FeedEntry) -> String {
+    let art = match row.art {
+        Followed::Kunde => "Partner",
+        Followed::Kontrakt => "Kontrakt",
+        _ => "Artikel",
+    };
+    format!("{art} {}", row.nummer.as_deref().unwrap_or_default())
+}
+
+/// Deletes the record of a row, or puts it back; whether it was deleted. Refused where it has to stay as it is.
+fn take_back_row(tx: &WriteTx<'_>, row: &FeedEntry, who: Option<&str>) -> Result<bool> {
+    let version = match row.art {
+        Followed::Kunde => kunden::found(tx, row.id)?.version,
+        Followed::Kontrakt => kontrakte::VERLAUF.version(tx, row.id)?,
+        _ => artikel::VERLAUF.version(tx, row.id)?,
+    };
+    let mut changes = Vec::new();
+    while let Some(change) = change(tx, row, changes.len() as i64)?
+        && change.am == row.am
+        && row.version.map_or(change.key_id.as_deref() == who, |own| own == version - changes.len() as i64)
+    {
+        changes.push(change);
+    }
+    changes.iter().try_for_each(|change| put_back(tx, row, &change.felder))?;
+    if !changes.is_empty() {
+        return Ok(false);
+    }
+    let message =
+        "Seither geändert. Bitte die Werte von Hand ändern, oder ihn auf inaktiv oder erledigt setzen.";
+    refuse_where(version > 1 || !is_made_by(row), message)?;
+    delete(tx, row)?;
+    Ok(true)
+}
+
+fn refuse_where(is_so: bool, message: &str) -> Checked<()> {
+    if is_so { Err(Refusal::new(Code::WertUngueltig, message)) } else { Ok(()) }
+}
+
+/// Whether the transaction of a row made its record: partners have a version in it, ids begin with the instant at which they
+/// were made.
+fn is_made_by(row: &FeedEntry) -> bool {
+    let made = row.id.get_timestamp().map(|made| made.to_unix());
+    let made = made.map(|(seconds, nanos)| seconds as i64 * 1_000 + i64::from(nanos) / 1_000_000);
+    row.version.map_or(made == Some(row.am.millis()), |version| version == 1)
+}
+
+/// The newest change of a record, or the one that is so many before it.
+fn change(tx: &Tx<'_>, row: &FeedEntry, before: i64) -> Result<Option<Aenderung>> {
+    let page = Page { limit: Some(1), offset: before };
+    let found = match row.art {
+        Followed::Kunde => kunden::changes(tx, row.id, page),
+        Followed::Kontrakt => kontrakte::VERLAUF.changes(tx, row.id, page),
+        _ => artikel::VERLAUF.changes(tx, row.id, page),
+    };
+    Ok(found?.rows.pop())
+}
+
+/// Puts the fields of a change back; refused where no rule allows that any more, or something else would come of it.
+fn put_back(tx: &WriteTx<'_>, row: &FeedEntry, felder: &[GeaendertesFeld]) -> Result<()> {
+    match row.art {
+        Followed::Kunde => kunden::put_back(tx, row.id, felder)?,
+        Followed::Kontrakt => kontrakte::put_back(tx, row.id, felder)?,
+        _ => artikel::put_back(tx, row.id, felder)?,
+    }
+    let come_to = change(tx, row, 0)?.map(|change| change.felder).unwrap_or_default();
+    let is_back = |GeaendertesFeld { feld, alt, neu }: &GeaendertesFeld| {
+        come_to
+            .iter()
+            .any(|come| (&come.feld, come.alt.get(), come.neu.get()) == (feld, neu.get(), alt.get()))
+    };
+    let is_same = come_to.len() == felder.len() && felder.iter().all(is_back);
+    Ok(refuse_where(!is_same, "Lässt sich nicht genau so zurückstellen. Bitte die Werte von Hand ändern.")?)
+}
+
+fn delete(tx: &WriteTx<'_>, row: &FeedEntry) -> Result<()> {
+    let tables = match row.art {
+        Followed::Kontrakt if kontrakte::is_named(tx, row.id)? => vec!["beleg".to_owned()],
+        Followed::Kontrakt => kontrakte::delete(tx, row.id)?,
+        Followed::Kunde if chargen::had_partner(tx, row.id)? => vec!["charge".to_owned()],
+        art => tx.delete(art, row.id)?,
+    };
+    let mut words: Vec<_> = tables.iter().map(|table| in_words(table)).collect();
+    words.dedup();
+    let words = words.join(", ");
+    let message =
+        format!("Wird genannt: {words}. Braucht ihn niemand mehr, bitte auf inaktiv oder erledigt setzen.");
+    Ok(refuse_where(!tables.is_empty(), &message)?)
+}
+
+/// What the rows of a table are called.
+fn in_words(table: &str) -> String {
+    match table.split('_').next().unwrap_or_default() {
+        "pa" => "Produktionsauftrag".to_owned(),
+        "artikel" => "Bestand".to_owned(),
+        noun => noun.chars().take(1).flat_map(char::to_uppercase).chain(noun.chars().skip(1)).collect(),
+    }
+}

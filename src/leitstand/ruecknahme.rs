@@ -1,0 +1,140 @@
+//! The imports of a company, and how one is taken back (D22): first tried, then done.
+
+use std::time::Duration;
+
+use maud::{Markup, Render, html};
+use serde_json::{Value, json};
+
+use super::done::{Done, FirmaChange, TRY, tried};
+use super::frame;
+use super::page::{Ask, Snapshot};
+use super::parts::{facts, form_to, linked, moment, number, refusal};
+use super::people::{self, Person, name_of};
+use super::uploads::named;
+use crate::app::rueckgaengig;
+use crate::failure::{Failure, Result};
+use crate::gate::administration::{self, Akteur, Entry, TAKEN_BACK};
+use crate::http::reply::Reply;
+use crate::rules::deed::Tat;
+
+/// Rows of the log that are looked through for the list: imports, and that some were taken back.
+const LISTED: i64 = 50;
+
+/// How long taking back may hold the writer.
+const HELD_MAX: Duration = Duration::from_secs(1);
+
+/// The newest imports, each with its page.
+pub fn section(ask: &Ask, db: &Snapshot<'_>) -> Result<Markup> {
+    let people = people::list(db.connection)?;
+    let (imports, taken_back): (Vec<_>, Vec<_>) = administration::imports(&db.tx, LISTED)?
+        .into_iter()
+        .partition(|entry| entry.deed.tat == Tat::Importiert);
+    let is_taken_back = |entry: &Entry| {
+        let nr = entry.nr.to_string();
+        taken_back.iter().any(|back| back.deed.nachher.get(TAKEN_BACK) == Some(&nr))
+    };
+    let to = |entry: &Entry| ask.page_of("import", entry.nr);
+    let table = linked("Importe", "Hier stehen die Importe dieser Firma.", &imports, to)
+        .text("Wann", |entry| moment(entry.am))
+        .text("Was", kind)
+        .text("Datei", file)
+        .text("Wer", |entry| who(entry, &people))
+        .numbers("Neu", |entry| count(entry, "created"))
+        .numbers("Geändert", |entry| count(entry, "changed"))
+        .text(
+            "Stand",
+            |entry| if is_taken_back(entry) { "zurückgenommen".to_owned() } else { String::new() },
+        );
+    Ok(html! { h2 { "Bisherige Importe" } (table.render()) })
+}
+
+fn kind(entry: &Entry) -> String {
+    named(entry.deed.gegenstand.id.as_deref().unwrap_or_default())
+}
+
+fn file(entry: &Entry) -> String {
+    entry.deed.gegenstand.name.clone().unwrap_or_default()
+}
+
+fn count(entry: &Entry, name: &str) -> String {
+    entry.deed.nachher.get(name).map(number).unwrap_or_default()
+}
+
+fn who(entry: &Entry, people: &[Person]) -> String {
+    match &entry.akteur {
+        Akteur::Person(id) => name_of(*id, people),
+        Akteur::Befehl { konto, .. } => format!("Kommandozeile ({konto})"),
+    }
+}
+
+fn nr(ask: &Ask) -> Result<i64> {
+    ask.id(0)?.parse().map_err(|_| Failure::not_found("Diesen Import"))
+}
+
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let import = rueckgaengig::find(&db.tx, nr(ask)?)?;
+    let people = people::list(db.connection)?;
+    let body = html! {
+        (facts(&[
+            ("Nummer", import.nr.to_string()),
+            ("Wann", moment(import.am)),
+            ("Was", kind(&import)),
+            ("Datei", file(&import)),
+            ("Wer", who(&import, &people)),
+            ("Neu", count(&import, "created")),
+            ("Geändert", count(&import, "changed")),
+            ("Unverändert", count(&import, "unchanged")),
+        ]))
+        (refusal(ask, &[]))
+        (way_back(ask, db, &import)?)
+        p.actions { a.button href=(ask.of_firma("import")) { "Zu den Importen" } }
+    };
+    Ok(frame::page(ask, &format!("Import {}", import.nr), body))
+}
+
+/// The button that says what taking back would come to, and behind it the one that does it.
+fn way_back(ask: &Ask, db: &Snapshot<'_>, import: &Entry) -> Result<Markup> {
+    if let Err(failure) = rueckgaengig::rows(&db.tx, import) {
+        return match failure {
+            Failure::Refused(refusal) => Ok(html! { p.note { (refusal.message) } }),
+            failure => Err(failure),
+        };
+    }
+    if !ask.may_manage() {
+        return Ok(html! { p.empty { "Zurücknehmen darf, wer diese Firma verwaltet." } });
+    }
+    let Some(tried) = ask.tried.as_deref() else {
+        let inside = html! { input type="hidden" name="schritt" value=(TRY); };
+        return Ok(html! {
+            p { "Ein Import lässt sich zurücknehmen, solange nichts auf das verweist, was er angelegt hat. Was geschähe, wird erst gezeigt." }
+            (form_to(ask, "", inside, "Ansehen, was zurückginge", false))
+        });
+    };
+    let kept: Vec<_> = tried["kept"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    Ok(html! {
+        (facts(&[("Gelöscht würden", number(&tried["deleted"])), ("Zurückgestellt würden", number(&tried["put_back"]))]))
+        @if kept.is_empty() {
+            p { "Gelöscht wird, was der Import angelegt hat. Was er geändert hat, hat danach wieder die Werte von vorher; im Verlauf steht beides." }
+            (form_to(ask, "", html! {}, "Zurücknehmen", true))
+        } @else {
+            p.refused role="alert" { "So lässt er sich nicht zurücknehmen: alles oder nichts. Stimmen nur einzelne Werte nicht, bitte die Datei berichtigen und noch einmal importieren." }
+            ul { @for kept in &kept { li { (kept) } } }
+        }
+    })
+}
+
+pub fn take_back(ask: &Ask) -> Result<FirmaChange> {
+    let (nr, is_trial, to) = (nr(ask)?, ask.step().is_some(), ask.of_firma("import"));
+    Ok(Box::new(move |tx| {
+        let import = rueckgaengig::find(tx, nr)?;
+        let take_back = || rueckgaengig::take_back(tx, &import, Some(HELD_MAX));
+        if is_trial {
+            return tried(tx, || Ok(json!(take_back()?)));
+        }
+        let report = take_back()?;
+        report.refuse()?;
+        let counts = [report.deleted, report.put_back].map(number);
+        let note = format!("Zurückgenommen: {} gelöscht, {} zurückgestellt.", counts[0], counts[1]);
+        Ok(Done { deed: Some(report.deed(&import)), ..Done::to(to.clone(), &note) })
+    }))
+}
