@@ -68,8 +68,8 @@ pub enum Broken {
     ForeignSeen,
     /// A stale If-Match is not looked at.
     StaleWrites,
-    /// A PUT that changes nothing makes no version.
-    NothingWritesNothing,
+    /// A PUT that changes nothing makes a version.
+    NothingWrites,
     /// A storno is missing from the feed.
     FeedWithoutStorno,
     /// The quota of a day goes on over midnight.
@@ -130,7 +130,7 @@ pub const RULES: &[Broken] = &[
     Broken::NumberTaken,
     Broken::ForeignSeen,
     Broken::StaleWrites,
-    Broken::NothingWritesNothing,
+    Broken::NothingWrites,
     Broken::FeedWithoutStorno,
     Broken::QuotaGoesOn,
     Broken::RefusedIsFree,

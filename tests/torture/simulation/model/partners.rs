@@ -89,7 +89,7 @@ impl Model {
             PartnerChange::Nothing => {}
         }
         let is_changed = before != (partner.name.clone(), partner.place.clone(), partner.status);
-        if is_changed || self.broken != Some(Broken::NothingWritesNothing) {
+        if is_changed || self.broken == Some(Broken::NothingWrites) {
             partner.version += 1;
             let (version, is_inactive) = (partner.version, partner.status == "inaktiv");
             let action = if is_inactive { "inaktiv" } else { "geaendert" };
