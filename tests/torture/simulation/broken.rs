@@ -94,6 +94,16 @@ pub enum Broken {
     CancelledDelivers,
     /// Invoices count for a contract beside their deliveries.
     InvoiceDelivers,
+    /// What an invoice and a delivery have met is moved by both.
+    MovesTwice,
+    /// The newest open counterpart is met first.
+    NewestMet,
+    /// What a document has met changes without a version of it.
+    NobodyFollows,
+    /// A form counts as a request of the key.
+    FormCounts,
+    /// The rows before a mistake of an import are stored.
+    ImportInParts,
 }
 
 pub const RULES: &[Broken] = &[
@@ -143,4 +153,9 @@ pub const RULES: &[Broken] = &[
     Broken::BulkIsOne,
     Broken::CancelledDelivers,
     Broken::InvoiceDelivers,
+    Broken::MovesTwice,
+    Broken::NewestMet,
+    Broken::NobodyFollows,
+    Broken::FormCounts,
+    Broken::ImportInParts,
 ];

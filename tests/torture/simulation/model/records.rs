@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Expected, Key, Order, Receipt};
+use super::{Expected, Key, Order, Pair, Receipt};
 use crate::simulation::step::{Item, Name, Step};
 
 #[derive(Debug, Clone)]
@@ -82,6 +82,7 @@ pub struct Firm {
     pub weighings: BTreeMap<Name, Weighing>,
     pub receipts: BTreeMap<Name, Receipt>,
     pub orders: BTreeMap<Name, Order>,
+    pub pairs: Vec<Pair>,
     /// The stock of articles without batches.
     pub stocks: BTreeMap<Name, i64>,
     /// How many numbers of a series and a year there are.
