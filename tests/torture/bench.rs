@@ -7,6 +7,7 @@
 //! with a fault built in, its control, which must be found within a stated number of seeds. A violation, or a control that
 //! is not found, ends the run with an error that says the seed and the shortest sequence that shows it.
 
+mod advisories;
 mod audit;
 mod backup;
 mod beside;
@@ -80,6 +81,7 @@ const EXPERIMENTS: &[Experiment] = &[
     ends::STOPS,
     modes::EXPERIMENT,
     old_sqlite::EXPERIMENT,
+    advisories::EXPERIMENT,
     simulation::EXPERIMENT,
     year::EXPERIMENT,
 ];
