@@ -104,6 +104,8 @@ pub enum Broken {
     FormCounts,
     /// The rows before a mistake of an import are stored.
     ImportInParts,
+    /// A count that is imported twice is another one.
+    CountsAgain,
 }
 
 pub const RULES: &[Broken] = &[
@@ -158,4 +160,5 @@ pub const RULES: &[Broken] = &[
     Broken::NobodyFollows,
     Broken::FormCounts,
     Broken::ImportInParts,
+    Broken::CountsAgain,
 ];

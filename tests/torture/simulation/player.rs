@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::base::{self, ARTICLES, Base, FIRMS, PERSON};
 use super::broken::Broken;
 use super::calendar::SECOND;
 use super::client::{Answer, Client};
 use super::model::{Expected, Model, TICK};
+use super::money::quantity;
 use super::names::Names;
 use super::request::{self, Request};
 use super::server::Served;
@@ -103,7 +104,7 @@ impl Player {
                 self.folder.result(&["key", if is_off { "activate" } else { "deactivate" }, key]);
                 self.model.play(step);
             }
-            Deed::Import(ref rows) => self.import(step, rows)?,
+            Deed::Import(_) | Deed::ImportCounts(_) => self.import(step)?,
             _ if step.by_form => self.fill(step)?,
             _ => self.ask(step)?,
         }
@@ -111,9 +112,16 @@ impl Player {
     }
 
     /// Imports a file, and looks at what there is of partners afterwards.
-    fn import(&mut self, step: &Step, rows: &[(u32, Option<u32>)]) -> Result<(), String> {
-        let file = self.folder.write("import.json", &request::import(rows).to_string());
-        let output = self.folder.run(&["import", "kunden", &file, "--tenant", FIRMS[step.firm]]);
+    fn import(&mut self, step: &Step) -> Result<(), String> {
+        let batches = &self.model.firms[step.firm].batches;
+        let count = |(batch, stock): &(Name, i64)| json!({"artikelnummer": "W", "charge_nr": batches[batch].number, "bestand": quantity(*stock), "grund": "Zählung"});
+        let (kind, rows) = match &step.deed {
+            Deed::ImportCounts(counts) => ("inventur", counts.iter().map(count).collect()),
+            Deed::Import(rows) => ("kunden", request::import(rows)),
+            _ => unreachable!("no file"),
+        };
+        let file = self.folder.write("import.json", &rows.to_string());
+        let output = self.folder.run(&["import", kind, &file, "--tenant", FIRMS[step.firm]]);
         let expected = self.model.play(step).ok_or("nothing was imported")?;
         let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         let is_right = match expected.status {

@@ -101,9 +101,11 @@ pub fn of(step: &Step, today: i64) -> Request {
         Deed::Foreign(ask, name) => foreign(*ask, *name),
         Deed::Malformed(malformed) => malformed_request(*malformed),
         Deed::Small(small) => small_request(*small),
-        Deed::Again { .. } | Deed::Import(_) | Deed::SwitchSmallKey | Deed::World(_) => {
-            unreachable!("no request of its own")
-        }
+        Deed::Again { .. }
+        | Deed::Import(_)
+        | Deed::ImportCounts(_)
+        | Deed::SwitchSmallKey
+        | Deed::World(_) => unreachable!("no request of its own"),
     }
 }
 

@@ -37,6 +37,8 @@ pub enum Deed {
     },
     /// A file of partners by number and name for the command line; a new one without a name is a mistake.
     Import(Vec<(u32, Option<u32>)>),
+    /// A file of counts of batches.
+    ImportCounts(Vec<(Name, i64)>),
     /// Partners of these names in one request; one without is refused.
     Partners(Vec<Option<u32>>),
     ChangePartner {

@@ -108,6 +108,7 @@ impl Writer {
                 Some(Deed::Partners(names.collect()))
             }
             196 | 197 => Some(self.import()),
+            198 => self.import_counts(firm),
             _ => None,
         };
         deed.unwrap_or_else(|| self.partner())
@@ -139,6 +140,19 @@ impl Writer {
             (1_000 + writer.small(400), Some(name).filter(|name| *name < 99))
         };
         Deed::Import((0..1 + self.dice.below(6)).map(|_| row(self)).collect())
+    }
+
+    /// Half of the counts have been read in before.
+    fn import_counts(&mut self, firm: usize) -> Option<Deed> {
+        let batches = self.model.firms[firm].batches.iter().rev();
+        let known: Vec<_> = batches.clone().filter_map(|(name, of)| Some((*name, of.imported?))).collect();
+        let names: Vec<Name> = batches.take(12).map(|(name, _)| *name).collect();
+        let count = |writer: &mut Writer| match writer.dice.pick(&known) {
+            Some(count) if writer.dice.once_in(2) => Some(count),
+            _ => Some((writer.dice.pick(&names)?, writer.dice.below(20_000_000) as i64)),
+        };
+        let counts: Option<Vec<_>> = (0..1 + self.dice.below(2)).map(|_| count(self)).collect();
+        counts.map(Deed::ImportCounts)
     }
 
     fn matches(&mut self) -> Match {

@@ -161,7 +161,9 @@ impl Model {
         let number = self.number_of_today(step.firm, "CH");
         let (name, partner) = (step.made(10 + at as u32), Some(partner));
         let (article, stock, is_locked, version) = (WHEAT, 0, false, 0);
-        let batch = Batch { article, partner, number, foreign, best_before, stock, is_locked, version };
+        let imported = None;
+        let batch =
+            Batch { article, partner, number, foreign, best_before, stock, imported, is_locked, version };
         self.firms[step.firm].batches.insert(name, batch);
         name
     }
@@ -237,7 +239,9 @@ impl Model {
         let made = step.made(0);
         let shows = json!({"id": id(made), "charge_nr": number, "bestand": "0.000"});
         let (partner, foreign, best_before, stock, is_locked, version) = (None, None, None, 0, false, 0);
-        let batch = Batch { article, partner, number, foreign, best_before, stock, is_locked, version };
+        let imported = None;
+        let batch =
+            Batch { article, partner, number, foreign, best_before, stock, imported, is_locked, version };
         self.firms[step.firm].batches.insert(made, batch);
         let rows = self.batch_rows(step.firm, &Moves::new());
         self.rows(step.firm, rows);
@@ -260,11 +264,32 @@ impl Model {
         let adds = self.breaks(Broken::CountAdds);
         let batch = self.firms[step.firm].batches.get_mut(&name).expect("a batch");
         let before = batch.stock;
-        batch.stock = if adds { before + counted } else { counted };
+        (batch.stock, batch.imported) = (if adds { before + counted } else { counted }, None);
         let shows = counted_stock(step, before, batch.stock);
         let rows = self.batch_rows(step.firm, &Moves::from([((WHEAT, Some(name)), 0)]));
         self.rows(step.firm, rows);
         Expected::new(201, shows)
+    }
+
+    /// A file of counts by the command line: how many are new, and how many it has read in before.
+    pub fn import_counts(&mut self, step: &Step, counts: &[(Name, i64)]) -> Expected {
+        let is_double = |at: usize| counts[..at].iter().any(|(other, _)| *other == counts[at].0);
+        if (0..counts.len()).any(is_double) {
+            return refused(1, "");
+        }
+        let (counts_again, mut counted) = (self.breaks(Broken::CountsAgain), Moves::new());
+        for (name, stock) in counts {
+            let batch = self.firms[step.firm].batches.get_mut(name).expect("a batch");
+            if batch.imported != Some(*stock) || counts_again {
+                (batch.stock, batch.imported) = (*stock, Some(*stock));
+                counted.insert((WHEAT, Some(*name)), 0);
+            }
+        }
+        let mut rows = if counted.is_empty() { Vec::new() } else { self.batch_rows(step.firm, &counted) };
+        rows.iter_mut().for_each(|row| row.at = 0);
+        self.rows(step.firm, rows);
+        let (new, same) = (counted.len(), counts.len() - counted.len());
+        Expected::new(0, json!(format!("{new} neu, 0 geändert, {same} unverändert")))
     }
 
     pub fn count_article(&mut self, step: &Step, article: Name, counted: i64) -> Expected {

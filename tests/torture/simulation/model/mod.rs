@@ -114,6 +114,7 @@ impl Model {
             Deed::Receipt { partner, .. } => firm.partners.contains_key(partner),
             Deed::CancelReceipt(receipt) => firm.receipts.contains_key(receipt),
             Deed::TurnOrder { order, .. } => firm.orders.contains_key(order),
+            Deed::ImportCounts(counts) => counts.iter().all(|(batch, _)| firm.batches.contains_key(batch)),
             Deed::LockBatch { batch, .. } | Deed::CountBatch { batch, .. } => {
                 firm.batches.contains_key(batch)
             }
@@ -146,6 +147,7 @@ impl Model {
         let expected = match &step.deed {
             Deed::Small(small) => return Some(self.small(step.firm, *small)),
             Deed::Import(rows) => return Some(self.import(step, rows)),
+            Deed::ImportCounts(counts) => return Some(self.import_counts(step, counts)),
             _ => self.asked(step),
         };
         if !step.by_form || self.breaks(Broken::FormCounts) {
@@ -191,7 +193,11 @@ impl Model {
             Deed::Foreign(..) if self.breaks(Broken::ForeignSeen) => Expected::new(200, json!({})),
             Deed::Foreign(..) => refused(404, "NICHT_GEFUNDEN"),
             Deed::Malformed(malformed) => keys::malformed(*malformed),
-            Deed::Small(_) | Deed::Import(_) | Deed::SwitchSmallKey | Deed::World(_) => {
+            Deed::Small(_)
+            | Deed::SwitchSmallKey
+            | Deed::World(_)
+            | Deed::Import(_)
+            | Deed::ImportCounts(_) => {
                 unreachable!("no request with the key of all")
             }
         }

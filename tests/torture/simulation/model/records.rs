@@ -48,6 +48,8 @@ pub struct Batch {
     pub foreign: Option<u32>,
     pub best_before: Option<i64>,
     pub stock: i64,
+    /// What an import counted, where that was the last stocktaking: all of a story are of one day.
+    pub imported: Option<i64>,
     pub is_locked: bool,
     pub version: i64,
 }
