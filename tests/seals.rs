@@ -47,7 +47,7 @@ fn verify(folder: &Folder, database: &str) -> Value {
 fn said(folder: &Folder, database: &str) -> (String, String) {
     let check: Value = serde_json::from_str(&folder.result(&["--json", "--db", database, "check"])).unwrap();
     let rule =
-        check.as_array().unwrap().iter().find(|line| line["rule"].as_str().unwrap().contains("versiegelt"));
+        check.as_array().unwrap().iter().find(|line| line["rule"].as_str().unwrap().contains("Siegel"));
     let doctor = folder.run(&["--json", "--db", database, "doctor"]);
     let doctor: Value = serde_json::from_slice(&doctor.stdout).unwrap();
     let look = doctor.as_array().unwrap().iter().find(|finding| finding["look"] == "seals").unwrap();
@@ -139,7 +139,8 @@ fn a_backup_with_its_secret_goes_on_sealed_and_one_without_begins_anew() {
     std::fs::copy(folder.file("ohne.db"), other.file("ohne.db")).unwrap();
     let unsealed = verify(&other, "ohne.db");
     assert!(
-        unsealed["sealed"] == false && unsealed["seals"].as_str().unwrap().contains("kein Geheimnis"),
+        unsealed["sealed"] == false
+            && unsealed["seals"].as_str().unwrap().contains("kein lesbares Geheimnis"),
         "{unsealed}"
     );
     other.result(&["restore", "ohne.db"]);
@@ -188,10 +189,19 @@ fn a_database_without_its_secret_is_served_and_begins_anew() {
     folder.database().execute("vacuum into ?1", [copy.to_str().unwrap()]).unwrap();
     let (check, doctor) = said(&other, "partnerd.db");
     assert!(
-        check.contains("kein Geheimnis")
-            && doctor.contains("warning: neben der Datenbank liegt kein Geheimnis"),
+        check.contains("kein lesbares Geheimnis")
+            && doctor.contains("warning: neben der Datenbank liegt kein lesbares Geheimnis"),
         "{check} {doctor}"
     );
+    // Nothing is broken, and nobody is told that more was proved than was.
+    for (arguments, words) in [
+        (&["check"][..], "Siegel: neben der Datenbank liegt kein lesbares Geheimnis"),
+        (&["audit", "verify"], "nach ihren Prüfsummen keine geändert"),
+    ] {
+        let output = other.run(arguments);
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(output.status.success() && said.contains(words), "{said}");
+    }
     let log = Logged::start(&other, "partnerd.db");
     log.says("a new chain of seals begins");
     log.says("versiegelt wurde mit einem anderen Geheimnis");

@@ -104,7 +104,8 @@ fn count(connection: &Connection, sql: &str) -> Result<i64> {
     Ok(connection.query_row(sql, [], |row| row.get(0))?)
 }
 
-const SEALS: &str = "Protokoll und Belege sind mit dem Geheimnis dieses Rechners versiegelt";
+/// Holds where there is nothing to look at them with, too; the finding says so.
+const SEALS: &str = "die Siegel von Protokoll und Belegen halten, soweit sie zu prüfen sind";
 
 /// Whether what was stored whole is what its sha256 says.
 fn contents(

@@ -346,7 +346,8 @@ fn verify(
         Sealed::Since(_, how) => (true, format!("versiegelt {how}")),
         Sealed::Not(why) | Sealed::Broken(why) => (false, why),
     };
-    let said = format!("{rows} Zeilen, keine geändert, entfernt oder eingefügt");
+    let by = if sealed { "" } else { "nach ihren Prüfsummen " };
+    let said = format!("{rows} Zeilen, {by}keine geändert, entfernt oder eingefügt");
     terminal.result(&said, &json!({"rows": rows, "whole": true, "sealed": sealed, "seals": how}));
     if !terminal.json {
         terminal.say(&how);

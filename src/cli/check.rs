@@ -16,7 +16,9 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     })?;
     let broken: i64 = lines.iter().map(|line| line.violations).sum();
     if broken == 0 {
-        terminal.say(&format!("{} ist heil: alle {} Regeln halten.", config.db.display(), lines.len()));
+        let (file, seals) = (config.db.display(), lines.iter().find_map(|line| line.finding.as_deref()));
+        let seals = seals.unwrap_or_default();
+        terminal.say(&format!("{file} ist heil: alle {} Regeln halten. Siegel: {seals}.", lines.len()));
         return Ok(());
     }
     Err(format!(

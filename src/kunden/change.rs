@@ -57,8 +57,11 @@ pub fn change(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hin
     store(tx, &old, changed)
 }
 
-/// Stores a changed partner, and what changed.
+/// Stores a changed partner, and what changed; one that is the same stays as it is (D2).
 pub fn store(tx: &WriteTx<'_>, old: &Kunde, changed: Kunde) -> Result<Kunde> {
+    if changed == *old {
+        return Ok(changed);
+    }
     let changed = Kunde { version: old.version + 1, updated_at: tx.now(), ..changed };
     sql::update(tx, &changed)?;
     verlauf::write(tx, old, &changed)?;

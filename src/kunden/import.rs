@@ -35,11 +35,9 @@ pub fn kunde(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upsert
     // The number is the key; only its spelling could differ.
     change.kundennr = Change::Keep;
     let after = apply(tx, old.clone(), change, hints)?;
-    if after == old {
-        return Ok(Upserted::Unchanged);
-    }
+    let is_changed = after != old;
     store(tx, &old, after)?;
-    Ok(Upserted::Changed)
+    Ok(if is_changed { Upserted::Changed } else { Upserted::Unchanged })
 }
 
 fn find_by_address(tx: &WriteTx<'_>, change: &KundeChange) -> Result<Option<Kunde>> {

@@ -282,7 +282,7 @@ fn whole(connection: &Connection, rows: i64, sealed: &Sealed) -> Result<Markup> 
         format!(" vom {} bis zum {}", first.german(), last.german())
     });
     Ok(html! {
-        p.note { "Das Protokoll ist echt: " (number(rows)) " Zeilen" (days) ", keine geändert, entfernt oder eingefügt." }
+        p.note { (if matches!(sealed, Sealed::Since(..)) { "Das Protokoll ist echt: " } else { "Die Prüfsummen stimmen: " }) (number(rows)) " Zeilen" (days) ", keine geändert, entfernt oder eingefügt." }
         p {
             @match sealed {
                 Sealed::Since(since, _) => { "Versiegelt ist es seit dem " (moment(*since)) " mit dem Geheimnis neben der Datenbank: Wer seitdem eine Zeile ändert und alle Prüfsummen neu rechnet, fällt auf." },

@@ -167,6 +167,29 @@ fn every_writing_route_leaves_its_row() {
 }
 
 #[test]
+fn master_data_that_is_sent_as_it_was_read_makes_no_version_and_leaves_no_row() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let client = &mill.client;
+    let charge = json!({"artikel_id": mill.artikel_id("W"), "fremde_charge_nr": "F"});
+    let charge = client.post("/api/v1/chargen", charge).id();
+    let kontrakt = client.post("/api/v1/kontrakte", json!({"kontrakt_nr": "V-1"})).id();
+    for (place, id) in [
+        ("kunden", mill.partner_id("Hof")),
+        ("artikel", mill.artikel_id("W")),
+        ("chargen", charge),
+        ("kontrakte", kontrakt),
+    ] {
+        let path = format!("/api/v1/{place}/{id}");
+        let (before, cursor) = (client.get(&path), now(client));
+        client.put(&path, before.is(200).clone()).is(200);
+        let after = client.get(&path);
+        assert_eq!((&after.body, &after.headers["etag"]), (&before.body, &before.headers["etag"]), "{path}");
+        assert_eq!(follow(client, &cursor).0, [] as [Value; 0], "{path}");
+    }
+}
+
+#[test]
 fn what_the_command_line_does_leaves_its_row() {
     let server = Server::start();
     let mill = Mill::of(&server);

@@ -1,11 +1,13 @@
-//! `cargo bench --bench torture -- [P1 P2 …] [--seeds N] [--minutes M] [--seed S]`: what would refute our promises
+//! `cargo bench --bench torture -- [P1 P2 …] [--seeds N] [--minutes M] [--seed S] [--full]`: what would refute our promises
 //! (docs/promises.md), tried on the real executable.
 //!
 //! An experiment consists of cases, each of which follows from its seed alone. It ends after N seeds, or at the first that
-//! begins after M minutes; without either it has the small size that `.ci/run` has time for. Then it is done once more
+//! begins after M minutes; without either it has the small size that `.ci/run` has time for, and so has each case without
+//! `--full`. "P3, P9: calls of commands" is the experiment of a promise whose trials are called so. Then it is done once more
 //! with a fault built in, its control, which must be found within a stated number of seeds. A violation, or a control that
 //! is not found, ends the run with an error that says the seed and the shortest sequence that shows it.
 
+mod advisories;
 mod audit;
 mod backup;
 mod beside;
@@ -79,6 +81,7 @@ const EXPERIMENTS: &[Experiment] = &[
     ends::STOPS,
     modes::EXPERIMENT,
     old_sqlite::EXPERIMENT,
+    advisories::EXPERIMENT,
     simulation::EXPERIMENT,
     year::EXPERIMENT,
 ];
@@ -89,15 +92,20 @@ struct Asked {
     seeds: Option<u64>,
     minutes: Option<u64>,
     first: u64,
+    is_full: bool,
 }
 
 impl Asked {
     fn of(arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
-        let mut asked = Asked { promises: Vec::new(), seeds: None, minutes: None, first: 0 };
+        let mut asked = Asked { promises: Vec::new(), seeds: None, minutes: None, first: 0, is_full: false };
         let mut arguments = arguments.filter(|argument| argument != "--bench");
         while let Some(argument) = arguments.next() {
             if !argument.starts_with("--") {
                 asked.promises.push(argument);
+                continue;
+            }
+            if argument == "--full" {
+                asked.is_full = true;
                 continue;
             }
             let number = arguments.next().and_then(|number| number.parse().ok());
@@ -106,10 +114,14 @@ impl Asked {
                 "--seeds" => asked.seeds = Some(number),
                 "--minutes" => asked.minutes = Some(number),
                 "--seed" => asked.first = number,
-                _ => return Err(format!("there is no {argument}: --seeds, --minutes and --seed there are")),
+                _ => {
+                    return Err(format!(
+                        "there is no {argument}: --seeds, --minutes, --seed and --full there are"
+                    ));
+                }
             }
         }
-        let known = |promise: &String| EXPERIMENTS.iter().any(|experiment| experiment.promise == promise);
+        let known = |promise: &String| EXPERIMENTS.iter().any(|experiment| names(promise, experiment));
         match asked.promises.iter().find(|promise| !known(promise)) {
             Some(unknown) => Err(format!("there is no experiment for {unknown}")),
             None => Ok(asked),
@@ -117,7 +129,7 @@ impl Asked {
     }
 
     fn wants(&self, experiment: &Experiment) -> bool {
-        self.promises.is_empty() || self.promises.iter().any(|promise| promise == experiment.promise)
+        self.promises.is_empty() || self.promises.iter().any(|promise| names(promise, experiment))
     }
 
     /// Whether one more case is wanted after so many seeds.
@@ -133,13 +145,22 @@ impl Asked {
     }
 }
 
+/// Whether this is its promise, or its promise and the beginning of what it tries.
+fn names(asked: &str, experiment: &Experiment) -> bool {
+    let Experiment { promise, what, .. } = experiment;
+    let of_promise = asked.strip_prefix(promise);
+    of_promise.is_some_and(|rest| {
+        rest.is_empty() || rest.strip_prefix(": ").is_some_and(|rest| what.starts_with(rest))
+    })
+}
+
 /// Tries an experiment, then its control; its row of the table, and whether the promise held.
 fn tried(asked: &Asked, experiment: &Experiment) -> (String, Result<(), String>) {
     let (begun, mut seeds, mut trials) = (Instant::now(), 0, 0);
     let mut outcome = Ok(());
     while outcome.is_ok() && asked.goes_on(experiment, seeds, begun) {
         let seed = asked.first + seeds;
-        let case = || (experiment.case)(&mut Case::new(seed, false));
+        let case = || (experiment.case)(&mut Case::new(seed, false, asked.is_full));
         // What a panic says stands above the table.
         let result = std::panic::catch_unwind(case).unwrap_or_else(|_| Err("it panicked".to_owned()));
         match result {
@@ -149,7 +170,7 @@ fn tried(asked: &Asked, experiment: &Experiment) -> (String, Result<(), String>)
         seeds += 1;
     }
     let control = (0..experiment.control_seeds)
-        .find_map(|seed| Some((seed, (experiment.case)(&mut Case::new(seed, true)).err()?)));
+        .find_map(|seed| Some((seed, (experiment.case)(&mut Case::new(seed, true, asked.is_full)).err()?)));
     let found = match &control {
         Some((seed, found)) => {
             // Whether it was found for the right reason is for a reader to judge.

@@ -1,6 +1,6 @@
 //! P6: clients and commands beside each other never see that the database is locked.
 //!
-//! Thirty-two clients write and some read long lists, while the command line creates, changes and deactivates keys, makes
+//! Thirty-two clients (sixty-four in the full size) write and some read long lists, while the command line creates, changes and deactivates keys, makes
 //! backups and proves the database, as often as the seed says. Nobody is answered 5xx, no command fails, and nothing that is said to anybody
 //! has the word "locked".
 
@@ -17,7 +17,7 @@ use crate::process::{Client, Folder};
 
 pub const EXPERIMENT: Experiment = Experiment {
     promise: "P6",
-    what: "answers and commands, of 32 writers, long lists, changes of keys and backups at once",
+    what: "answers and commands, of 32 writers (64), long lists, changes of keys and backups at once",
     needs: &[],
     seeds: 2,
     case,
@@ -25,8 +25,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     control_seeds: 2,
 };
 
-/// Groups of sixteen writers.
-const GROUPS: usize = 2;
+/// Groups of sixteen writers, and those of the full size.
+const GROUPS: [usize; 2] = [2, 4];
 
 const READERS: usize = 4;
 
@@ -65,10 +65,10 @@ fn case(case: &mut Case) -> Result<u64, String> {
     let batch = writers::batch(&client)?;
     let (told, busy) = (Told::default(), AtomicBool::new(true));
     let (keys, backups) = (KEYS + case.dice.below(2), BACKUPS + case.dice.below(3));
-    let has_fault = case.has_fault;
+    let (groups, has_fault) = (case.size(GROUPS[0], GROUPS[1]), case.has_fault);
     std::thread::scope(|scope| {
         let (told, busy, client, batch, folder) = (&told, &busy, &client, &batch, &folder);
-        for group in 0..GROUPS {
+        for group in 0..groups {
             scope.spawn(move || {
                 // Again and again, as long as there are commands.
                 let mut nr = 0;

@@ -8,7 +8,7 @@
 //! Operations are requests and forms (`calls/operation.rs`), and what the command line and a start do
 //! (`calls/commands.rs`). For a request calls count from when the server has verified the key.
 
-mod browser;
+pub mod browser;
 pub mod commands;
 
 pub mod fault;

@@ -25,10 +25,17 @@ pub struct Case {
     pub dice: Dice,
     /// Whether the fault is built in.
     pub has_fault: bool,
+    /// Whether it has the size that docs/promises.md states, and not one that `.ci/run` has time for.
+    pub is_full: bool,
 }
 
 impl Case {
-    pub fn new(seed: u64, has_fault: bool) -> Case {
-        Case { seed, dice: Dice::new(seed), has_fault }
+    pub fn new(seed: u64, has_fault: bool, is_full: bool) -> Case {
+        Case { seed, dice: Dice::new(seed), has_fault, is_full }
+    }
+
+    /// The small size or the full one.
+    pub fn size<T>(&self, small: T, full: T) -> T {
+        if self.is_full { full } else { small }
     }
 }

@@ -17,7 +17,7 @@ use crate::socket::{self, PATIENCE, Raw};
 
 pub const EXPERIMENT: Experiment = Experiment {
     promise: "P17",
-    what: "honest requests beside 560 slow and silent connections",
+    what: "honest requests beside 560 slow and silent connections (12,000)",
     needs: &[],
     seeds: 2,
     case,
@@ -25,10 +25,15 @@ pub const EXPERIMENT: Experiment = Experiment {
     control_seeds: 1,
 };
 
-/// Hostile connections of a case: with them an address has more than its 512 places. So many of them are there before the
+/// Hostile connections of a case: with them an address has more than its 512 places. All but the last are there before the
 /// honest clients begin.
 const HOSTILE: usize = 560;
-const BEFORE: usize = 500;
+const LATER: usize = 60;
+
+/// In the full size, most of which say nothing.
+const HOSTILE_FULL: usize = 12_000;
+/// One in so many does.
+const SLOW: usize = 6;
 
 const HONEST: usize = 8;
 
@@ -109,11 +114,16 @@ fn case(case: &mut Case) -> Result<u64, String> {
     let folder = beginning.copy();
     let settings = folder.write("times.toml", if case.has_fault { FEW_PLACES } else { SETTINGS });
     let server = folder.serve(&["--config", &settings]);
-    let kinds: Vec<Kind> = (0..HOSTILE).filter_map(|_| case.dice.pick(KINDS)).collect();
+    let kinds: Vec<Kind> = (0..case.size(HOSTILE, HOSTILE_FULL))
+        .filter_map(|_| match case.is_full && !case.dice.once_in(SLOW) {
+            true => Some(Kind::Begin),
+            false => case.dice.pick(KINDS),
+        })
+        .collect();
     let open = |kinds: &[Kind]| -> Vec<Hostile> {
         kinds.iter().filter_map(|kind| Hostile::open(&server, *kind, hostile)).collect()
     };
-    let (before, meanwhile) = kinds.split_at(BEFORE);
+    let (before, meanwhile) = kinds.split_at(kinds.len() - LATER);
     let mut all = open(before);
     let results: Vec<Result<(), String>> = std::thread::scope(|scope| {
         let server = &server;
@@ -172,7 +182,7 @@ fn ask(server: &Running, request: &str) -> Option<(u16, Raw)> {
 }
 
 fn unanswered(nr: usize, turn: usize, what: &str) -> String {
-    format!("{what} {turn} of honest client {nr} was not answered beside {HOSTILE} others")
+    format!("{what} {turn} of honest client {nr} was not answered beside the others")
 }
 
 /// Waits until the server has closed all of these.

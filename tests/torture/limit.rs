@@ -28,6 +28,9 @@ const CLIENTS: usize = 64;
 /// A limit is at least this, and less than half more.
 const LIMIT: usize = 400;
 
+/// That of every key (D20).
+const LIMIT_FULL: usize = 10_000;
+
 const KILLS: usize = 2;
 
 /// Items of a bulk request.
@@ -46,6 +49,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
     let mut answered = 0;
     for kills in [0, KILLS] {
         let limit = LIMIT + case.dice.below(LIMIT / 2);
+        let limit = case.size(limit, LIMIT_FULL);
         let mut ends: Vec<usize> = (0..kills).map(|_| 1 + case.dice.below(limit)).collect();
         ends.sort_unstable();
         let folder = company().copy();

@@ -40,6 +40,9 @@ const SIZES: [usize; 3] = [128 << 10, 512 << 10, 2 << 20];
 const SLOW: usize = 40;
 const FAST: usize = 2;
 
+/// Those that read byte by byte in the full size.
+const SLOW_FULL: usize = 300;
+
 /// So that bytes are read one by one and the cores are left to others.
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -73,6 +76,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
     };
     let first = case.dice.below(KEYS);
     let (slow, fast) = (SLOW + case.dice.below(SLOW), FAST + case.dice.below(FAST));
+    let slow = case.size(slow, SLOW_FULL);
     let key = |nr: usize| &keys[(first + nr) % KEYS];
     let results: Vec<Result<(), String>> = std::thread::scope(|scope| {
         let scene = &scene;

@@ -2,7 +2,7 @@
 //!
 //! A trial is a copy of the executable in which the number of its SQLite, which a function of it returns, was
 //! replaced by another one: with one before 3.51.3 no command may touch a database, with a later one it works.
-//! Whether a vulnerability of something else is known is not asked here: that needs a list of them.
+//! Whether a vulnerability of something else is known, `advisories.rs` asks.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};

@@ -72,8 +72,8 @@ pub fn sealed(connection: &Connection, secret: Option<&Secret>) -> Result<Sealed
     }
     let Some(secret) = secret else {
         return Ok(Sealed::Not(
-            "neben der Datenbank liegt kein Geheimnis: Was jemand änderte, der die Prüfsummen neu rechnete, wird nicht \
-             gefunden"
+            "neben der Datenbank liegt kein lesbares Geheimnis: Was jemand änderte, der die Prüfsummen neu rechnete, wird \
+             nicht gefunden"
                 .to_owned(),
         ));
     };

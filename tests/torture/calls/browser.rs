@@ -25,23 +25,35 @@ pub struct Form {
 
 impl Browser {
     pub fn new(server: &Running, session: &str) -> Browser {
+        Browser::at(&format!("http://{}", server.address), session)
+    }
+
+    /// The same of a server at `http://127.0.0.1:PORT`.
+    pub fn at(base: &str, session: &str) -> Browser {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
             .timeout_global(Some(Duration::from_secs(600)))
             .build();
-        let base = format!("http://{}", server.address);
-        Browser { agent: config.into(), base, session: session.to_owned() }
+        Browser { agent: config.into(), base: base.to_owned(), session: session.to_owned() }
     }
 
     /// Sets the password of a new person whose link this is; the session that begins with it.
-    pub fn of_link(server: &Running, link: &str) -> String {
-        let (_, path) = link.split_once("/leitstand/").expect("a link into the Leitstand");
-        let browser = Browser::new(server, "");
+    pub fn of_link(address: &str, link: &str) -> String {
+        let (_, path) = link.trim().split_once("/leitstand/").expect("a link into the Leitstand");
+        let browser = Browser::at(&format!("http://{address}"), "");
         let form = browser.open(&format!("/leitstand/{path}")).unwrap();
         let form = form.typed(&[("passwort", PASSWORD), ("wiederholung", PASSWORD)]);
         let response = browser.post(&form).unwrap();
         session(&response).expect("a session")
+    }
+
+    /// Logs that person in again.
+    pub fn log_in(base: &str, name: &str) -> Result<String, String> {
+        let browser = Browser::at(base, "");
+        let form = browser.open("/leitstand/anmelden")?.typed(&[("name", name), ("passwort", PASSWORD)]);
+        let response = browser.post(&form).map_err(|error| error.to_string())?;
+        session(&response).ok_or_else(|| format!("a log-in was answered {}", response.status()))
     }
 
     /// Opens the page of a form, with what stands in it.

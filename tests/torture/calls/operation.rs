@@ -52,7 +52,7 @@ impl Scene {
         let weighing = json!({"waage_id": 1, "gewicht_erst_kg": 20_000, "partner_id": partner});
         let weighing = made("/api/v1/wiegungen", weighing);
         let link = folder.result(&["user", "create", "Erika", "--role", "verwalten"]);
-        let session = Browser::of_link(&server, link.trim());
+        let session = Browser::of_link(&server.address, &link);
         server.signal("TERM");
         assert!(server.end().0.success());
         Scene { folder, key, partner, delivery, invoice, weighing, session }

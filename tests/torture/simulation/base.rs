@@ -13,10 +13,15 @@ use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
 
 use super::model::{LARGE_LIMIT, SMALL_LIMIT};
-use super::story::BEGIN;
+use super::server::Served;
+use super::story::{BEGIN, MEETS};
+use crate::calls::browser::Browser;
 use crate::process::Folder;
 
 pub const FIRMS: [&str; 2] = ["Mühle", "Handel"];
+
+/// Who uses the Leitstand of both.
+pub const PERSON: &str = "Erika";
 
 /// The articles by their names in stories.
 pub const ARTICLES: [(u32, &str); 4] = [(1, "W"), (2, "S"), (3, "Z"), (4, "X")];
@@ -25,6 +30,8 @@ pub struct Base {
     folder: Folder,
     /// Of each company the key of all, and the small one.
     pub keys: [[String; 2]; 2],
+    /// The session of a person in the Leitstand, which begins with the stories.
+    pub session: String,
 }
 
 impl Base {
@@ -36,7 +43,8 @@ impl Base {
     fn new() -> Base {
         let folder = Folder::new();
         let keys = FIRMS.map(|firm| {
-            let tenant = folder.result(&["tenant", "create", firm, "--set", "lagerbuchung=lieferung"]);
+            let set = if firm == FIRMS[MEETS] { "paarung_monate=0" } else { "lagerbuchung=lieferung" };
+            let tenant = folder.result(&["tenant", "create", firm, "--set", set]);
             let tenant = tenant.trim().parse().unwrap();
             [(Scope::ALL, LARGE_LIMIT), (&[Scope::BelegeRead][..], SMALL_LIMIT)]
                 .map(|(scopes, limit)| key(&folder, tenant, scopes, limit))
@@ -57,7 +65,11 @@ impl Base {
                 "gesamtmenge_einheit": "kg"}]);
             folder.import(firm, "kontrakte", &contract);
         }
-        Base { folder, keys }
+        let link = folder.result(&["user", "create", PERSON, "--role", "buero"]);
+        let server = Served::start(&folder.file("partnerd.db"), BEGIN).unwrap();
+        let session = Browser::of_link(&server.address, &link);
+        server.stop();
+        Base { folder, keys, session }
     }
 
     pub fn copy(&self) -> Folder {

@@ -68,8 +68,8 @@ pub enum Broken {
     ForeignSeen,
     /// A stale If-Match is not looked at.
     StaleWrites,
-    /// A PUT that changes nothing makes no version.
-    NothingWritesNothing,
+    /// A PUT that changes nothing makes a version.
+    NothingWrites,
     /// A storno is missing from the feed.
     FeedWithoutStorno,
     /// The quota of a day goes on over midnight.
@@ -94,6 +94,18 @@ pub enum Broken {
     CancelledDelivers,
     /// Invoices count for a contract beside their deliveries.
     InvoiceDelivers,
+    /// What an invoice and a delivery have met is moved by both.
+    MovesTwice,
+    /// The newest open counterpart is met first.
+    NewestMet,
+    /// What a document has met changes without a version of it.
+    NobodyFollows,
+    /// A form counts as a request of the key.
+    FormCounts,
+    /// The rows before a mistake of an import are stored.
+    ImportInParts,
+    /// A count that is imported twice is another one.
+    CountsAgain,
 }
 
 pub const RULES: &[Broken] = &[
@@ -130,7 +142,7 @@ pub const RULES: &[Broken] = &[
     Broken::NumberTaken,
     Broken::ForeignSeen,
     Broken::StaleWrites,
-    Broken::NothingWritesNothing,
+    Broken::NothingWrites,
     Broken::FeedWithoutStorno,
     Broken::QuotaGoesOn,
     Broken::RefusedIsFree,
@@ -143,4 +155,10 @@ pub const RULES: &[Broken] = &[
     Broken::BulkIsOne,
     Broken::CancelledDelivers,
     Broken::InvoiceDelivers,
+    Broken::MovesTwice,
+    Broken::NewestMet,
+    Broken::NobodyFollows,
+    Broken::FormCounts,
+    Broken::ImportInParts,
+    Broken::CountsAgain,
 ];

@@ -1,9 +1,9 @@
 //! What chance draws for a story: the items of documents, and when the clock jumps.
 
 use super::calendar::{DAY, SECOND, berlin_day, berlin_midnight, clocks_change, date, days};
-use super::model::sells;
-use super::step::{Deed, Grain, Item, Name, Named, SACK, SALT, WHEAT, World};
-use super::story::{END, Writer};
+use super::model::{is_invoice, sells};
+use super::step::{Deed, Goods, Grain, Item, Name, Named, SACK, SALT, WHEAT, World};
+use super::story::{END, MEETS, Writer};
 
 /// How long before a midnight the clock stands at least: it must not pass it while steps go by.
 const BEFORE: i64 = 3 * SECOND;
@@ -20,7 +20,8 @@ impl Writer {
 
     fn item(&mut self, firm: usize, typ: &str) -> Item {
         let moves = ["LS", "EL"].contains(&typ);
-        let article = self.dice.pick(&[None, Some(WHEAT), Some(WHEAT), Some(SACK), Some(SALT)]).flatten();
+        let often = if firm == MEETS { SALT } else { WHEAT };
+        let article = self.dice.pick(&[None, Some(WHEAT), Some(often), Some(SACK), Some(SALT)]).flatten();
         let batch = if article == Some(WHEAT) { self.named(firm, typ) } else { Named::Nothing };
         let sign = if !moves && self.dice.once_in(8) { -1 } else { 1 };
         let size = [9_999, 1_200_000, 6_000_000, 30_000_000][self.dice.below(4)];
@@ -29,8 +30,14 @@ impl Writer {
         let has_price = article.is_none() || self.dice.once_in(3);
         let in_tonnes = article == Some(WHEAT) && self.dice.once_in(4);
         let billed = article == Some(WHEAT) && !in_tonnes && self.dice.once_in(4);
+        let goods = match article {
+            Some(SALT) if firm == MEETS && sign > 0 && (moves || is_invoice(typ)) => Goods::Meets,
+            Some(_) if firm == MEETS && is_invoice(typ) => Goods::StayOut,
+            _ => Goods::ByTyp,
+        };
         Item {
             article,
+            goods,
             quantity: sign * if in_tonnes { exact / 1_000 + 1 } else { exact },
             in_tonnes,
             price: has_price.then(|| self.dice.below(50_000) as i64),
@@ -40,6 +47,7 @@ impl Writer {
             weighing: if billed { self.pick_weighing(firm) } else { None },
             has_contract: sells(typ)
                 && article.is_some_and(|article| article != SACK)
+                && goods != Goods::Meets
                 && self.dice.once_in(3),
         }
     }

@@ -43,8 +43,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     control_seeds: 1,
 };
 
-/// Steps of a story.
-const STEPS: u32 = 1_000;
+/// Steps of a story, and of one of full size.
+const STEPS: [u32; 2] = [1_000, 2_000];
 
 /// After so many steps all is compared.
 const LOOK_EVERY: usize = 250;
@@ -53,11 +53,12 @@ const LOOK_EVERY: usize = 250;
 const TRIES: usize = 200;
 
 fn case(case: &mut Case) -> Result<u64, String> {
-    let story = story::write(case.seed, STEPS);
+    let steps = case.size(STEPS[0], STEPS[1]);
+    let story = story::write(case.seed, steps);
     if case.has_fault {
         return controls::all_are_found(|rule| tell(case.seed, Some(rule), &story));
     }
-    controls::each_is_told(case.seed, &story, STEPS)?;
+    controls::each_is_told(case.seed, &story, steps)?;
     tell(case.seed, None, &story)
         .map_err(|(step, found)| shortest(case.seed, &story[..=step.min(story.len() - 1)], &found))
 }

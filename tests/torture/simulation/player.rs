@@ -2,17 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::base::{self, ARTICLES, Base};
+use super::base::{self, ARTICLES, Base, FIRMS, PERSON};
 use super::broken::Broken;
+use super::calendar::SECOND;
 use super::client::{Answer, Client};
 use super::model::{Expected, Model, TICK};
+use super::money::quantity;
 use super::names::Names;
 use super::request::{self, Request};
 use super::server::Served;
 use super::step::{CONTRACT, Deed, Match, Name, Step, World};
 use super::story::BEGIN;
+use crate::calls::browser::Browser;
 use crate::dice::Dice;
 use crate::process::Folder;
 
@@ -31,9 +34,14 @@ pub struct Player {
     pub backup: Option<usize>,
     /// What happens under the next step with an Idempotency-Key.
     pub under: Option<World>,
+    /// A person's session in the Leitstand, and until when it is good.
+    pub session: (String, i64),
     pub dice: Dice,
     pub asked: u64,
 }
+
+/// A session is used for so long (D27: it lasts 12 hours).
+const SESSION: i64 = 11 * 60 * 60 * SECOND;
 
 impl Player {
     pub fn new(seed: u64, broken: Option<Broken>) -> Result<Player, String> {
@@ -58,6 +66,7 @@ impl Player {
             cursors: [None, None],
             backup: None,
             under: None,
+            session: (Base::get().session.clone(), BEGIN + SESSION),
             dice: Dice::new(seed),
             asked: 0,
         };
@@ -95,9 +104,58 @@ impl Player {
                 self.folder.result(&["key", if is_off { "activate" } else { "deactivate" }, key]);
                 self.model.play(step);
             }
+            Deed::Import(_) | Deed::ImportCounts(_) => self.import(step)?,
+            _ if step.by_form => self.fill(step)?,
             _ => self.ask(step)?,
         }
         Ok(true)
+    }
+
+    /// Imports a file, and looks at what there is of partners afterwards.
+    fn import(&mut self, step: &Step) -> Result<(), String> {
+        let batches = &self.model.firms[step.firm].batches;
+        let count = |(batch, stock): &(Name, i64)| json!({"artikelnummer": "W", "charge_nr": batches[batch].number, "bestand": quantity(*stock), "grund": "Zählung"});
+        let (kind, rows) = match &step.deed {
+            Deed::ImportCounts(counts) => ("inventur", counts.iter().map(count).collect()),
+            Deed::Import(rows) => ("kunden", request::import(rows)),
+            _ => unreachable!("no file"),
+        };
+        let file = self.folder.write("import.json", &rows.to_string());
+        let output = self.folder.run(&["import", kind, &file, "--tenant", FIRMS[step.firm]]);
+        let expected = self.model.play(step).ok_or("nothing was imported")?;
+        let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        let is_right = match expected.status {
+            0 => output.status.success() && expected.shows == said,
+            _ => output.status.code() == Some(1),
+        };
+        if !is_right {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("{said} {errors}\n  instead of {}", expected.shows));
+        }
+        let partners = self.model.partner_list(step.firm);
+        let found = self.list(step.firm, "/api/v1/kunden", partners.len())?;
+        self.names[step.firm].agrees(&partners.into(), &found, "kunden")
+    }
+
+    /// Sends the form that does what a request would; it is refused where that would be.
+    fn fill(&mut self, step: &Step) -> Result<(), String> {
+        let (path, typed) = request::form(step);
+        let path = self.names[step.firm].path(&format!("/leitstand/f/{}/{path}", step.firm + 1));
+        let typed: Vec<(&str, &str)> = typed.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        if self.session.1 <= self.model.now {
+            let session = Browser::log_in(&self.client.base, PERSON)?;
+            self.session = (session, self.model.now + SESSION);
+        }
+        let browser = Browser::at(&self.client.base, &self.session.0);
+        let status = match browser.open(&path) {
+            Ok(form) => browser.send(&form.typed(&typed))?.status,
+            Err(refused) => refused.split(' ').find_map(|word| word.parse().ok()).ok_or(refused)?,
+        };
+        let expected = self.model.play(step).ok_or("nothing was asked")?;
+        match (status, expected.status) {
+            (303, 200..300) | (400..500, 400..500) => self.read_back(step),
+            _ => Err(format!("the form was answered {status}, instead of {}", expected.status)),
+        }
     }
 
     fn ask(&mut self, step: &Step) -> Result<(), String> {

@@ -6,7 +6,7 @@ use super::calendar::{day_text, days};
 use super::model::{STATES, file_text, given_number, partner_name};
 use super::money::{price, quantity};
 use super::step::{
-    Ask, CONTRACT, Deed, Flaw, Grain, Head, Item, Malformed, Name, Named, PartnerChange, Small, Step,
+    Ask, CONTRACT, Deed, Flaw, Goods, Grain, Head, Item, Malformed, Name, Named, PartnerChange, Small, Step,
 };
 
 pub struct Request {
@@ -101,8 +101,39 @@ pub fn of(step: &Step, today: i64) -> Request {
         Deed::Foreign(ask, name) => foreign(*ask, *name),
         Deed::Malformed(malformed) => malformed_request(*malformed),
         Deed::Small(small) => small_request(*small),
-        Deed::Again { .. } | Deed::SwitchSmallKey | Deed::World(_) => unreachable!("no request of its own"),
+        Deed::Again { .. }
+        | Deed::Import(_)
+        | Deed::ImportCounts(_)
+        | Deed::SwitchSmallKey
+        | Deed::World(_) => unreachable!("no request of its own"),
     }
+}
+
+/// The page of a form behind that of the company, and what a person types there.
+pub fn form(step: &Step) -> (String, Vec<(&'static str, String)>) {
+    let counted =
+        |stock: i64| vec![("bestand", quantity(stock).replace('.', ",")), ("grund", "Zählung".to_owned())];
+    match step.deed {
+        Deed::ChangePartner { partner, change: PartnerChange::Place(place), .. } => {
+            (format!("partner/#{partner}/aendern"), vec![("ort", format!("Ort {place}"))])
+        }
+        Deed::CountBatch { batch, stock } => (format!("chargen/#{batch}/inventur"), counted(stock)),
+        Deed::CountArticle { article, stock } => (format!("artikel/#{article}/inventur"), counted(stock)),
+        Deed::Cancel(document) => {
+            (format!("belege/#{document}/storno"), vec![("grund", "Versehen".to_owned())])
+        }
+        _ => unreachable!("it has no form"),
+    }
+}
+
+/// The rows of a file.
+pub fn import(rows: &[(u32, Option<u32>)]) -> Value {
+    rows.iter()
+        .map(|(number, name)| match name {
+            Some(_) => partner(Some(*number), *name),
+            None => json!({"kundennr": given_number(*number)}),
+        })
+        .collect()
 }
 
 fn partner(number: Option<u32>, name: Option<u32>) -> Value {
@@ -149,6 +180,9 @@ fn item(item: &Item) -> Value {
     item.rate.iter().for_each(|rate| body["mwst_satz"] = json!(rate));
     if item.discount > 0 {
         body["rabatt_prozent"] = json!(item.discount);
+    }
+    if item.goods == Goods::StayOut {
+        body["lager_buchen"] = json!(false);
     }
     if item.has_contract {
         body["kontrakt_id"] = name(CONTRACT);

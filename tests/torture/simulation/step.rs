@@ -18,6 +18,8 @@ pub struct Step {
     pub deed: Deed,
     /// The number of the Idempotency-Key that it is sent under: that of its own step.
     pub is_keyed: bool,
+    /// A person sends it by a form of the Leitstand.
+    pub by_form: bool,
 }
 
 impl Step {
@@ -33,6 +35,10 @@ pub enum Deed {
         number: Option<u32>,
         name: Option<u32>,
     },
+    /// A file of partners by number and name for the command line; a new one without a name is a mistake.
+    Import(Vec<(u32, Option<u32>)>),
+    /// A file of counts of batches.
+    ImportCounts(Vec<(Name, i64)>),
     /// Partners of these names in one request; one without is refused.
     Partners(Vec<Option<u32>>),
     ChangePartner {
@@ -157,6 +163,18 @@ pub struct Item {
     pub weighing: Option<Name>,
     /// Whether it names the contract.
     pub has_contract: bool,
+    pub goods: Goods,
+}
+
+/// What a position does with its goods.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Goods {
+    /// A delivery moves them, an invoice does not, for such is its company.
+    ByTyp,
+    /// It says that it moves none (`lager_buchen`).
+    StayOut,
+    /// Where invoices move goods, too: it meets its counterparts.
+    Meets,
 }
 
 /// What is delivered, in kilogrammes, and what is taken off, in tenths of a percent.

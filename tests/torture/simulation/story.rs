@@ -11,6 +11,9 @@ pub const BEGIN: i64 = 1_215_684_000_000;
 /// Until when they go: 2020-05-01.
 pub const END: i64 = 1_588_291_200_000;
 
+/// The company whose invoices move goods.
+pub const MEETS: usize = 1;
+
 /// The first step of a story; lower numbers belong to what companies have from the beginning.
 const FIRST: u32 = 10;
 
@@ -56,7 +59,18 @@ impl Writer {
                 | Deed::Receipt { .. }
                 | Deed::Order(_)
         );
-        Step { nr, firm, deed, is_keyed: is_post && self.dice.once_in(2) }
+        let by_form = self.has_form(firm, &deed) && self.dice.once_in(3);
+        Step { nr, firm, deed, by_form, is_keyed: is_post && !by_form && self.dice.once_in(2) }
+    }
+
+    /// Whether the Leitstand has a form for it whose answer names no record that is new.
+    fn has_form(&self, firm: usize, deed: &Deed) -> bool {
+        match deed {
+            Deed::ChangePartner { change: PartnerChange::Place(_), matches: Match::Nothing, .. } => true,
+            Deed::CountBatch { .. } | Deed::CountArticle { .. } => true,
+            Deed::Cancel(document) => self.model.firms[firm].documents[document].event.is_none(),
+            _ => false,
+        }
     }
 
     fn deed(&mut self, firm: usize) -> Deed {
@@ -93,6 +107,8 @@ impl Writer {
                     (0..1 + self.dice.below(20)).map(|_| Some(self.small(99)).filter(|name| name % 5 > 0));
                 Some(Deed::Partners(names.collect()))
             }
+            196 | 197 => Some(self.import()),
+            198 => self.import_counts(firm),
             _ => None,
         };
         deed.unwrap_or_else(|| self.partner())
@@ -115,6 +131,28 @@ impl Writer {
         let number = self.dice.once_in(3).then(|| (next + self.dice.below(6)) as u32 - 3);
         let name = if self.dice.once_in(10) { None } else { Some(self.small(99)) };
         Deed::Partner { number, name }
+    }
+
+    /// One row of a file in ten has no name.
+    fn import(&mut self) -> Deed {
+        let row = |writer: &mut Writer| {
+            let name = writer.small(110);
+            (1_000 + writer.small(400), Some(name).filter(|name| *name < 99))
+        };
+        Deed::Import((0..1 + self.dice.below(6)).map(|_| row(self)).collect())
+    }
+
+    /// Half of the counts have been read in before.
+    fn import_counts(&mut self, firm: usize) -> Option<Deed> {
+        let batches = self.model.firms[firm].batches.iter().rev();
+        let known: Vec<_> = batches.clone().filter_map(|(name, of)| Some((*name, of.imported?))).collect();
+        let names: Vec<Name> = batches.take(12).map(|(name, _)| *name).collect();
+        let count = |writer: &mut Writer| match writer.dice.pick(&known) {
+            Some(count) if writer.dice.once_in(2) => Some(count),
+            _ => Some((writer.dice.pick(&names)?, writer.dice.below(20_000_000) as i64)),
+        };
+        let counts: Option<Vec<_>> = (0..1 + self.dice.below(2)).map(|_| count(self)).collect();
+        counts.map(Deed::ImportCounts)
     }
 
     fn matches(&mut self) -> Match {

@@ -116,6 +116,7 @@ impl Player {
         self.kill();
         self.folder.result(&["restore", "backup.db"]);
         self.answered.truncate(self.backup.expect("a backup"));
+        self.session.1 = 0;
         self.model.play(step);
         self.prove()?;
         self.start()?;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::goods::{Moves, Placed};
+use super::goods::{Moved, Moves, Placed};
 use super::{Document, Expected, Model, Row, id, refused};
 use crate::simulation::broken::Broken;
 use crate::simulation::calendar::date;
@@ -74,7 +74,7 @@ impl Model {
             Ok(moves) => {
                 let made = step.made(0);
                 let mut shows = self.confirmed(step.firm, made);
-                shows["lagerbewegungen"] = self.shown_moves(step.firm, made, &moves);
+                shows["lagerbewegungen"] = self.shown_moves(step.firm, &moves);
                 Expected::new(201, shows)
             }
             Err(code) => {
@@ -110,7 +110,7 @@ impl Model {
         partner: Name,
         items: &[Item],
         head: &Head,
-    ) -> Result<Moves, &'static str> {
+    ) -> Result<Moved, &'static str> {
         let (made, day) = (step.made(0), self.today() - head.days_back);
         self.try_out(step.firm, |model| {
             let placed = model.place(step, None, typ, partner, items)?;
@@ -140,19 +140,20 @@ impl Model {
                 changed: now,
             };
             let moves = model.carry_out(step.firm, typ, &Moves::new(), &document.moves(), false)?;
-            model.firms[step.firm].documents.insert(made, document);
+            let mut rows = model.batch_rows(step.firm, &moves);
+            let mut moved = Moved::from([(made, moves)]);
+            rows.extend(model.meet_anew(step.firm, made, Some(document), &mut moved));
             if let Some(reference) = head.reference {
                 let reference = model.reference(reference, typ);
                 model.firms[step.firm].references.insert(reference, made);
             }
-            let mut rows = model.batch_rows(step.firm, &moves);
             if head.is_final {
                 model.become_final(step.firm, made);
                 model.turned(step.firm, made);
             }
             rows.push(model.document_row(step.firm, made));
             model.rows(step.firm, rows);
-            Ok(moves)
+            Ok(moved)
         })
     }
 
@@ -198,17 +199,21 @@ impl Model {
             let moves = model.carry_out(step.firm, document.typ, &before, &document.moves(), false)?;
             (document.day, document.note) = (day, note.or(document.note));
             (document.version, document.changed) = (document.version + 1, model.now);
-            model.firms[step.firm].documents.insert(name, document);
-            Ok(moves)
+            let mut rows = model.batch_rows(step.firm, &moves);
+            let mut moved = Moved::from([(name, moves)]);
+            match items {
+                Some(_) => rows.extend(model.meet_anew(step.firm, name, Some(document), &mut moved)),
+                None => drop(model.firms[step.firm].documents.insert(name, document)),
+            }
+            Ok((rows, moved))
         });
         match rewritten {
-            Ok(moves) => {
-                let mut rows = self.batch_rows(step.firm, &moves);
+            Ok((mut rows, moved)) => {
                 rows.push(self.document_row(step.firm, name));
                 rows.extend(items.and_then(|_| self.note_row(step.firm, name)));
                 self.rows(step.firm, rows);
                 let mut shows = self.confirmed(step.firm, name);
-                shows["lagerbewegungen"] = self.shown_moves(step.firm, name, &moves);
+                shows["lagerbewegungen"] = self.shown_moves(step.firm, &moved);
                 Expected::new(200, shows)
             }
             Err(code) => refused(400, code),

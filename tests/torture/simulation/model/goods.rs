@@ -8,10 +8,13 @@ use super::{Batch, Document, Expected, Firm, Model, Row, id, refused};
 use crate::simulation::broken::Broken;
 use crate::simulation::calendar::{day_time, days};
 use crate::simulation::money::{quantity, stock_quantity};
-use crate::simulation::step::{Item, Name, Named, SALT, Step, WHEAT};
+use crate::simulation::step::{Goods, Item, Name, Named, SALT, Step, WHEAT};
 
 /// What moves: by article and batch.
 pub type Moves = BTreeMap<(Name, Option<Name>), i64>;
+
+/// What moves in a request, by document.
+pub type Moved = BTreeMap<Name, Moves>;
 
 /// What becomes of the items of a document.
 pub struct Placed {
@@ -41,7 +44,7 @@ impl Document {
 fn moves(typ: &str, items: &[Item], batches: &[Option<Name>]) -> Moves {
     let mut moves = Moves::new();
     for (item, batch) in items.iter().zip(batches) {
-        if let Some(article) = item.article {
+        if let (Some(article), Goods::ByTyp) = (item.article, item.goods) {
             *moves.entry((article, *batch)).or_default() += direction(typ) * stock_quantity(item);
         }
     }
@@ -55,6 +58,13 @@ pub fn difference(before: &Moves, after: &Moves) -> Moves {
     before.iter().for_each(|(key, sum)| *difference.entry(*key).or_default() -= sum);
     difference.retain(|_, sum| *sum != 0);
     difference
+}
+
+impl Item {
+    /// Whether it takes some of a weighing (D12): not what moves no goods.
+    fn shares(&self, weighing: Name) -> bool {
+        self.weighing == Some(weighing) && self.goods != Goods::StayOut
+    }
 }
 
 impl Firm {
@@ -82,7 +92,7 @@ impl Firm {
             .iter()
             .filter(|(name, document)| Some(**name) != own && document.is_live() && document.typ == typ);
         let items = others.flat_map(|(_, document)| &document.items);
-        items.filter(|item| item.weighing == Some(weighing)).map(stock_quantity).sum()
+        items.filter(|item| item.shares(weighing)).map(stock_quantity).sum()
     }
 }
 
@@ -127,7 +137,7 @@ impl Model {
         let firm = &self.firms[firm];
         let of = &firm.weighings[&weighing];
         let net = of.net().filter(|_| of.status == "fertig").ok_or("WIEGUNG_NICHT_FERTIG")?;
-        let before = placed.items.iter().filter(|item| item.weighing == Some(weighing)).map(stock_quantity);
+        let before = placed.items.iter().filter(|item| item.shares(weighing)).map(stock_quantity);
         let left = net - before.sum::<i64>() - firm.billed(weighing, typ, own);
         if left > 0 { Ok(left) } else { Err("WIEGUNG_BEREITS_VERWENDET") }
     }
@@ -151,7 +161,9 @@ impl Model {
         let number = self.number_of_today(step.firm, "CH");
         let (name, partner) = (step.made(10 + at as u32), Some(partner));
         let (article, stock, is_locked, version) = (WHEAT, 0, false, 0);
-        let batch = Batch { article, partner, number, foreign, best_before, stock, is_locked, version };
+        let imported = None;
+        let batch =
+            Batch { article, partner, number, foreign, best_before, stock, imported, is_locked, version };
         self.firms[step.firm].batches.insert(name, batch);
         name
     }
@@ -206,14 +218,15 @@ impl Model {
         rows
     }
 
-    pub fn shown_moves(&self, firm: usize, document: Name, moves: &Moves) -> Value {
-        let number = &self.firms[firm].documents[&document].number;
-        let shown = |((article, batch), sum): (&(Name, Option<Name>), &i64)| {
+    pub fn shown_moves(&self, firm: usize, moved: &Moved) -> Value {
+        let all = moved.iter().flat_map(|(document, moves)| moves.iter().map(move |of| (document, of)));
+        let shown = |(document, ((article, batch), sum)): (&Name, (&(Name, Option<Name>), &i64))| {
+            let number = &self.firms[firm].documents[document].number;
             let of = batch.map(|batch| &self.firms[firm].batches[&batch]);
-            json!({"beleg_id": id(document), "beleg_nummer": number, "artikel_id": id(*article),
+            json!({"beleg_id": id(*document), "beleg_nummer": number, "artikel_id": id(*article),
                 "charge_id": batch.map(id), "charge_nr": of.map(|of| &of.number), "menge": quantity(*sum)})
         };
-        moves.iter().map(shown).collect()
+        all.map(shown).collect()
     }
 
     pub fn batch(&mut self, step: &Step, article: Name, number: Option<u32>) -> Expected {
@@ -226,7 +239,9 @@ impl Model {
         let made = step.made(0);
         let shows = json!({"id": id(made), "charge_nr": number, "bestand": "0.000"});
         let (partner, foreign, best_before, stock, is_locked, version) = (None, None, None, 0, false, 0);
-        let batch = Batch { article, partner, number, foreign, best_before, stock, is_locked, version };
+        let imported = None;
+        let batch =
+            Batch { article, partner, number, foreign, best_before, stock, imported, is_locked, version };
         self.firms[step.firm].batches.insert(made, batch);
         let rows = self.batch_rows(step.firm, &Moves::new());
         self.rows(step.firm, rows);
@@ -249,11 +264,32 @@ impl Model {
         let adds = self.breaks(Broken::CountAdds);
         let batch = self.firms[step.firm].batches.get_mut(&name).expect("a batch");
         let before = batch.stock;
-        batch.stock = if adds { before + counted } else { counted };
+        (batch.stock, batch.imported) = (if adds { before + counted } else { counted }, None);
         let shows = counted_stock(step, before, batch.stock);
         let rows = self.batch_rows(step.firm, &Moves::from([((WHEAT, Some(name)), 0)]));
         self.rows(step.firm, rows);
         Expected::new(201, shows)
+    }
+
+    /// A file of counts by the command line: how many are new, and how many it has read in before.
+    pub fn import_counts(&mut self, step: &Step, counts: &[(Name, i64)]) -> Expected {
+        let is_double = |at: usize| counts[..at].iter().any(|(other, _)| *other == counts[at].0);
+        if (0..counts.len()).any(is_double) {
+            return refused(1, "");
+        }
+        let (counts_again, mut counted) = (self.breaks(Broken::CountsAgain), Moves::new());
+        for (name, stock) in counts {
+            let batch = self.firms[step.firm].batches.get_mut(name).expect("a batch");
+            if batch.imported != Some(*stock) || counts_again {
+                (batch.stock, batch.imported) = (*stock, Some(*stock));
+                counted.insert((WHEAT, Some(*name)), 0);
+            }
+        }
+        let mut rows = if counted.is_empty() { Vec::new() } else { self.batch_rows(step.firm, &counted) };
+        rows.iter_mut().for_each(|row| row.at = 0);
+        self.rows(step.firm, rows);
+        let (new, same) = (counted.len(), counts.len() - counted.len());
+        Expected::new(0, json!(format!("{new} neu, 0 geändert, {same} unverändert")))
     }
 
     pub fn count_article(&mut self, step: &Step, article: Name, counted: i64) -> Expected {

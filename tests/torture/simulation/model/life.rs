@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use super::documents::is_invoice;
-use super::goods::Moves;
+use super::goods::{Moved, Moves};
 use super::{Document, Expected, Model, Row, id, refused};
 use crate::simulation::broken::Broken;
 use crate::simulation::calendar::{DAY, berlin_day, date};
-use crate::simulation::step::{Name, Step};
+use crate::simulation::step::{Goods, Name, Step};
 
 impl Model {
     /// The next instant of an event: they grow strictly.
@@ -74,9 +74,10 @@ impl Model {
             Err(code) => return refused(400, code),
         };
         let mut rows = self.batch_rows(step.firm, &moves);
+        let mut moved = Moved::from([(name, moves)]);
+        rows.extend(self.meet_anew(step.firm, name, None, &mut moved));
         let was_final = document.event.is_some();
         let counter = was_final && is_invoice(document.typ) && !self.breaks(Broken::NoCounter);
-        self.firms[step.firm].documents.get_mut(&name).expect("a document").status = "storniert";
         if was_final && !self.breaks(Broken::StornoIsNoEvent) {
             let event = self.next_event(step.firm);
             self.firms[step.firm].documents.get_mut(&name).expect("a document").event = Some(event);
@@ -91,7 +92,7 @@ impl Model {
             shows["storno_beleg_nummer"] = json!(self.firms[step.firm].documents[&counter].number);
         }
         self.rows(step.firm, rows);
-        shows["lagerbewegungen"] = self.shown_moves(step.firm, name, &moves);
+        shows["lagerbewegungen"] = self.shown_moves(step.firm, &moved);
         Expected::new(200, shows)
     }
 
@@ -101,7 +102,7 @@ impl Model {
         let number = self.number(step.firm, of.typ, date(day).0);
         let mut items = of.items.clone();
         for item in &mut items {
-            (item.quantity, item.weighing) = (-item.quantity, None);
+            (item.quantity, item.weighing, item.goods) = (-item.quantity, None, Goods::StayOut);
         }
         let sums = of.sums.map(|sum| -sum);
         let event = Some(self.next_event(step.firm));

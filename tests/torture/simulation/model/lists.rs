@@ -84,7 +84,7 @@ impl Model {
         [WHEAT, SACK, SALT].map(record).to_vec()
     }
 
-    fn partner_list(&self, firm: usize) -> Vec<Value> {
+    pub fn partner_list(&self, firm: usize) -> Vec<Value> {
         let order = |number: &str| number[2..].parse::<u32>().expect("a number");
         let mut partners: Vec<(u32, Name)> =
             self.firms[firm].partners.iter().map(|(name, partner)| (order(&partner.number), *name)).collect();
@@ -140,10 +140,18 @@ impl Model {
                 json!({"position": at + 1, "menge": quantity(item.quantity), "ep_netto": price(line.price),
                     "einzelpreis": price(line.price), "gesamtpreis": money(line.total), "mwst_satz": percent(line.rate),
                     "rabatt_prozent": percent(item.discount), "artikel_id": item.article.map(id),
-                    "charge_id": batch.map(id)})
+                    "charge_id": batch.map(id), "gegenbelege": self.shown_met(firm, (name, at))})
             })
             .collect();
         shown
+    }
+
+    fn shown_met(&self, firm: usize, position: (Name, usize)) -> Value {
+        let shown = |(other, met): (Name, i64)| {
+            let of = &self.firms[firm].documents[&other];
+            json!({"beleg_id": id(other), "beleg_nummer": of.number, "beleg_typ": of.typ, "menge": quantity(met)})
+        };
+        self.firms[firm].met(position).into_iter().map(shown).collect()
     }
 
     /// How many versions of a document there were before.

@@ -1,14 +1,15 @@
 //! What the service must do, told with plain maps: it predicts each answer, and what records and lists show afterwards. It
 //! shares no code with the server.
 //!
-//! Names stand for ids: a text `#1200` is the record that step 12 made. Invoices of its companies move no goods
-//! (`lagerbuchung = lieferung`): how they pair is told by `tests/stock`.
+//! Names stand for ids: a text `#1200` is the record that step 12 made. Invoices of the first company move no goods
+//! (`lagerbuchung = lieferung`), those of the second move salt (`pairs.rs`).
 
 mod documents;
 mod goods;
 mod keys;
 mod life;
 mod lists;
+mod pairs;
 mod partners;
 mod receipts;
 mod records;
@@ -21,8 +22,9 @@ use super::calendar::{DAY, berlin_day, date};
 use super::money::Wrong;
 use super::step::{Deed, Match, Name, Step, World};
 
-pub use documents::sells;
+pub use documents::{is_invoice, sells};
 pub use keys::{Key, LARGE_LIMIT, SMALL_LIMIT};
+pub use pairs::Pair;
 pub use partners::{file_text, given_number, partner_name};
 pub use receipts::{Order, Receipt, STATES};
 pub use records::{Batch, Document, Firm, Partner, Row, Weighing};
@@ -89,7 +91,11 @@ impl Model {
         let firm = &self.firms[step.firm];
         let other = &self.firms[1 - step.firm];
         match &step.deed {
-            Deed::Partner { .. } | Deed::Partners(_) | Deed::Malformed(_) | Deed::SwitchSmallKey => true,
+            Deed::Partner { .. }
+            | Deed::Import(_)
+            | Deed::Partners(_)
+            | Deed::Malformed(_)
+            | Deed::SwitchSmallKey => true,
             Deed::ChangePartner { partner, .. }
             | Deed::Weighing { partner, .. }
             | Deed::Attach { partner, .. } => firm.partners.contains_key(partner),
@@ -108,6 +114,7 @@ impl Model {
             Deed::Receipt { partner, .. } => firm.partners.contains_key(partner),
             Deed::CancelReceipt(receipt) => firm.receipts.contains_key(receipt),
             Deed::TurnOrder { order, .. } => firm.orders.contains_key(order),
+            Deed::ImportCounts(counts) => counts.iter().all(|(batch, _)| firm.batches.contains_key(batch)),
             Deed::LockBatch { batch, .. } | Deed::CountBatch { batch, .. } => {
                 firm.batches.contains_key(batch)
             }
@@ -137,11 +144,15 @@ impl Model {
             self.firms[step.firm].keys[1].switch();
             return None;
         }
-        let expected = match step.deed {
-            Deed::Small(small) => return Some(self.small(step.firm, small)),
+        let expected = match &step.deed {
+            Deed::Small(small) => return Some(self.small(step.firm, *small)),
+            Deed::Import(rows) => return Some(self.import(step, rows)),
+            Deed::ImportCounts(counts) => return Some(self.import_counts(step, counts)),
             _ => self.asked(step),
         };
-        self.count(step.firm, expected.status);
+        if !step.by_form || self.breaks(Broken::FormCounts) {
+            self.count(step.firm, expected.status);
+        }
         if step.is_keyed && expected.status < 300 {
             let answered = (step.clone(), expected.clone(), self.now);
             self.firms[step.firm].answered.insert(step.nr, answered);
@@ -182,7 +193,11 @@ impl Model {
             Deed::Foreign(..) if self.breaks(Broken::ForeignSeen) => Expected::new(200, json!({})),
             Deed::Foreign(..) => refused(404, "NICHT_GEFUNDEN"),
             Deed::Malformed(malformed) => keys::malformed(*malformed),
-            Deed::Small(_) | Deed::SwitchSmallKey | Deed::World(_) => {
+            Deed::Small(_)
+            | Deed::SwitchSmallKey
+            | Deed::World(_)
+            | Deed::Import(_)
+            | Deed::ImportCounts(_) => {
                 unreachable!("no request with the key of all")
             }
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Expected, Model, Partner, id, refused};
+use super::{Expected, Model, Partner, Row, id, refused};
 use crate::simulation::broken::Broken;
 use crate::simulation::step::{Match, Name, PartnerChange, Step};
 
@@ -35,6 +35,51 @@ impl Model {
             rows.push(json!({"status": answer.status, "antwort": answer.shows}));
         }
         Expected::new(200, json!({"data": rows, "angelegt": made, "abgelehnt": names.len() - made}))
+    }
+
+    /// A file by the command line: all of it or nothing; how many are new, changed, and as they were.
+    pub fn import(&mut self, step: &Step, lines: &[(u32, Option<u32>)]) -> Expected {
+        let (before, mut rows, mut counts) = (self.firms[step.firm].partners.clone(), Vec::new(), [0; 3]);
+        for (at, (number, name)) in lines.iter().enumerate() {
+            let mut partners = self.firms[step.firm].partners.iter();
+            let is_same = |partner: &Partner| partner.number.eq_ignore_ascii_case(&given_number(*number));
+            let known = partners.find(|(_, partner)| is_same(partner)).map(|(record, _)| *record);
+            let is_double = lines[..at].iter().any(|(other, _)| other == number);
+            if is_double || known.is_none() && name.is_none() {
+                if !self.breaks(Broken::ImportInParts) {
+                    self.firms[step.firm].partners = before;
+                }
+                return refused(1, "");
+            }
+            let (record, new) = match (known, name.map(partner_name)) {
+                (Some(record), Some(name)) => {
+                    let partner = self.firms[step.firm].partners.get_mut(&record).expect("a partner");
+                    let is_same = partner.name == name;
+                    partner.version += i64::from(!is_same);
+                    partner.name = name;
+                    (record, 1 + usize::from(is_same))
+                }
+                (Some(record), None) => (record, 2),
+                (None, _) => (self.import_new(step, at, *number, name.unwrap_or_default()), 0),
+            };
+            counts[new] += 1;
+            let Partner { status, version, .. } = self.firms[step.firm].partners[&record];
+            let action = ["angelegt", if status == "inaktiv" { status } else { "geaendert" }];
+            // It has the clock of the machine.
+            let row =
+                |action: &&'static str| Row { at: 0, ..self.row("kunde", record, action, Some(version)) };
+            rows.extend(action.get(new).map(row));
+        }
+        self.rows(step.firm, rows);
+        let [new, changed, same] = counts;
+        Expected::new(0, json!(format!("{new} neu, {changed} geändert, {same} unverändert")))
+    }
+
+    fn import_new(&mut self, step: &Step, at: usize, number: u32, name: u32) -> Name {
+        let feed = self.firms[step.firm].feed.len();
+        self.new_partner(step.firm, step.made(at as u32), Some(number), Some(name));
+        self.firms[step.firm].feed.truncate(feed);
+        step.made(at as u32)
     }
 
     fn new_partner(&mut self, firm: usize, made: Name, number: Option<u32>, name: Option<u32>) -> Expected {
@@ -89,7 +134,7 @@ impl Model {
             PartnerChange::Nothing => {}
         }
         let is_changed = before != (partner.name.clone(), partner.place.clone(), partner.status);
-        if is_changed || self.broken != Some(Broken::NothingWritesNothing) {
+        if is_changed || self.broken == Some(Broken::NothingWrites) {
             partner.version += 1;
             let (version, is_inactive) = (partner.version, partner.status == "inaktiv");
             let action = if is_inactive { "inaktiv" } else { "geaendert" };

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::goods::Moves;
+use super::goods::{Moved, Moves};
 use super::{Document, Expected, Model, Row, id, refused};
 use crate::simulation::broken::Broken;
 use crate::simulation::calendar::{date, day_time};
 use crate::simulation::money::{divided, money, quantity, sums};
-use crate::simulation::step::{Grain, Item, Name, Named, Step, WHEAT};
+use crate::simulation::step::{Goods, Grain, Item, Name, Named, Step, WHEAT};
 
 /// A goods-receipt note.
 #[derive(Debug, Clone)]
@@ -82,7 +82,7 @@ impl Model {
         self.rows(step.firm, rows);
         let mut shows = self.shown_receipt(step.firm, made);
         if let Some(delivery) = delivery {
-            shows["lagerbewegungen"] = self.shown_moves(step.firm, delivery, &moves);
+            shows["lagerbewegungen"] = self.shown_moves(step.firm, &Moved::from([(delivery, moves)]));
         }
         Expected::new(201, shows)
     }
@@ -99,6 +99,7 @@ impl Model {
             batch: Named::Foreign(lot),
             weighing: None,
             has_contract: false,
+            goods: Goods::ByTyp,
         };
         let placed = self.place(step, None, "EL", partner, &[item]).expect("a delivery with a batch");
         let sums = sums(&self.lines("EL", &placed.items), self.wrong());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Expected, Key, Order, Receipt};
+use super::{Expected, Key, Order, Pair, Receipt};
 use crate::simulation::step::{Item, Name, Step};
 
 #[derive(Debug, Clone)]
@@ -48,6 +48,8 @@ pub struct Batch {
     pub foreign: Option<u32>,
     pub best_before: Option<i64>,
     pub stock: i64,
+    /// What an import counted, where that was the last stocktaking: all of a story are of one day.
+    pub imported: Option<i64>,
     pub is_locked: bool,
     pub version: i64,
 }
@@ -82,6 +84,7 @@ pub struct Firm {
     pub weighings: BTreeMap<Name, Weighing>,
     pub receipts: BTreeMap<Name, Receipt>,
     pub orders: BTreeMap<Name, Order>,
+    pub pairs: Vec<Pair>,
     /// The stock of articles without batches.
     pub stocks: BTreeMap<Name, i64>,
     /// How many numbers of a series and a year there are.
