@@ -7,6 +7,7 @@ use super::sql;
 use crate::abrechnungsschemata::{self, Gueltig};
 use crate::belege;
 use crate::biozertifikate;
+use crate::blatt::numbers::german;
 use crate::db::columns::Json;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
@@ -121,9 +122,9 @@ pub fn rechnung(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Rechnung>>
 /// What a finding says, with its figures.
 pub fn said(befund: &Befund) -> String {
     let figures = |merkmal: &String| {
-        let wert = befund.wert.map_or_else(|| "nicht gemessen".to_owned(), |wert| wert.to_string());
+        let wert = befund.wert.map_or_else(|| "nicht gemessen".to_owned(), |wert| german(wert, 0));
         match befund.grenze {
-            Some(grenze) => format!(" ({merkmal}: {wert}, Grenze {grenze})"),
+            Some(grenze) => format!(" ({merkmal}: {wert}, Grenze {})", german(grenze, 0)),
             None => format!(" ({merkmal}: {wert})"),
         }
     };

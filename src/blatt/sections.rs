@@ -27,7 +27,7 @@ pub fn draw(blatt: &Blatt, flow: &mut Flow) -> Result<(), DrawError> {
     let behind = blatt.abschnitte.iter().position(is_positions).map_or(usize::MAX, |at| at + 1);
     for (at, abschnitt) in blatt.abschnitte.iter().enumerate() {
         let mut space = if at > 0 { SPACE } else { 0.0 };
-        if at >= behind {
+        if at >= behind && !is_table(abschnitt) {
             let group = Group::measured(blatt, at, flow)?;
             flow.need(group.least())?;
             space = group.space(flow.room());
@@ -55,7 +55,7 @@ struct Group {
 impl Group {
     fn measured(blatt: &Blatt, from: usize, flow: &mut Flow) -> Result<Group, DrawError> {
         let (mut group, most) = (Group::default(), flow.whole_page() * TOGETHER);
-        for abschnitt in blatt.abschnitte.iter().skip(from) {
+        for abschnitt in blatt.abschnitte.iter().skip(from).take_while(|abschnitt| !is_table(abschnitt)) {
             let more = flow.measured(|flow| section(blatt, abschnitt, flow))?;
             let with_it = Group { height: group.height + more, sections: group.sections + 1 };
             if with_it.least() > most {
@@ -75,6 +75,11 @@ impl Group {
         let sections = f32::from(self.sections.max(1));
         ((room - self.height) / sections).clamp(SPACE_LEAST, SPACE)
     }
+}
+
+/// A table behind the positions is an annex, which goes on by itself.
+fn is_table(abschnitt: &Abschnitt) -> bool {
+    matches!(abschnitt, Abschnitt::Tabelle(_))
 }
 
 fn section(blatt: &Blatt, abschnitt: &Abschnitt, flow: &mut Flow) -> Result<(), DrawError> {

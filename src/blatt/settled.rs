@@ -3,32 +3,31 @@
 
 use super::model::{Tabelle, Wert, Zeile};
 use super::numbers::german;
-use crate::rules::fixed::{Quantity, TooLarge};
+use crate::rules::fixed::{Money, Quantity, TooLarge};
 use crate::rules::settlement::{self, AbrechnungsPosten, Groesse, Rechnung, Wirkung};
 
 /// A note by its scheme, from the delivered weight to what is paid.
 pub fn note(ueberschrift: String, rechnung: &Rechnung) -> Tabelle {
-    let mut zeilen = vec![row("Anlieferung", Wert::Leer, Groesse::Kg(rechnung.brutto_kg))];
+    let mut zeilen = vec![left("Anlieferung", Groesse::Kg(rechnung.brutto_kg))];
     let of = |wirkung| rechnung.zeilen.iter().filter(move |zeile| zeile.wirkung == wirkung);
     zeilen.extend(of(Wirkung::Menge).map(line));
     if let Some(netto) = rechnung.netto_kg {
-        let netto = row("Abrechnungsgewicht", Wert::Leer, Groesse::Kg(netto));
-        zeilen.push(Zeile { summe: true, ..netto });
+        zeilen.push(Zeile { summe: true, ..left("Abrechnungsgewicht", Groesse::Kg(netto)) });
     }
     if let Some(grundpreis) = rechnung.grundpreis {
-        zeilen.push(row("Grundpreis", Wert::Leer, Groesse::JeTonne(grundpreis)));
+        zeilen.push(left("Grundpreis", Groesse::JeTonne(grundpreis)));
     }
     zeilen.extend(of(Wirkung::Preis).map(line));
     if let (Some(kg), Some(preis), Some(ware)) = (rechnung.netto_kg, rechnung.preis_je_t, rechnung.ware) {
         let goods = format!("Ware: {} kg × {} €/t", german(kg, 0), german(preis, 2));
-        zeilen.push(row(&goods, size(Groesse::Euro(ware)), Groesse::Euro(ware)));
+        zeilen.push(result(&goods, ware));
     }
     zeilen.extend(of(Wirkung::Kosten).map(line));
     if let Some(summe) = rechnung.summe {
-        let sum = row("Betrag netto", size(Groesse::Euro(summe)), Groesse::Euro(summe));
-        zeilen.push(Zeile { summe: true, ..sum });
+        zeilen.push(Zeile { summe: true, ..result("Betrag netto", summe) });
     }
-    let spalten = ["Zeile", "Messwert", "Satz", "Bezug", "Ergebnis", "danach"].map(str::to_owned).to_vec();
+    let spalten =
+        ["Zeile", "Messwert", "Satz", "Bezug", "Ergebnis", "danach", ""].map(str::to_owned).to_vec();
     Tabelle { ueberschrift: Some(ueberschrift), spalten, zeilen }
 }
 
@@ -48,7 +47,7 @@ pub fn together(posten: &[&AbrechnungsPosten]) -> Result<Tabelle, TooLarge> {
         }
     }
     let line = |text: &str, kg| Zeile {
-        zellen: vec![Wert::Text(text.to_owned()), size(Groesse::Kg(kg))],
+        zellen: vec![Wert::Text(text.to_owned()), Wert::Menge(kg, "kg".to_owned())],
         summe: false,
     };
     let mut zeilen = vec![line("Anlieferung", brutto)];
@@ -83,24 +82,38 @@ pub fn posten(posten: &AbrechnungsPosten) -> Tabelle {
         let of =
             teil.kontrakt.as_ref().map_or_else(|| "Rest".to_owned(), |nummer| format!("Kontrakt {nummer}"));
         let text = format!("{of}: {} kg × {} €/t", german(teil.kg, 0), german(teil.preis_je_t, 2));
-        table.zeilen.push(row(&text, size(Groesse::Euro(teil.ware)), Groesse::Euro(teil.ware)));
+        table.zeilen.push(result(&text, teil.ware));
+    }
+    if !posten.abschlaege.is_zero() {
+        table.zeilen.push(result("abzüglich Abschläge", -posten.abschlaege));
     }
     table
 }
 
-/// A row without a rate; euros are no rest.
-fn row(text: &str, ergebnis: Wert, danach: Groesse) -> Zeile {
-    let danach = if matches!(danach, Groesse::Euro(_)) { Wert::Leer } else { size(danach) };
-    Zeile {
-        zellen: vec![Wert::Text(text.to_owned()), Wert::Leer, Wert::Leer, Wert::Leer, ergebnis, danach],
-        summe: false,
-    }
+/// A row that says what is left.
+fn left(text: &str, danach: Groesse) -> Zeile {
+    let (danach, einheit) = figure(danach);
+    row(text, Wert::Leer, danach, einheit)
+}
+
+/// A row that says an amount.
+fn result(text: &str, betrag: Money) -> Zeile {
+    let (ergebnis, einheit) = figure(Groesse::Euro(betrag));
+    row(text, ergebnis, Wert::Leer, einheit)
+}
+
+fn row(text: &str, ergebnis: Wert, danach: Wert, einheit: &str) -> Zeile {
+    let none = [Wert::Leer, Wert::Leer, Wert::Leer];
+    let mut zellen = vec![Wert::Text(text.to_owned())];
+    zellen.extend(none);
+    zellen.extend([ergebnis, danach, Wert::Text(einheit.to_owned())]);
+    Zeile { zellen, summe: false }
 }
 
 fn line(zeile: &settlement::Zeile) -> Zeile {
     let mut text = zeile.text.clone();
     if let Some(hit) = &zeile.treffer {
-        let from = hit.von.map(|von| format!("{} bis ", german(von, 0))).unwrap_or_else(|| "bis ".to_owned());
+        let from = hit.von.map_or_else(|| "bis ".to_owned(), |von| format!("{} bis ", german(von, 0)));
         text.push_str(&format!(" (Zeile {from}{})", german(hit.bis, 0)));
     }
     let einheit = zeile.einheit.as_str().replace("EUR", "€");
@@ -109,22 +122,30 @@ fn line(zeile: &settlement::Zeile) -> Zeile {
         (Some(satz), None) => format!("{} {einheit}", satz.replace('.', ",").replace('-', "−")),
         (None, None) => String::new(),
     };
-    let wert = zeile.wert.map_or(Wert::Leer, |wert| Wert::Text(german(wert, 0)));
+    let bezug = match zeile.bezug {
+        Some(Groesse::Kg(kg)) => Wert::Menge(kg, "kg".to_owned()),
+        Some(Groesse::JeTonne(preis)) => Wert::Preis(preis, "t".to_owned()),
+        Some(Groesse::Euro(betrag)) => Wert::Betrag(betrag),
+        None => Wert::Leer,
+    };
+    let (ergebnis, einheit) = figure(zeile.ergebnis);
     let zellen = vec![
         Wert::Text(text),
-        wert,
+        zeile.wert.map_or(Wert::Leer, |wert| Wert::Zahl(Quantity::from_units(wert.units()))),
         Wert::Text(satz),
-        zeile.bezug.map_or(Wert::Leer, size),
-        size(zeile.ergebnis),
-        zeile.danach.map_or(Wert::Leer, size),
+        bezug,
+        ergebnis,
+        zeile.danach.map_or(Wert::Leer, |danach| figure(danach).0),
+        Wert::Text(einheit.to_owned()),
     ];
     Zeile { zellen, summe: false }
 }
 
-fn size(groesse: Groesse) -> Wert {
+/// A figure and its unit, which stands behind both of a row.
+fn figure(groesse: Groesse) -> (Wert, &'static str) {
     match groesse {
-        Groesse::Kg(kg) => Wert::Menge(kg, "kg".to_owned()),
-        Groesse::JeTonne(preis) => Wert::Preis(preis, "t".to_owned()),
-        Groesse::Euro(betrag) => Wert::Betrag(betrag),
+        Groesse::Kg(kg) => (Wert::Zahl(kg), "kg"),
+        Groesse::JeTonne(preis) => (Wert::Text(german(preis, 2)), "€/t"),
+        Groesse::Euro(betrag) => (Wert::Text(german(betrag, 2)), "€"),
     }
 }

@@ -138,7 +138,7 @@ fn settle_form(ask: &Ask, art: Abrechnungsart, scheine: &[Annahmeschein]) -> Mar
             "Es darf unter 0 enden: Der Lieferant zahlt zurück." }
         label.tick { input type="checkbox" name=(FINAL) value="ja" checked[ask.is_sent(FINAL)];
             "Gleich abschließen; dann lässt sie sich nur noch stornieren." }
-        button type="submit" name="schritt" value=(TRY) { "Vorschau" }
+        button type="submit" name="schritt" value=(TRY) { "Vorschau" } " "
     };
     form(ask, inside, "Abrechnen", false)
 }

@@ -81,6 +81,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
 }
 
 fn facts_of(schein: &Annahmeschein) -> Vec<(&'static str, String)> {
+    let by_formula = Some(schein).filter(|schein| schein.schema.is_none());
     vec![
         ("Status", schein.status.as_str().to_owned()),
         ("Lieferdatum", optional(schein.lieferdatum, |day| day.0.german())),
@@ -89,10 +90,10 @@ fn facts_of(schein: &Annahmeschein) -> Vec<(&'static str, String)> {
         ("Angeliefert (kg)", optional(schein.anliefermenge_kg, amount)),
         ("Feuchte (%)", optional(schein.feuchte_prozent, amount)),
         ("Basisfeuchte (%)", optional(schein.basisfeuchte_prozent, amount)),
-        ("Schwundfaktor", amount(schein.schwundfaktor)),
+        ("Schwundfaktor", optional(by_formula, |schein| amount(schein.schwundfaktor))),
         ("Besatz (%)", optional(schein.besatz_prozent, amount)),
         ("Basisbesatz (%)", optional(schein.basisbesatz_prozent, amount)),
-        ("Sonstige Abzüge (kg)", amount(schein.sonstige_abzuege_kg)),
+        ("Sonstige Abzüge (kg)", optional(by_formula, |schein| amount(schein.sonstige_abzuege_kg))),
         ("Netto (kg)", optional(schein.netto_menge_kg, amount)),
         ("Preis je t (EUR)", optional(schein.preis_je_t, price)),
         ("Betrag (EUR)", optional(schein.netto_betrag, number)),

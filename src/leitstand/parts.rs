@@ -414,7 +414,7 @@ pub fn settled(tabelle: &Tabelle) -> Markup {
     };
     let title = tabelle.ueberschrift.as_deref().unwrap_or_default();
     html! {
-        h3 { (title) }
+        h2 { (title) }
         div.scroll tabindex="0" role="region" aria-label=(title) { table {
             thead { tr { @for (at, head) in tabelle.spalten.iter().enumerate() { th scope="col" class=[(at > 0).then_some("n")] { (head) } } } }
             tbody { @for zeile in &tabelle.zeilen { tr {

@@ -111,7 +111,6 @@ fn abschnitte(vorlage: &Vorlage<'_>) -> Result<Vec<Abschnitt>> {
     }
     abschnitte.extend(zahlung(vorlage)?);
     abschnitte.extend(beleg.notizen.clone().map(text));
-    abschnitte.extend(abrechnung(vorlage)?);
     abschnitte.extend(nach.map(text));
     if let Some(gruss) = vorlage.firma.gruss.as_ref().filter(|_| has_prices && vorlage.storno_von.is_none()) {
         let firma = vorlage.firma.firma.as_deref().unwrap_or_default();
@@ -126,6 +125,7 @@ fn abschnitte(vorlage: &Vorlage<'_>) -> Result<Vec<Abschnitt>> {
         let lines = unterschriften.iter().map(|text| (*text).to_owned());
         abschnitte.push(Abschnitt::Unterschriften(lines.collect()));
     }
+    abschnitte.extend(abrechnung(vorlage)?);
     Ok(abschnitte)
 }
 

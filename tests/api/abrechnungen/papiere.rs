@@ -32,13 +32,13 @@ fn the_sheet_has_all_rows_of_each_lorry() {
         "Gutschrift ER-2026-00001",
         "AS-2026-00001 · vom 20.07.2026 · Weizen · Schema WEIZEN, Version 1",
         "Anlieferung 24.860 kg",
-        "besatz über 2 % 2,8 0,8 % 24.860 kg −199 kg 24.661 kg",
-        "feuchte über 14.5 % 16,2 2,21 % 24.661 kg −545 kg 24.116 kg",
+        "besatz über 2 % 2,8 0,8 % 24.860 kg −199 24.661 kg",
+        "feuchte über 14.5 % 16,2 2,21 % 24.661 kg −545 24.116 kg",
         "Abrechnungsgewicht 24.116 kg",
         "Grundpreis 210,00 €/t",
-        "Protein (Zeile 11 bis 11,9) 11,6 −6 €/t −6,00 €/t 204,00 €/t",
-        "Ware: 24.116 kg × 204,00 €/t 4.919,66",
-        "Betrag netto 4.919,66",
+        "Protein (Zeile 11 bis 11,9) 11,6 −6 €/t −6,00 204,00 €/t",
+        "Ware: 24.116 kg × 204,00 €/t 4.919,66 €",
+        "Betrag netto 4.919,66 €",
         "AS-2026-00002 · vom 20.07.2026",
         "Zusammen, 2 Anlieferungen",
         "Abrechnungsgewicht 36.256 kg",
@@ -50,7 +50,7 @@ fn the_sheet_has_all_rows_of_each_lorry() {
     drawn.is(200);
     let told = text(&drawn.bytes);
     assert!(told.contains("Abgerechnet mit ER-2026-00001: 24.116 kg."), "{told}");
-    assert!(told.contains("feuchte über 14.5 % 16,2 2,21 % 24.661 kg −545 kg 24.116 kg"), "{told}");
+    assert!(told.contains("feuchte über 14.5 % 16,2 2,21 % 24.661 kg −545 24.116 kg"), "{told}");
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_storno_and_a_later_scheme_leave_the_rows_as_they_were_printed() {
     assert_eq!(sheet(&hof, &made.body["beleg_id"]), before);
     let cancelled = hof.storno(&made);
     let counter = sheet(&hof, &cancelled.is(200)["storno_beleg_id"]);
-    assert!(counter.contains("−545 kg 24.116 kg"), "{counter}");
+    assert!(counter.contains("−545 24.116 kg"), "{counter}");
 }
 
 /// An advance, a final of nothing, one below nothing, a supplement, forty lorries: each before the judges.
