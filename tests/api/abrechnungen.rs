@@ -13,15 +13,15 @@ use crate::lager::{Mill, and};
 
 const PATH: &str = "/api/v1/abrechnungen";
 const NOTES: &str = "/api/v1/annahmescheine";
-const SCHEMES: &str = "/api/v1/abrechnungsschemata";
+pub const SCHEMES: &str = "/api/v1/abrechnungsschemata";
 
 /// A mill with a farmer of § 24, who has agreed to be credited.
-struct Hof<'s> {
-    mill: Mill<'s>,
+pub struct Hof<'s> {
+    pub mill: Mill<'s>,
 }
 
 /// Wheat by bands of protein, as examples 10, 14 to 17 and 20 settle it.
-fn wheat(more: Value) -> Value {
+pub fn wheat(more: Value) -> Value {
     let step = |nr: i64, merkmal: &str, basis: &str, satz: &str| {
         json!({"nr": nr, "code": merkmal, "text": format!("{merkmal} über {basis} %"), "wirkung": "menge",
             "regel": "faktor", "merkmal": merkmal, "richtung": "ueber", "basis": basis, "satz": satz})
@@ -36,7 +36,7 @@ fn wheat(more: Value) -> Value {
 }
 
 /// Values of example 10: lorry A.
-const A: &str = "besatz=2.80 feuchte=16.2 protein=11.6";
+pub const A: &str = "besatz=2.80 feuchte=16.2 protein=11.6";
 /// And lorry B.
 const B: &str = "besatz=1.10 feuchte=13.9 protein=13.3";
 
@@ -49,7 +49,7 @@ fn werte(text: &str) -> Value {
 }
 
 impl<'s> Hof<'s> {
-    fn of(server: &'s Server) -> Hof<'s> {
+    pub fn of(server: &'s Server) -> Hof<'s> {
         Hof::named(server, "Mühle")
     }
 
@@ -68,18 +68,18 @@ impl<'s> Hof<'s> {
         hof
     }
 
-    fn post(&self, path: &str, body: Value) -> Answer {
+    pub fn post(&self, path: &str, body: Value) -> Answer {
         self.mill.client.post(path, body)
     }
 
     /// A note of Hof on wheat, without an EL unless it is asked for.
-    fn note(&self, kg: i64, of: &str, more: Value) -> String {
+    pub fn note(&self, kg: i64, of: &str, more: Value) -> String {
         let body = json!({"kundennummer": "Hof", "artikelnr": "W", "anliefermenge_kg": kg, "werte": werte(of),
             "fremde_charge_nr": "C1", "preis_je_t": 210, "lieferdatum": "2026-07-20"});
         self.post(NOTES, and(body, more)).id()
     }
 
-    fn with_el(&self, kg: i64, of: &str, more: Value) -> String {
+    pub fn with_el(&self, kg: i64, of: &str, more: Value) -> String {
         self.note(kg, of, and(json!({"el_erzeugen": true}), more))
     }
 

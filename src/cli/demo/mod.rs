@@ -47,6 +47,7 @@ const FILES: &[(&str, &str)] = &[
     ("kunden", include_str!("kunden.csv")),
     ("chargen", include_str!("chargen.csv")),
     ("kontrakte", include_str!("kontrakte.json")),
+    ("abrechnungsschemata", include_str!("abrechnungsschemata.json")),
     ("rezepturen", include_str!("rezepturen.json")),
     ("barverkaeufe", include_str!("barverkaeufe.csv")),
 ];
@@ -164,7 +165,30 @@ impl Client<'_> {
         self.post("belege", offer)?;
         let still_on_the_scale =
             json!({"waage_id": 1, "gewicht_erst_kg": 14_560, "partner_id": mill, "kennzeichen": "OPR-MD 5"});
-        self.post("wiegungen", still_on_the_scale).map(drop)
+        self.post("wiegungen", still_on_the_scale)?;
+        self.harvest()
+    }
+
+    /// Two farmers bring wheat that is settled by a scheme: one has an advance, a lorry of the other waits for a person.
+    fn harvest(&self) -> Outcome {
+        let lorries = [
+            ("L-2001", 24_860, "C-24", ["2.80", "16.2", "11.6", "280"]),
+            ("L-2001", 12_140, "C-24", ["1.10", "13.9", "13.3", "310"]),
+            ("L-2003", 18_460, "DR-1", ["1.40", "15.1", "12.4", "262"]),
+            ("L-2003", 21_300, "DR-1", ["2.30", "14.8", "12.1", "232"]),
+        ];
+        let mut notes = Vec::new();
+        for (farmer, kg, batch, values) in lorries {
+            let codes = ["besatz", "feuchte", "protein", "fallzahl"].into_iter().zip(values);
+            let values: Vec<Value> =
+                codes.map(|(merkmal, wert)| json!({"merkmal": merkmal, "wert": wert})).collect();
+            let note = json!({"kundennummer": farmer, "artikelnr": "1003", "anliefermenge_kg": kg,
+                "preis_je_t": 210, "werte": values, "fremde_charge_nr": batch, "herkunftsland": "DE"});
+            notes.push(self.post("annahmescheine", note)?["id"].clone());
+        }
+        let advance = json!({"art": "abschlag", "annahmeschein_ids": [notes[0]], "abschlag": {"prozent": 60},
+            "abschliessen": true});
+        self.post("abrechnungen", advance).map(drop)
     }
 
     /// A lorry with wheat, which the farm invoices, and one with rye; the batch of the wheat.

@@ -89,3 +89,30 @@ fn nothing_alters_what_was_settled() {
         assert!(writer.execute(statement, []).is_err(), "{statement}");
     }
 }
+
+#[test]
+fn the_command_line_shows_and_makes_the_same_settlement() {
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::with_scheme(&server, json!({}));
+    let note = hof.with_el(24_860, A, json!({}));
+    let cli = |command: &str, more: &[&str]| {
+        let fixed = ["abrechnung", command, "--tenant", "Mühle", "--partner", "Hof"];
+        let output = server.cli(&[&fixed[..], more].concat());
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let (code, told, _) = cli("vorschau", &[]);
+    let expected = "Weizen: 24,116 t × 204,00 = 4.919,66 EUR\nnetto 4.919,66 EUR, Umsatzsteuer 383,73 EUR, zusammen 5.303,39 EUR\n";
+    assert_eq!((code, told.as_str()), (Some(0), expected));
+    assert_eq!(hof.state(&note), "offen");
+    let (code, _, errors) = cli("anlegen", &["--art", "abschlag"]);
+    assert!(code == Some(1) && errors.contains("abschlag"), "{errors}");
+    let (code, number, _) = cli("anlegen", &["--art", "abschlag", "--prozent", "50,5", "--abschliessen"]);
+    assert_eq!((code, number.as_str()), (Some(0), "ER-2026-00001\n"));
+    let (code, made, errors) = cli("anlegen", &["--abschliessen", "--json"]);
+    let made: Value = serde_json::from_str(&made).unwrap_or_else(|_| panic!("{errors}"));
+    assert_eq!((code, &made["summe_netto"]), (Some(0), &json!("2435.23")));
+    assert_eq!(hof.state(&note), "abgerechnet");
+    let (code, _, errors) = cli("vorschau", &[]);
+    assert!(code == Some(1) && errors.contains("nichts abzurechnen"), "{errors}");
+}

@@ -77,6 +77,14 @@ const KEPT: &[Kept] = &[
     Kept { table: "beleg_pdf", rows: FINAL, free: &[], grows: true },
     Kept { table: "anhang", rows: FINAL, free: &[], grows: true },
     Kept { table: "lagerbewegung", rows: FINAL, free: &[], grows: true },
+    Kept { table: "abrechnung", rows: FINAL, free: &[], grows: true },
+    Kept {
+        table: "abrechnung_annahme",
+        rows: "(tenant_id, abrechnung_id) in (select a.tenant_id, a.id from abrechnung a
+            join temp.final f on f.tenant_id = a.tenant_id and f.id = a.beleg_id)",
+        free: &[],
+        grows: true,
+    },
     Kept { table: "firma", rows: "true", free: &[], grows: true },
 ];
 

@@ -61,6 +61,12 @@ impl Scene {
         }
         let read = json!({"datei_base64": STANDARD.encode(INVOICE), "anlegen": true});
         finals.insert(0, finalised(&client, "/api/v1/belege/einlesen", &read));
+        let note = json!({"partner_id": kunde, "artikel_id": own.ids["artikel"], "anliefermenge_kg": 500,
+            "preis_je_t": 100, "fremde_charge_nr": "S"});
+        let note = done(client.post("/api/v1/annahmescheine", &note))["id"].clone();
+        let settlement = json!({"art": "end", "annahmeschein_ids": [note], "abschliessen": true});
+        let settled = done(client.post("/api/v1/abrechnungen", &settlement));
+        finals.insert(1, settled["beleg_id"].as_str().unwrap().to_owned());
         let last = finals.last().unwrap();
         done(client.post(&format!("/api/v1/belege/{last}/storno"), &json!({"grund": "x"})));
         server.signal("TERM");
