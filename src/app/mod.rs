@@ -16,11 +16,19 @@ pub mod vergessen;
 
 pub use interface::{document, openapi_text, routes};
 
+use crate::db::tx::Tx;
+use crate::failure::Result;
 use crate::import::Import;
+use crate::import::suspicions::Known;
 use crate::{
     abrechnungsschemata, annahmescheine, artikel, biozertifikate, chargen, kasse, kontrakte, kunden,
     produktion, steuersaetze, vertriebler,
 };
+
+/// What is meant in a file for a company, because it has that already.
+pub fn known(tx: &Tx<'_>) -> Result<Known> {
+    Ok(Known { rates: steuersaetze::rates(tx)?, units: artikel::units(tx)? })
+}
 
 /// Every kind of import, in the order in which a new company needs them.
 pub fn imports() -> impl Iterator<Item = &'static Import> {

@@ -15,7 +15,7 @@ use model::{ArtikelAngelegt, ArtikelBestand, ArtikelChange, ArtikelGeaendert, Ar
 pub use put_back::put_back;
 pub use sql::{
     Auswahl, VERLAUF, find, find_by_artikelnummer, find_by_ean, find_by_number, gruppen_satz, list,
-    list_gruppen, list_in_stock, stock, tiers,
+    list_gruppen, list_in_stock, stock, tiers, units,
 };
 
 use std::sync::Arc;

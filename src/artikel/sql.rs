@@ -1,5 +1,6 @@
 //! Statements on articles and their groups.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rusqlite::types::ToSql;
@@ -163,6 +164,13 @@ pub fn tiers(tx: &Tx<'_>, artikel: Uuid) -> Result<Arc<Vec<Tier>>> {
     let tier = |row: &Row<'_>| Ok(Tier { ab_menge: row.get(0)?, preis: row.get(1)? });
     let read = || tx.all(statement, named_params! {":artikel": artikel}, tier);
     tx.cached("tiers", artikel.as_bytes(), read)
+}
+
+/// The units of all articles, in lower case.
+pub fn units(tx: &Tx<'_>) -> Result<BTreeSet<String>> {
+    let statement = "select distinct einheit from artikel where tenant_id = :tenant and einheit is not null";
+    let units = tx.all(statement, &[], |row| row.get::<_, String>(0))?;
+    Ok(units.iter().map(|unit| case_key(unit)).collect())
 }
 
 pub fn gruppen_satz(tx: &Tx<'_>, gruppe: i64) -> Result<Option<Percent>> {

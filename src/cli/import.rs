@@ -17,7 +17,7 @@ use rueckgaengig::TakeBack;
 use super::database::{find_tenant, now, open};
 use super::terminal::{Outcome, Terminal};
 use crate::app::description::vorlagen::columns;
-use crate::app::imports;
+use crate::app::{imports, known};
 use crate::config::Config;
 use crate::db::tx::Tx;
 use crate::http::wire::Decimal;
@@ -28,7 +28,6 @@ use crate::import::parts::{Counts, NOTHING_STORED, store_group};
 use crate::import::room::COMMAND_TABLE_BYTES_MAX;
 use crate::import::suspicions;
 use crate::rules::error::HintCode;
-use crate::steuersaetze;
 
 #[derive(clap::Args)]
 #[command(
@@ -129,8 +128,8 @@ fn store_table(
     refuse_interrupted().map_err(|complaint| in_file(&complaint))?;
     let mut connection = open(config)?;
     let tenant = find_tenant(&connection, &source.tenant)?.id;
-    let rates = steuersaetze::rates(&Tx::new(&connection, tenant, now()))?;
-    if let Some(text) = suspicions::find(kind, &rows, &rates).text() {
+    let known = known(&Tx::new(&connection, tenant, now()))?;
+    if let Some(text) = suspicions::find(kind, &rows, known).text() {
         let doubtful = format!("{}: das ist vermutlich nicht gemeint:\n{text}", source.file.display());
         if !arguments.accept_warnings && !source.dry_run {
             return Err(format!(

@@ -1,6 +1,8 @@
 //! What is no mistake and hardly meant: sums, hidden rows, other sheets, and values that nobody has (D22). It is named before
 //! anything is stored, and only stored where somebody says so.
 
+use std::collections::BTreeSet;
+
 use super::Import;
 use super::check::{Mistake, MistakePlace, Mistakes};
 use super::file::Rows;
@@ -9,7 +11,7 @@ use crate::http::json::Json;
 use crate::http::wire::FromJson;
 use crate::rules::error::Hints;
 use crate::rules::fixed::Percent;
-use crate::rules::text::{folded_key, shown};
+use crate::rules::text::{case_key, folded_key, shown};
 use crate::rules::unit::unece_code;
 
 /// Words with which a row of sums begins, as [`folded_key`] has them.
@@ -21,8 +23,16 @@ const PRICES: &[&str] = &["preis", "ep_netto", "eingang_ep", "preis_je_t"];
 
 const UNITS: &[&str] = &["einheit", "gesamtmenge_einheit"];
 
-/// What is suspicious in the rows of a file; `rates` are those that the company has at any time.
-pub fn find(kind: &Import, rows: &Rows, rates: &[Percent]) -> Mistakes {
+/// What a company has, so that it is meant.
+pub struct Known {
+    /// The tax rates at any time.
+    pub rates: Vec<Percent>,
+    /// The units of its articles, in lower case.
+    pub units: BTreeSet<String>,
+}
+
+/// What is suspicious in the rows of a file that is for a company. A unit is named once, where it first stands.
+pub fn find(kind: &Import, rows: &Rows, mut known: Known) -> Mistakes {
     let mut found = Mistakes::default();
     for sheet in &rows.aside.others {
         let message = "Dieses Blatt wird nicht gelesen. Bitte das Blatt nennen, das gemeint ist.".to_owned();
@@ -44,7 +54,7 @@ pub fn find(kind: &Import, rows: &Rows, rates: &[Percent]) -> Mistakes {
             found.add(Mistake::of_cell(rows, at, Some(cell.1), message));
         }
         for cell in cells {
-            if let Some(message) = odd(kind, rows, rates, cell) {
+            if let Some(message) = odd(kind, rows, &mut known, cell) {
                 found.add(Mistake::of_cell(rows, at, Some(cell), message));
             }
         }
@@ -82,7 +92,7 @@ fn repeats_header(rows: &Rows, cells: &[Cell<'_>]) -> bool {
 }
 
 /// Why a value is one that nobody has.
-fn odd(kind: &Import, rows: &Rows, rates: &[Percent], (field, cell): &Cell<'_>) -> Option<String> {
+fn odd(kind: &Import, rows: &Rows, known: &mut Known, (field, cell): &Cell<'_>) -> Option<String> {
     let text = match cell {
         Json::String(text) => text.trim(),
         Json::Number(digits) => digits,
@@ -96,13 +106,15 @@ fn odd(kind: &Import, rows: &Rows, rates: &[Percent], (field, cell): &Cell<'_>) 
     }
     if field == "mwst_satz" {
         let rate = Percent::from_json(cell, &mut rows.at(&mut Hints::default())).ok()?;
-        return (!rates.contains(&rate))
+        return (!known.rates.contains(&rate))
             .then(|| "Diesen Steuersatz gibt es in der Steuertabelle der Firma nicht.".to_owned());
     }
     // What is measured has units of its own, such as kg/hl.
-    let is_odd_unit =
-        kind.kind != "merkmale" && UNITS.contains(&field.as_ref()) && unece_code(text).is_none();
+    let is_unit = kind.kind != "merkmale" && UNITS.contains(&field.as_ref());
+    let is_odd_unit = is_unit && unece_code(text).is_none() && known.units.insert(case_key(text));
     is_odd_unit.then(|| {
-        "Diese Einheit ist nicht bekannt; bekannt sind zum Beispiel kg, dt, t, Stk, Sack.".to_owned()
+        "Diese Einheit ist nicht bekannt, und kein Artikel hat sie; bekannt sind zum Beispiel kg, dt, t, Stk, Sack. Weitere \
+         Zeilen mit ihr werden nicht genannt."
+            .to_owned()
     })
 }

@@ -13,6 +13,7 @@ use super::page::House;
 use super::parts::{facts, number, or_blank, table};
 use super::uploads::{Upload, named};
 use crate::app::description::vorlagen::columns;
+use crate::app::known;
 use crate::db::batch::{Batch, Ended};
 use crate::db::feed;
 use crate::db::readers::Lane;
@@ -32,7 +33,6 @@ use crate::import::{self, Groups, Upserted, suspicions};
 use crate::rules::day::Instant;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::text::shown;
-use crate::steuersaetze;
 
 /// Rows that are shown before a file is imported, besides those with a mistake.
 const ROWS_SHOWN_MAX: usize = 20;
@@ -62,10 +62,10 @@ fn checked(upload: &Upload, house: &House, job: &Job) -> std::result::Result<Che
     job.set_step("Die Zeilen werden geprüft.", 0);
     let mistakes =
         look::judge(kind, &mut rows, upload.decimal, say).map_err(|complaint| not_read(&complaint))?;
-    let rates = |connection: &Connection| steuersaetze::rates(&Tx::new(connection, upload.firma, upload.at));
-    let rates =
-        house.gate.readers.read(Lane::Fast, rates).map_err(|failure| failed(&failure, NOTHING_STORED))?;
-    let suspicions = suspicions::find(kind, &rows, &rates);
+    let known = |connection: &Connection| known(&Tx::new(connection, upload.firma, upload.at));
+    let known =
+        house.gate.readers.read(Lane::Fast, known).map_err(|failure| failed(&failure, NOTHING_STORED))?;
+    let suspicions = suspicions::find(kind, &rows, known);
     Ok(Checked { rows, notes, mistakes, suspicions })
 }
 

@@ -19,7 +19,7 @@
     }
   }
 
-  async function compute() {
+  async function compute(isAgain = false) {
     const sent = said();
     try {
       const answer = await fetch(location.href, {
@@ -32,6 +32,8 @@
       // Whoever typed on meanwhile is asked about again.
       if (said() !== sent) return;
       page.querySelectorAll("fieldset.row, .head [data-rechnet-teil], #summe").forEach(replace);
+      // Of what was only found by then, it is not yet said what it comes to.
+      if (!isAgain && said() !== sent) await compute(true);
     } catch {
       // The button does it.
     }
@@ -39,11 +41,11 @@
 
   form.addEventListener("focusout", ({ target }) => {
     const meant = form.elements[`${target.name}_text`];
-    if (meant?.dataset.typed === target.value) target.value = meant.value;
+    if (meant && meant.dataset.typed === target.value) target.value = meant.value;
   });
   form.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(compute, 400);
+    timer = setTimeout(() => compute(), 400);
   });
   // What follows from another document stands there already.
   if (form.elements.partner.value) compute();

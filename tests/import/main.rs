@@ -142,3 +142,28 @@ fn what_a_file_was_taken_for_is_said() {
         assert!(missing.is_empty() && wrong.is_empty(), "{text}: {missing:?} {wrong:?} in\n{stderr}");
     }
 }
+
+#[test]
+fn a_unit_is_asked_about_once() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let (database, file) = (folder.path().join("partnerd.db"), folder.path().join("data.csv"));
+    let import = |firma: &str, rows: &str, more: &[&str]| {
+        std::fs::write(&file, format!("artikelnummer;bezeichnung;einheit\n{rows}")).unwrap();
+        let arguments = ["import", "artikel", file.to_str().unwrap(), "--tenant", firma];
+        let output = run(&database, &[&arguments, more].concat());
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    for firma in ["Mühle", "Hof"] {
+        assert!(run(&database, &["tenant", "create", firma]).status.success());
+    }
+    let many: String = (0..200).map(|at| format!("{at};A;Gebinde\n")).collect();
+    let (code, said) = import("Mühle", &format!("{many}Summe;200 Artikel;\n"), &[]);
+    assert_eq!((code, said.matches("\"Gebinde\"").count()), (Some(1), 1), "{said}");
+    assert!(said.contains("Zeile 2, Spalte einheit") && said.contains("Zeile 202"), "{said}");
+    assert_eq!(import("Mühle", &many, &["--accept-warnings"]).0, Some(0));
+    // The company has it now; another has not.
+    assert_eq!(import("Mühle", "neu;A;gebinde\n", &[]).0, Some(0));
+    assert_eq!(import("Hof", "neu;A;gebinde\n", &[]).0, Some(1));
+    let (code, said) = import("Mühle", "neu;A;Schaufel\n", &[]);
+    assert!(code == Some(1) && said.contains("\"Schaufel\""), "{said}");
+}
