@@ -105,6 +105,7 @@ impl Note {
             artikel_id: Some(self.posten.artikel_id),
             einheit: Some("t".to_owned()),
             mwst_satz: self.posten.mwst_satz,
+            bezeichnung: self.posten.artikel_bezeichnung.clone(),
             bezeichnung2: Some(self.named()),
             bezug_beleg_id: el,
             wiegung_id: schein.wiegung_id,
