@@ -24,6 +24,7 @@ static CHAPTERS: LazyLock<Vec<Chapter>> = LazyLock::new(|| {
         "daten-uebernehmen",
         "datenschutz",
         "e-rechnung",
+        "ernte",
         "erste-firma",
         "installieren",
         "leitstand",

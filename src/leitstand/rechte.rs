@@ -34,15 +34,15 @@ fn scope(scope: Scope) -> &'static str {
         Scope::DokumenteWrite => "Dateien an Partner und Artikel anhängen",
         Scope::KasseRead => "Kassenbons lesen",
         Scope::RohwarenRead => "Annahmescheine lesen",
-        Scope::RohwarenWrite => "Annahmescheine anlegen und stornieren",
+        Scope::RohwarenWrite => "Annahmescheine anlegen, nachmessen, freigeben und stornieren",
         Scope::KontrakteRead => "Kontrakte lesen",
         Scope::KontrakteWrite => "Kontrakte anlegen und ändern",
         Scope::ProduktionRead => "Produktionsaufträge lesen",
         Scope::ProduktionWrite => "Produktionsaufträge anlegen und weiterführen",
         Scope::WaageRead => "Wiegungen lesen",
         Scope::WaageWrite => "Wiegungen anlegen, abschließen und stornieren",
-        Scope::AbrechnungRead => "Abrechnungsschemata lesen, probeweise rechnen",
-        Scope::AbrechnungWrite => "Abrechnungsschemata anlegen und ändern",
+        Scope::AbrechnungRead => "Abrechnungen und ihre Schemata lesen, probeweise rechnen",
+        Scope::AbrechnungWrite => "Annahmescheine abrechnen, Schemata anlegen und ändern",
     }
 }
 
