@@ -1868,7 +1868,8 @@ create table abrechnung_annahme (
   netto_kg         integer not null,
   kontrakt_id      blob,
   kontrakt_kg      integer not null default 0, -- at the price of the contract
-  mwst_satz        integer,                    -- of its lieferdatum (D7); null: no tax
+  mwst_satz        integer not null,           -- of its lieferdatum (D7)
+  steuer_kategorie text not null,              -- why it is that one
   betrag           integer not null,           -- net, before advances
   inhalt           text not null,              -- JSON: abrechnungen::model::AbrechnungsPosten
   primary key (tenant_id, abrechnung_id, annahmeschein_id),

@@ -14,7 +14,7 @@ use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::receipt::tonnes;
 use crate::rules::settlement::{AbrechnungsTeil, Abrechnungsart, Groesse, Wirkung};
-use crate::rules::tax::share;
+use crate::rules::tax::{Steuerkategorie, share};
 
 /// Items of a document, at most (D18).
 pub const POSITIONEN_MAX: usize = 1_000;
@@ -104,7 +104,8 @@ impl Note {
             menge: Some(tonnes(kg)),
             artikel_id: Some(self.posten.artikel_id),
             einheit: Some("t".to_owned()),
-            mwst_satz: self.posten.mwst_satz,
+            mwst_satz: Some(self.posten.mwst_satz),
+            steuer_kategorie: Some(self.posten.steuer_kategorie),
             bezeichnung: self.posten.artikel_bezeichnung.clone(),
             bezeichnung2: Some(self.named()),
             bezug_beleg_id: el,
@@ -146,7 +147,10 @@ impl Note {
 
     /// An amount without goods, at the rate of the goods.
     fn amount(&self, betrag: Money) -> NewItem {
-        NewItem { bezeichnung2: Some(self.named()), ..amount(betrag, self.posten.mwst_satz) }
+        NewItem {
+            bezeichnung2: Some(self.named()),
+            ..amount(betrag, self.posten.mwst_satz, self.posten.steuer_kategorie)
+        }
     }
 
     fn advance(&self) -> NewItem {
@@ -172,11 +176,12 @@ impl Note {
 /// Longest text of an ordinary field (D18).
 const TEXT_MAX: usize = 255;
 
-fn amount(betrag: Money, mwst_satz: Option<Percent>) -> NewItem {
+fn amount(betrag: Money, satz: Percent, kategorie: Steuerkategorie) -> NewItem {
     NewItem {
         menge: Some(Quantity::whole(1)),
         ep_netto: Some(Price::from_units(betrag.units() * CENT)),
-        mwst_satz,
+        mwst_satz: Some(satz),
+        steuer_kategorie: Some(kategorie),
         ..NewItem::default()
     }
 }
@@ -184,20 +189,23 @@ fn amount(betrag: Money, mwst_satz: Option<Percent>) -> NewItem {
 /// Millionths in a cent.
 const CENT: i64 = 10_000;
 
-/// What is taken off for advances: one item for each and each rate.
+/// An advance and a tax: what is taken off for them is one item.
+type Abzug<'a> = (Day, &'a str, Uuid, Percent, Steuerkategorie);
+
+/// What is taken off for advances.
 fn deducted(notes: &[Note]) -> Result<Vec<NewItem>> {
-    let mut sums: BTreeMap<(Day, &str, Uuid, Option<Percent>), Money> = BTreeMap::new();
+    let mut sums: BTreeMap<Abzug<'_>, Money> = BTreeMap::new();
     for abschlag in notes.iter().flat_map(|note| &note.abschlaege) {
-        let Abschlag { beleg_id, beleg_nummer, beleg_datum, betrag, mwst_satz } = abschlag;
-        let sum = sums.entry((*beleg_datum, beleg_nummer, *beleg_id, *mwst_satz)).or_default();
+        let Abschlag { beleg_id, beleg_nummer, beleg_datum, betrag, mwst_satz, steuer_kategorie } = abschlag;
+        let abzug = (*beleg_datum, beleg_nummer.as_str(), *beleg_id, *mwst_satz, *steuer_kategorie);
+        let sum = sums.entry(abzug).or_default();
         *sum = sum.plus(*betrag)?;
     }
-    let item = |((datum, nummer, beleg, satz), sum): ((Day, &str, Uuid, Option<Percent>), Money)| {
-        let text = format!("abzüglich Abschlag {nummer} vom {}", datum.german());
-        let steuer = share(sum, satz.unwrap_or_default());
-        let details = format!("netto {}, USt {}", german(sum, 2), german(steuer, 2));
-        let bezug_beleg_id = Some(beleg);
-        NewItem { bezeichnung: Some(text), bezeichnung2: Some(details), bezug_beleg_id, ..amount(-sum, satz) }
+    let item = |((datum, nummer, beleg, satz, kategorie), sum): (Abzug<'_>, Money)| NewItem {
+        bezeichnung: Some(format!("abzüglich Abschlag {nummer} vom {}", datum.german())),
+        bezeichnung2: Some(format!("netto {}, USt {}", german(sum, 2), german(share(sum, satz), 2))),
+        bezug_beleg_id: Some(beleg),
+        ..amount(-sum, satz, kategorie)
     };
     Ok(sums.into_iter().map(item).collect())
 }

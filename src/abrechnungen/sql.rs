@@ -17,6 +17,7 @@ use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::fixed::{Money, Percent, Quantity};
 use crate::rules::settlement::{AbrechnungsPosten, Abrechnungsart};
+use crate::rules::tax::Steuerkategorie;
 
 const LIST: ListSql<'_> = ListSql {
     columns: Abrechnung::COLUMNS,
@@ -93,7 +94,8 @@ record! {
         beleg_nummer: String = "b.beleg_nummer",
         beleg_datum: Day = "b.beleg_datum",
         betrag: Money,
-        mwst_satz: Option<Percent>,
+        mwst_satz: Percent,
+        steuer_kategorie: Steuerkategorie,
     }
 }
 
@@ -188,6 +190,7 @@ pub fn insert(tx: &WriteTx<'_>, neu: &Neu<'_>, notes: &[Note], firsts: &[i64]) -
             ":kontrakt_id": note.schein.kontrakt_id.filter(|_| !note.kontrakt_kg.is_zero()),
             ":kontrakt_kg": note.kontrakt_kg,
             ":mwst_satz": note.posten.mwst_satz,
+            ":steuer_kategorie": note.posten.steuer_kategorie,
             ":betrag": note.posten.betrag,
             ":inhalt": inhalt,
         };

@@ -57,7 +57,7 @@ pub use pdf::{outgoing, outgoing_xml};
 pub use sql::{AMOUNTS_LOOKED_AT_MAX, Auswahl, RETENTION, find_by_external_ref, list, note_receipts};
 pub use tagesende::{Behind, finalise_past_days, waiting};
 pub use verlauf::{Verlaufsschritt, steps};
-pub use wareneingang::{Geliefert, bill, delivered, is_live, rate_of_delivery, receive};
+pub use wareneingang::{Geliefert, bill, delivered, is_live, receive, tax_of_delivery};
 
 use crate::anhaenge::{self, Anhang};
 use crate::http::param::{Param, ParamKind};

@@ -15,6 +15,7 @@ use crate::rules::day::{Day, DayTime};
 use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::error::Hints;
 use crate::rules::fixed::{Percent, Quantity};
+use crate::rules::tax::Steuerkategorie;
 use crate::rules::unit::Conversion;
 use crate::rules::verweis::Verweis;
 use crate::{steuersaetze, tenants};
@@ -66,12 +67,20 @@ pub fn delivered(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Geliefert>> {
     Ok(Some(Geliefert { kg, is_met: open != moved }))
 }
 
-/// The rate of goods that a partner delivered on a day, in a Gutschrift to him (D7); none where no tax is due.
-pub fn rate_of_delivery(tx: &Tx<'_>, kunde: &Kunde, artikel: Uuid, day: Day) -> Result<Option<Percent>> {
+/// The tax of goods that a partner delivered on a day, in a Gutschrift to him (D7): its rate, and why it is that one.
+pub fn tax_of_delivery(
+    tx: &Tx<'_>,
+    kunde: &Kunde,
+    artikel: Uuid,
+    day: Day,
+) -> Result<(Percent, Steuerkategorie)> {
     let (einstellungen, saetze) = (tenants::load(tx)?, steuersaetze::all(tx)?);
     let beleg = Beleg { beleg_typ: BelegTyp::Er, beleg_datum: DayTime(day), ..Beleg::default() };
     let context = Context::of(&beleg, kunde, &einstellungen, &saetze);
-    steuer::on_day(tx, &context, &*artikel::must_have(tx, artikel)?, day)
+    let artikel = artikel::must_have(tx, artikel)?;
+    let item = NewItem::default();
+    let tax = steuer::of_item(tx, &context, &item, Some(&artikel), None, &mut Hints::default())?;
+    Ok((tax.satz, tax.kategorie))
 }
 
 /// Makes a Gutschrift to a supplier; `with` stores what it settles before it becomes final.

@@ -8,6 +8,7 @@ use super::compute::Rechnung;
 use super::values::Messwert;
 use crate::rules::day::Day;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
+use crate::rules::tax::Steuerkategorie;
 
 /// A note in a settlement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -26,8 +27,9 @@ pub struct AbrechnungsPosten {
     /// The values that it was computed with: of a partie their mean.
     pub werte: Vec<Messwert>,
     pub ist_mittel: bool,
-    /// null: no tax.
-    pub mwst_satz: Option<Percent>,
+    /// Of its lieferdatum (D7), and why it is that one.
+    pub mwst_satz: Percent,
+    pub steuer_kategorie: Steuerkategorie,
     /// What is paid for, by price: a note that crosses the quantity of a contract has two parts.
     pub teile: Vec<AbrechnungsTeil>,
     /// Quantities and costs of the note, and the price rows of its first part.
