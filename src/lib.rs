@@ -83,7 +83,6 @@ pub mod biozertifikate;
 
 pub mod kontrakte;
 
-pub mod abrechnungen;
 pub mod abrechnungsschemata;
 
 pub mod chargen;
@@ -97,6 +96,8 @@ pub mod kasse;
 pub mod belege;
 
 pub mod annahmescheine;
+
+pub mod abrechnungen;
 
 pub mod versand;
 

@@ -361,6 +361,17 @@ const NUMBERS: &str = "its checks compare its numbers with the series that gave 
 
 /// Who reads tables of another slice in statements of its own, and why it does not ask that slice.
 const READS: &[(&str, &str, &str)] = &[
+    (
+        "abrechnungen",
+        "beleg kontrakt kunde",
+        "a settlement is shown with the number, state and sums of its document, a page in one statement",
+    ),
+    (
+        "abrechnungen",
+        "annahmeschein annahme_analyse",
+        "what was paid on a contract counts the live settlement of each note, and a list says which notes were analysed \
+      again, each in one statement",
+    ),
     ("abrechnungsschemata", "artikel", NAMES),
     ("aenderungen", "aenderung", "proves what db wrote"),
     ("anhaenge", "nachweis", "finds what has no evidence, in one statement"),
@@ -369,11 +380,21 @@ const READS: &[(&str, &str, &str)] = &[
         "annahmeschein_stand",
         "its check compares the states of notes with what belege brings about",
     ),
-    ("annahmescheine", "artikel kunde", NAMES),
+    ("annahmescheine", "abrechnungsschema artikel kunde", NAMES),
+    (
+        "annahmescheine",
+        "abrechnung abrechnung_annahme",
+        "a note shows its live settlement and what was paid by it; abrechnungen stands below it",
+    ),
     ("annahmescheine", "beleg beleg_position", "a note shows the document that it made, and its batch"),
     ("annahmescheine", "nummernkreis", NUMBERS),
     ("app", "installation", "whether a file is a database of ours, before anything of it is used"),
     ("artikel", "artikel_bestand", "an article is shown with its stock; chargen stands below it"),
+    (
+        "belege",
+        "abrechnung abrechnung_annahme",
+        "whether a document is a settlement, which one builds on it, and the notes that follow it; abrechnungen stands below it",
+    ),
     ("belege", "artikel kunde", NAMES),
     ("belege", "charge lagerbewegung", "what a document has moved is found by way of its positions"),
     ("belege", "firma", "the checksum of a document covers the company as it was, in one statement"),

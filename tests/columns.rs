@@ -12,6 +12,8 @@ use rusqlite::Connection;
 const BESIDE: &[(&str, &str, &str)] = &[
     ("anhang", "artikel_id beleg_id kunde_id", "whose it is, of which the struct says nothing"),
     ("anhang", "inhalt sha256", "a new one comes with its content; it is read as base64 and as hex"),
+    ("annahme_analyse", "annahmeschein_id", "whose it is, of which the struct says nothing"),
+    ("annahmeschein", "abrechnung_id", "written with its final settlement"),
     ("annahmeschein", "anfrage_sha256", "what a repeated request is compared with"),
     ("annahmeschein", "storno_grund", "written by the storno alone"),
     (

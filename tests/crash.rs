@@ -146,6 +146,61 @@ fn what_was_answered_outlives_kill_9() {
     folder.result(&["check"]);
 }
 
+/// Notes come in, every second with its delivery, and each is settled, until the server is gone.
+fn settle(client: &Client, mark: &str, settled: &Sender<Value>) {
+    for at in 0..100 {
+        let note = json!({"kunden_id": 1, "artikelnr": "W", "anliefermenge_kg": 1_000 + at, "preis_je_t": 200,
+            "fremde_charge_nr": format!("{mark}-{at}"), "el_erzeugen": at % 2 == 0});
+        let Ok(note) = client.send("POST", "/api/v1/annahmescheine", Some(&note)) else { return };
+        let end = json!({"art": "end", "annahmeschein_ids": [note.body["id"]], "abschliessen": true});
+        let Ok(answer) = client.send("POST", "/api/v1/abrechnungen", Some(&end)) else { return };
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        settled.send(answer.body["id"].clone()).unwrap();
+    }
+}
+
+/// Notes and settlements of which one is there without the other.
+const HALVES: &str =
+    "select (select count(*) from annahmeschein s where (s.status = 'abgerechnet') <> exists (
+      select 1 from abrechnung a join beleg b on b.tenant_id = a.tenant_id and b.id = a.beleg_id
+      where a.tenant_id = s.tenant_id and a.id = s.abrechnung_id and b.status = 'abgeschlossen'))
+    + (select count(*) from abrechnung a where not exists (select 1 from abrechnung_annahme x
+      where x.tenant_id = a.tenant_id and x.abrechnung_id = a.id))
+    + (select count(*) from beleg b where b.beleg_typ = 'ER' and not exists (select 1 from abrechnung a
+      where a.tenant_id = b.tenant_id and a.beleg_id = b.id))";
+
+#[test]
+fn no_note_is_settled_without_its_gutschrift() {
+    let folder = Folder::new();
+    let key = mill(&folder);
+    let mut answered: Vec<Value> = Vec::new();
+    for round in 0..3 {
+        let mut server = folder.serve(&[]);
+        let (sender, settled) = channel();
+        let workers: Vec<_> = (0..4)
+            .map(|thread| {
+                let (client, sender) = (server.client(&key), sender.clone());
+                std::thread::spawn(move || settle(&client, &format!("N{round}-{thread}"), &sender))
+            })
+            .collect();
+        drop(sender);
+        answered.extend(settled.iter().take(20 + 13 * round));
+        server.kill();
+        answered.extend(settled.iter());
+        workers.into_iter().for_each(|worker| worker.join().unwrap());
+        let check = folder.run(&["check"]);
+        assert!(check.status.success(), "round {round}: {}", String::from_utf8_lossy(&check.stdout));
+        let halves = folder.database().query_row(HALVES, [], |row| row.get::<_, i64>(0)).unwrap();
+        assert_eq!(halves, 0, "round {round}");
+    }
+    let server = folder.serve(&[]);
+    let client = server.client(&key);
+    for id in &answered {
+        let shown = client.get(&format!("/api/v1/abrechnungen/{}", id.as_str().unwrap()));
+        assert_eq!((shown.status, &shown.body["status"]), (200, &json!("abgeschlossen")), "{}", shown.body);
+    }
+}
+
 /// Sends what was never answered, as any client would: then there are 1,000 documents.
 fn send_the_rest(client: &Client, answered: &BTreeMap<String, Value>) {
     let batch = batch_id(client);

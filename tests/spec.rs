@@ -9,7 +9,7 @@ const NOT_BUILT: &[&str] = &[];
 
 /// Decisions of which a part is built, and what is missing. They have rows for what there is.
 const IN_PART: &[(&str, &str)] =
-    &[("D29", "documents, sheet and page of a settlement, its command line, feed and bulk")];
+    &[("D29", "sheet, e-invoice and page of a settlement, and its command line")];
 
 /// Headings of the specification that today's routes touch.
 const HEADINGS: &[&str] = &[

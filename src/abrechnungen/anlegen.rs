@@ -7,13 +7,11 @@ use super::model::{
     Abrechnung, AbrechnungMitPosten, AbrechnungsVorschau, Angelegt, NewAbrechnung, VorschauPosition,
 };
 use super::positionen::{check_sum, items};
-use super::rechnen::{Berechnet, settlement};
+use super::rechnen::{Berechnet, Note, settlement};
 use super::sql;
 use crate::belege::{self, Beleg, NewBeleg, NewItem};
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
-use crate::http::json::Json;
-use crate::http::wire::{At, FromJson};
+use crate::failure::Result;
 use crate::rules::bytes::fingerprint;
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
@@ -121,7 +119,7 @@ fn add(
     let beleg = document(new, &berechnet, items);
     let store = |beleg: &Beleg| {
         let neu = sql::Neu { id, beleg: beleg.id, art, anfrage: &anfrage, digest, korrektur_von };
-        sql::insert(tx, &neu, &berechnet.notes, &firsts)
+        sql::insert(tx, &neu, berechnet.notes.iter().zip(&firsts).map(kept))
     };
     let (beleg, lagerbewegungen) = belege::bill(tx, &beleg, store, &mut hinweise)?;
     Ok(Angelegt {
@@ -138,6 +136,15 @@ fn add(
         storniert: None,
         hinweise,
     })
+}
+
+fn kept<'n>((note, position): (&'n Note, &i64)) -> sql::NeuerPosten<'n> {
+    sql::NeuerPosten {
+        posten: &note.posten,
+        position: *position,
+        kontrakt_id: note.schein.kontrakt_id,
+        kontrakt_kg: note.kontrakt_kg,
+    }
 }
 
 /// What a correction asks again: the same notes, whoever chose them.
@@ -186,7 +193,7 @@ fn hint_late(tx: &Tx<'_>, new: &NewAbrechnung, berechnet: &Berechnet, hints: &mu
 /// POST …/korrektur: the settlement is cancelled and made again with the newest values, both or neither.
 pub fn correct(tx: &WriteTx<'_>, old: &Abrechnung, grund: String, hinweise: Hints) -> Result<Angelegt> {
     let (anfrage, _) = sql::request(tx, old.id)?;
-    let new = read(&anfrage)?;
+    let new = NewAbrechnung::stored(&anfrage)?;
     let beleg = belege::found(tx, old.beleg_id)?;
     let cancelled = belege::cancel(tx, beleg, grund, hinweise)?;
     // It was dated when it was made, and is made today.
@@ -197,26 +204,12 @@ pub fn correct(tx: &WriteTx<'_>, old: &Abrechnung, grund: String, hinweise: Hint
 
 /// What the body of a request would come to (D29k).
 pub fn previewed(tx: &Tx<'_>, body: &Value) -> Result<AbrechnungsVorschau> {
-    let (new, hints) = said(body)?;
+    let (new, hints) = NewAbrechnung::said(body)?;
     preview(tx, &new, hints)
 }
 
 /// What the body of a request asks for.
 pub fn settle(tx: &WriteTx<'_>, body: &Value) -> Result<Angelegt> {
-    let (new, hints) = said(body)?;
+    let (new, hints) = NewAbrechnung::said(body)?;
     add(tx, &new, None, hints)
-}
-
-fn said(body: &Value) -> Result<(NewAbrechnung, Hints)> {
-    let (text, mut hints) = (body.to_string(), Hints::default());
-    let json = Json::parse(text.as_bytes()).map_err(Failure::Broken)?;
-    let new = NewAbrechnung::from_json(&json, &mut At::top(&mut hints, true))?;
-    Ok((new, hints))
-}
-
-/// A request as it was stored.
-fn read(anfrage: &str) -> Result<NewAbrechnung> {
-    let broken = || Failure::Broken(format!("a stored settlement cannot be read: {anfrage}"));
-    let json = Json::parse(anfrage.as_bytes()).map_err(|_| broken())?;
-    NewAbrechnung::from_json(&json, &mut At::top(&mut Hints::default(), false)).map_err(|_| broken())
 }

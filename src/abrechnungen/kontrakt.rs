@@ -9,6 +9,7 @@ use super::model::NewAbrechnung;
 use super::sql;
 use crate::annahmescheine::Annahmeschein;
 use crate::artikel;
+use crate::blatt::numbers::german;
 use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::kontrakte;
@@ -58,14 +59,8 @@ impl<'k> Kontrakte<'k> {
         netto: Quantity,
     ) -> Result<Vec<Preisteil>> {
         let art = self.art;
+        let missing = || price_missing(schein);
         let own = new.preis_je_t.or(schein.preis_je_t);
-        let missing = || {
-            let message = format!(
-                "Für {} gibt es keinen Preis. Bitte preis_je_t angeben, oder ihn in Kontrakt oder Annahmeschein nennen.",
-                schein.belegnummer
-            );
-            Refusal::field(Code::PreisFehlt, "preis_je_t", message)
-        };
         let Some(kontrakt) = schein.kontrakt_id else {
             let preis = own.ok_or_else(missing)?;
             return Ok(vec![Preisteil { kontrakt: None, kg: netto, preis }]);
@@ -80,13 +75,7 @@ impl<'k> Kontrakte<'k> {
             vereinbart.offen = vereinbart.offen.map(|offen| offen.minus(within)).transpose()?;
             return Ok(vec![Preisteil { kontrakt: nummer, kg: netto, preis }]);
         }
-        let over = || {
-            let message = format!(
-                "Mit {} ist der Kontrakt {} um {rest} kg überliefert. Bitte rest_preis_je_t angeben.",
-                schein.belegnummer, vereinbart.nummer
-            );
-            Refusal::field(Code::KontraktUeberliefert, "rest_preis_je_t", message)
-        };
+        let over = || over_delivered(schein, &vereinbart.nummer, rest);
         let rest_preis = new.rest_preis_je_t.ok_or_else(over)?;
         vereinbart.offen = Some(Quantity::ZERO);
         let parts = [
@@ -102,6 +91,23 @@ impl<'k> Kontrakte<'k> {
             Entry::Vacant(free) => Ok(free.insert(read(self.tx, self.kunde, kontrakt, artikel)?)),
         }
     }
+}
+
+fn over_delivered(schein: &Annahmeschein, kontrakt: &str, rest: Quantity) -> Box<Refusal> {
+    let message = format!(
+        "Mit {} ist der Kontrakt {kontrakt} um {} kg überliefert. Bitte rest_preis_je_t angeben.",
+        schein.belegnummer,
+        german(rest, 0)
+    );
+    Refusal::field(Code::KontraktUeberliefert, "rest_preis_je_t", message)
+}
+
+fn price_missing(schein: &Annahmeschein) -> Box<Refusal> {
+    let message = format!(
+        "Für {} gibt es keinen Preis. Bitte preis_je_t angeben, oder ihn in Kontrakt oder Annahmeschein nennen.",
+        schein.belegnummer
+    );
+    Refusal::field(Code::PreisFehlt, "preis_je_t", message)
 }
 
 fn read(tx: &Tx<'_>, kunde: &Kunde, id: Uuid, artikel_id: Uuid) -> Result<Vereinbart> {

@@ -16,10 +16,12 @@ pub use model::AbrechnungsVorschau;
 pub use sql::{Geschuldet, owed};
 
 use crate::belege;
+use crate::db::list::Filter;
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::http::call::Call;
 use crate::http::param::Param;
+use crate::http::query::Query;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Route, Write};
 use crate::http::shape::Answer;
@@ -96,7 +98,7 @@ pub const ROUTES: &[Route] = &[
     )
     .takes::<NewAbrechnung>("AbrechnungNeu", &["art"])
     .gives(&[Answer::ok::<AbrechnungsVorschau>()])
-    .refuses(&[belege::PARTNER, REFUSALS]),
+    .refuses(&[belege::PARTNER, REFUSALS, &[Code::ArtikelNichtGefunden]]),
     Route::get("/api/v1/abrechnungen/{id}", READ, "Eine Abrechnung mit allen Zeilen lesen", get)
         .gives(&[Answer::ok::<AbrechnungMitPosten>()]),
     Route::post(
@@ -116,8 +118,25 @@ pub const ROUTES: &[Route] = &[
 
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    let Records { rows, count } = sql::list(tx, &call.query, page)?;
+    let Records { rows, count } = sql::list(tx, &filter(&call.query)?, page)?;
     Ok(Reply::list(Listing::from_page(rows, usize::try_from(count).unwrap_or_default())?, cut))
+}
+
+/// The settlements that a query asks for; von and bis mean beleg_datum (D16).
+fn filter(query: &Query) -> Result<Filter<'_>> {
+    let mut filter = Filter::of("a");
+    let arten = query.list_of("art", Abrechnungsart::parse_any_case)?;
+    filter.one_of("a.art", &arten);
+    filter.when("b.kunde_id = :partner", ":partner", query.uuid("partner_id")?);
+    filter.when("b.beleg_datum >= :von", ":von", query.day("von")?);
+    filter.when("b.beleg_datum <= :bis", ":bis", query.day("bis")?);
+    filter.when(
+        "exists (select 1 from abrechnung_annahme x where x.tenant_id = a.tenant_id and x.abrechnung_id = a.id
+           and x.annahmeschein_id = :schein)",
+        ":schein",
+        query.uuid("annahmeschein_id")?,
+    );
+    Ok(filter)
 }
 
 fn found(tx: &Tx<'_>, id: uuid::Uuid) -> Result<Abrechnung> {

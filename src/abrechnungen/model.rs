@@ -2,18 +2,22 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::chargen::Bewegung;
 use crate::db::columns::Json;
 use crate::db::record::record;
-use crate::http::wire::{Liste, LongText, OneOf, Tage, Text};
+use crate::eingabe;
+use crate::failure::{Failure, Result};
+use crate::http::json;
+use crate::http::wire::{At, FromJson, Liste, LongText, OneOf, Tage, Text};
+use crate::kunden;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::document::BelegStatus;
 use crate::rules::error::Hints;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::settlement::{AbrechnungsPosten, Abrechnungsart};
-use crate::{eingabe, kunden};
 
 record! {
     /// A settlement: a Gutschrift over notes of one partner (D29g).
@@ -74,6 +78,23 @@ eingabe! {
         notizen: LongText,
     }
     nur_lesen: [..Abrechnung, "annahmescheine", "hinweise", "idempotent", "inhalt_abweichend", "lagerbewegungen"]
+}
+
+impl NewAbrechnung {
+    /// What a body says, and hints on it.
+    pub fn said(body: &Value) -> Result<(NewAbrechnung, Hints)> {
+        let (text, mut hints) = (body.to_string(), Hints::default());
+        let json = json::Json::parse(text.as_bytes()).map_err(Failure::Broken)?;
+        let new = NewAbrechnung::from_json(&json, &mut At::top(&mut hints, true))?;
+        Ok((new, hints))
+    }
+
+    /// A request as it was stored.
+    pub fn stored(anfrage: &str) -> Result<NewAbrechnung> {
+        let broken = || Failure::Broken(format!("a stored settlement cannot be read: {anfrage}"));
+        let json = json::Json::parse(anfrage.as_bytes()).map_err(|_| broken())?;
+        NewAbrechnung::from_json(&json, &mut At::top(&mut Hints::default(), false)).map_err(|_| broken())
+    }
 }
 
 eingabe! {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 use super::auswahl;
-use super::kontrakt::Kontrakte;
+use super::kontrakt::{Kontrakte, Preisteil};
 use super::model::NewAbrechnung;
 use super::sql::{self, Abgerechnet, Abschlag};
 use crate::abrechnungsschemata::{self, Gueltig};
@@ -22,7 +22,7 @@ use crate::rules::settlement::{
     AbrechnungsPosten, AbrechnungsTeil, Abrechnungsart, Grund, Lieferung, Merkmal, Messwert, Rechnung, Werte,
     compute, mean,
 };
-use crate::rules::tax::share;
+use crate::rules::tax::{Steuerkategorie, share};
 
 /// A note with all that its items are made of.
 pub struct Note {
@@ -199,6 +199,13 @@ fn basis(tx: &Tx<'_>, schein: &Annahmeschein, hints: &mut Hints) -> Result<Grund
             );
             hints.add(HintCode::SchemaGeaendert, message);
         }
+        Some(gueltig) if version.is_none() => {
+            let message = format!(
+                "{nummer} wurde ohne Schema angenommen; gerechnet wird nach {}, Version {}.",
+                gueltig.kopf.nummer, gueltig.kopf.version
+            );
+            hints.add(HintCode::SchemaGeaendert, message);
+        }
         Some(_) => {}
     }
     let werte = annahmescheine::values_of(tx, schein)?;
@@ -252,56 +259,71 @@ fn note(
 ) -> Result<Note> {
     let artikel = required(schein.artikel_id, "artikel_id")?;
     let tag = day_of(tx, &schein);
-    let rechnung = |grundpreis| computed(&basis, &schein, grundpreis);
-    let netto = settled_weight(&rechnung(None)?, &schein)?;
+    let netto = settled_weight(&computed(&basis, &schein, None)?, &schein)?;
     let prices = kontrakte.prices(new, &schein, artikel, netto)?;
-    let mut teile = Vec::new();
-    for part in &prices {
-        let of_part = rechnung(Some(part.preis))?;
-        let preis_je_t = required(of_part.preis_je_t, "preis_je_t")?;
-        let ware = net_amount(part.kg, preis_je_t)?;
-        let kontrakt = part.kontrakt.clone();
-        teile.push(AbrechnungsTeil { kontrakt, kg: part.kg, grundpreis: part.preis, preis_je_t, ware });
-    }
-    let rechnung = rechnung(prices.first().map(|part| part.preis))?;
-    let mut value = rechnung.kosten.unwrap_or_default();
-    for teil in &teile {
-        value = value.plus(teil.ware)?;
-    }
-    let kontrakt_kg = prices.iter().filter(|part| part.kontrakt.is_some()).map(|part| part.kg).next();
-    let posten = AbrechnungsPosten {
-        annahmeschein_id: schein.id,
-        belegnummer: schein.belegnummer.clone(),
-        lieferdatum: schein.lieferdatum.map(|DayTime(day)| day),
-        artikel_id: artikel,
-        artikel_bezeichnung: schein.artikel_bezeichnung.clone(),
-        wiegeschein_nr: annahmescheine::weighing_slip(tx, &schein)?,
-        schema: basis.gueltig.as_ref().map(|gueltig| gueltig.kopf.nummer.clone()),
-        schema_version: basis.gueltig.as_ref().map(|gueltig| gueltig.kopf.version),
-        analyse: basis.analyse,
-        werte: basis
-            .werte
-            .iter()
-            .map(|(merkmal, wert)| Messwert { merkmal: merkmal.clone(), wert: *wert })
-            .collect(),
-        ist_mittel: basis.ist_mittel,
-        mwst_satz: belege::rate_of_delivery(tx, kunde, artikel, tag)?,
-        teile,
-        rechnung,
-        betrag: value,
-        abschlaege: Money::ZERO,
+    let teile = prices.iter().map(|part| teil(&basis, &schein, part)).collect::<Result<Vec<_>>>()?;
+    let kontrakt_kg = prices.iter().find(|part| part.kontrakt.is_some()).map(|part| part.kg);
+    let rechnung = computed(&basis, &schein, prices.first().map(|part| part.preis))?;
+    let steuer = belege::tax_of_delivery(tx, kunde, artikel, tag)?;
+    let note = Note {
+        tag,
+        brutto_ins_lager: basis.gueltig.as_ref().is_some_and(|gueltig| gueltig.schema.books_gross()),
+        geliefert: delivered(tx, &schein)?,
+        kontrakt_kg: kontrakt_kg.unwrap_or_default(),
+        endabrechnung: None,
+        abschlaege: sql::advances(tx, schein.id)?,
+        posten: posten(tx, &schein, basis, steuer, teile, rechnung)?,
+        schein,
     };
-    let geliefert = delivered(tx, &schein)?;
-    let abschlaege = sql::advances(tx, schein.id)?;
-    let brutto_ins_lager = basis.gueltig.as_ref().is_some_and(|gueltig| gueltig.schema.books_gross());
-    let kontrakt_kg = kontrakt_kg.unwrap_or_default();
-    let endabrechnung = None;
-    let note =
-        Note { tag, posten, brutto_ins_lager, geliefert, kontrakt_kg, endabrechnung, abschlaege, schein };
     match art {
         Abrechnungsart::Abschlag => note.as_advance(new),
         _ => note.less_advances(),
     }
+}
+
+/// A part of a note at its price, after the steps.
+fn teil(basis: &Grundlage, schein: &Annahmeschein, part: &Preisteil) -> Result<AbrechnungsTeil> {
+    let of_part = computed(basis, schein, Some(part.preis))?;
+    let preis_je_t = required(of_part.preis_je_t, "preis_je_t")?;
+    let ware = net_amount(part.kg, preis_je_t)?;
+    let kontrakt = part.kontrakt.clone();
+    Ok(AbrechnungsTeil { kontrakt, kg: part.kg, grundpreis: part.preis, preis_je_t, ware })
+}
+
+/// A note as it is printed, with its value: goods and costs.
+fn posten(
+    tx: &Tx<'_>,
+    schein: &Annahmeschein,
+    basis: Grundlage,
+    (mwst_satz, steuer_kategorie): (Percent, Steuerkategorie),
+    teile: Vec<AbrechnungsTeil>,
+    rechnung: Rechnung,
+) -> Result<AbrechnungsPosten> {
+    let mut betrag = rechnung.kosten.unwrap_or_default();
+    for teil in &teile {
+        betrag = betrag.plus(teil.ware)?;
+    }
+    let kopf = basis.gueltig.map(|gueltig| gueltig.kopf);
+    let werte = basis.werte.into_iter().map(|(merkmal, wert)| Messwert { merkmal, wert });
+    Ok(AbrechnungsPosten {
+        annahmeschein_id: schein.id,
+        belegnummer: schein.belegnummer.clone(),
+        lieferdatum: schein.lieferdatum.map(|DayTime(day)| day),
+        artikel_id: required(schein.artikel_id, "artikel_id")?,
+        artikel_bezeichnung: schein.artikel_bezeichnung.clone(),
+        wiegeschein_nr: annahmescheine::weighing_slip(tx, schein)?,
+        schema: kopf.as_ref().map(|kopf| kopf.nummer.clone()),
+        schema_version: kopf.as_ref().map(|kopf| kopf.version),
+        analyse: basis.analyse,
+        werte: werte.collect(),
+        ist_mittel: basis.ist_mittel,
+        mwst_satz,
+        steuer_kategorie,
+        teile,
+        rechnung,
+        betrag,
+        abschlaege: Money::ZERO,
+    })
 }
 
 /// A note by its scheme, or as it stands (D23).

@@ -4,16 +4,13 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::model::Abrechnung;
-use super::rechnen::Note;
 use crate::annahmescheine::{self, Annahmeschein};
 use crate::db::columns::Json;
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::record::record;
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
-use crate::http::query::Query;
 use crate::listing::Records;
-use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::fixed::{Money, Percent, Quantity};
 use crate::rules::settlement::{AbrechnungsPosten, Abrechnungsart};
@@ -29,21 +26,8 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by a.id desc",
 };
 
-/// What a query asks for; von and bis mean beleg_datum (D16).
-pub fn list(tx: &Tx<'_>, query: &Query, page: Page) -> Result<Records<Abrechnung>> {
-    let mut filter = Filter::of("a");
-    let arten = query.list_of("art", Abrechnungsart::parse_any_case)?;
-    filter.one_of("a.art", &arten);
-    filter.when("b.kunde_id = :partner", ":partner", query.uuid("partner_id")?);
-    filter.when("b.beleg_datum >= :von", ":von", query.day("von")?);
-    filter.when("b.beleg_datum <= :bis", ":bis", query.day("bis")?);
-    filter.when(
-        "exists (select 1 from abrechnung_annahme x where x.tenant_id = a.tenant_id and x.abrechnung_id = a.id
-           and x.annahmeschein_id = :schein)",
-        ":schein",
-        query.uuid("annahmeschein_id")?,
-    );
-    tx.list(&LIST, &filter, page)
+pub fn list(tx: &Tx<'_>, filter: &Filter<'_>, page: Page) -> Result<Records<Abrechnung>> {
+    tx.list(&LIST, filter, page)
 }
 
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Abrechnung>> {
@@ -166,7 +150,21 @@ pub struct Neu<'n> {
     pub korrektur_von: Option<Uuid>,
 }
 
-pub fn insert(tx: &WriteTx<'_>, neu: &Neu<'_>, notes: &[Note], firsts: &[i64]) -> Result<()> {
+/// A note of it.
+pub struct NeuerPosten<'n> {
+    pub posten: &'n AbrechnungsPosten,
+    /// The number of its first item.
+    pub position: i64,
+    pub kontrakt_id: Option<Uuid>,
+    /// What is paid at the price of that contract.
+    pub kontrakt_kg: Quantity,
+}
+
+pub fn insert<'n>(
+    tx: &WriteTx<'_>,
+    neu: &Neu<'_>,
+    notes: impl Iterator<Item = NeuerPosten<'n>>,
+) -> Result<()> {
     let columns: Params<'_> = named_params! {
         ":id": neu.id,
         ":beleg_id": neu.beleg,
@@ -178,27 +176,27 @@ pub fn insert(tx: &WriteTx<'_>, neu: &Neu<'_>, notes: &[Note], firsts: &[i64]) -
         ":key_id": tx.key_id(),
     };
     tx.insert("abrechnung", columns)?;
-    for ((nr, note), position) in (1i64..).zip(notes).zip(firsts) {
-        let inhalt = serde_json::to_string(&note.posten)?;
+    for (nr, note) in (1i64..).zip(notes) {
+        let (posten, schein) = (note.posten, note.posten.annahmeschein_id);
         let columns: Params<'_> = named_params! {
             ":abrechnung_id": neu.id,
-            ":annahmeschein_id": note.schein.id,
+            ":annahmeschein_id": schein,
             ":nr": nr,
-            ":position": position,
-            ":analyse": note.posten.analyse,
-            ":netto_kg": note.kg(),
-            ":kontrakt_id": note.schein.kontrakt_id.filter(|_| !note.kontrakt_kg.is_zero()),
+            ":position": note.position,
+            ":analyse": posten.analyse,
+            ":netto_kg": posten.rechnung.netto_kg.unwrap_or_default(),
+            ":kontrakt_id": note.kontrakt_id.filter(|_| !note.kontrakt_kg.is_zero()),
             ":kontrakt_kg": note.kontrakt_kg,
-            ":mwst_satz": note.posten.mwst_satz,
-            ":steuer_kategorie": note.posten.steuer_kategorie,
-            ":betrag": note.posten.betrag,
-            ":inhalt": inhalt,
+            ":mwst_satz": posten.mwst_satz,
+            ":steuer_kategorie": posten.steuer_kategorie,
+            ":betrag": posten.betrag,
+            ":inhalt": serde_json::to_string(posten)?,
         };
         tx.insert("abrechnung_annahme", columns)?;
         if neu.art == Abrechnungsart::End {
-            annahmescheine::settle(tx, note.schein.id, neu.id)?;
+            annahmescheine::settle(tx, schein, neu.id)?;
         } else {
-            tx.changed("annahmeschein", note.schein.id);
+            tx.changed("annahmeschein", schein);
         }
     }
     Ok(())

@@ -254,18 +254,37 @@ fn create_el(
     refuse_if(schein.gesperrt, Code::AnnahmescheinGesperrt, "el_erzeugen", message)?;
     let without_partner = || Failure::Broken("a goods-receipt note without a partner".into());
     let partner_id = schein.partner_id.ok_or_else(without_partner)?;
+    if schein.preis_je_t.is_none() && qualitaet.gueltig.is_none() {
+        let message = "Ohne preis_je_t steht der Lieferschein mit dem Einkaufspreis des Artikels.";
+        hints.add_field(HintCode::PreisFehlt, "preis_je_t", message);
+    }
+    let lieferdatum = schein.lieferdatum.map_or_else(|| tx.today(), |DayTime(day)| day);
+    let item = delivered(schein, artikel, wiegung, qualitaet);
+    let mut of_el = Hints::default();
+    let (el, bewegungen) = receive(tx, partner_id, lieferdatum, item, &mut of_el)
+        .map_err(|failure| of_this_request(failure, artikel))?;
+    // Of the net quantity it is known that it is not what was weighed.
+    hints.extend(of_el.without(HintCode::GewichtWiderspruch));
+    schein.charge_id = el.positionen.iter().flatten().find_map(|position| position.charge_id);
+    schein.el_id = Some(el.id);
+    schein.el_beleg_nummer = Some(el.beleg_nummer);
+    Ok(bewegungen)
+}
+
+/// The goods of its EL.
+fn delivered(
+    schein: &Annahmeschein,
+    artikel: &Artikel,
+    wiegung: Option<&FertigeWiegung>,
+    qualitaet: &Qualitaet,
+) -> NewItem {
     let schema = qualitaet.gueltig.as_ref().map(|gueltig| &gueltig.schema);
     let kg = match schema {
         Some(schema) if schema.books_gross() => schein.anliefermenge_kg,
         _ => schein.netto_menge_kg,
     };
-    if schein.preis_je_t.is_none() && schema.is_none() {
-        let message = "Ohne preis_je_t steht der Lieferschein mit dem Einkaufspreis des Artikels.";
-        hints.add_field(HintCode::PreisFehlt, "preis_je_t", message);
-    }
     let wiegung = wiegung.map(|wiegung| &wiegung.wiegung);
-    let lieferdatum = schein.lieferdatum.map_or_else(|| tx.today(), |DayTime(day)| day);
-    let item = NewItem {
+    NewItem {
         artikel_id: Some(artikel.id),
         menge: Some(tonnes(kg.unwrap_or_default())),
         einheit: Some("t".to_owned()),
@@ -279,16 +298,7 @@ fn create_el(
         niederlassung_id: wiegung.and_then(|wiegung| wiegung.niederlassung_id),
         lagerhalle_id: wiegung.and_then(|wiegung| wiegung.lagerhalle_id),
         ..NewItem::default()
-    };
-    let mut of_el = Hints::default();
-    let (el, bewegungen) = receive(tx, partner_id, lieferdatum, item, &mut of_el)
-        .map_err(|failure| of_this_request(failure, artikel))?;
-    // Of the net quantity it is known that it is not what was weighed.
-    hints.extend(of_el.without(HintCode::GewichtWiderspruch));
-    schein.charge_id = el.positionen.iter().flatten().find_map(|position| position.charge_id);
-    schein.el_id = Some(el.id);
-    schein.el_beleg_nummer = Some(el.beleg_nummer);
-    Ok(bewegungen)
+    }
 }
 
 /// A refusal of the EL, in words of this request.

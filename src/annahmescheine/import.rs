@@ -65,6 +65,7 @@ fn with_row(tx: &Tx<'_>, mut schein: Annahmeschein, zeile: AnnahmescheinZeile) -
     schein.netto_betrag = zeile.netto_betrag.or(schein.netto_betrag);
     check_ranges(&schein)?;
     check_booked(&before, &schein)?;
+    check_paid(tx, &before, &schein)?;
     if let (Some(wiegung), true) = (schein.wiegung_id, schein.status != AnnahmescheinStatus::Storniert) {
         check_unused(tx, wiegung, Some(schein.id))?;
     }
@@ -113,20 +114,45 @@ fn check_booked(before: &Annahmeschein, after: &Annahmeschein) -> Result<()> {
     }
 }
 
+/// What a Gutschrift pays for stays as it was paid, and what follows from a scheme is measured, not imported (D29).
+fn check_paid(tx: &Tx<'_>, before: &Annahmeschein, after: &Annahmeschein) -> Result<()> {
+    let paid = |schein: &Annahmeschein| {
+        let is_cancelled = schein.status == AnnahmescheinStatus::Storniert;
+        let whole = Annahmeschein {
+            status: before.status,
+            ist_abgerechnet: before.ist_abgerechnet,
+            bemerkung: None,
+            ..schein.clone()
+        };
+        (is_cancelled, whole)
+    };
+    if paid(before) == paid(after) {
+        return Ok(());
+    }
+    let refuse = |message: String| Err(Refusal::field(Code::FeldWiderspruch, "belegnummer", message).into());
+    if let Some(nummer) = sql::paid_by(tx, before.id)? {
+        return refuse(format!("{nummer} bezahlt den Annahmeschein. Bitte zuerst diese stornieren."));
+    }
+    let computed = |schein: &Annahmeschein| {
+        let follows = (schein.netto_menge_kg, schein.netto_betrag);
+        (schein.anlieferung(), schein.preis_je_t, schein.artikel_id, schein.lieferdatum, follows)
+    };
+    match &before.schema {
+        Some(schema) if computed(before) != computed(after) => refuse(format!(
+            "Den Annahmeschein rechnet das Schema {schema}. Bitte Messwerte als Analyse nachtragen; was sonst falsch ist, \
+             stornieren und neu anlegen."
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// A net quantity that was sent holds; else it is computed where what it follows from changed.
 fn settle(schein: &mut Annahmeschein, before: &Annahmeschein, sent: Option<Quantity>) -> Result<()> {
-    let ingredients = |schein: &Annahmeschein| {
-        let percent = [
-            schein.feuchte_prozent,
-            schein.basisfeuchte_prozent,
-            schein.besatz_prozent,
-            schein.basisbesatz_prozent,
-        ];
-        (schein.anliefermenge_kg, percent, schein.schwundfaktor, schein.sonstige_abzuege_kg)
-    };
     if sent.is_some() {
         schein.netto_menge_kg = sent;
-    } else if schein.netto_menge_kg.is_none() || ingredients(schein) != ingredients(before) {
+    } else if schein.schema_id.is_some() {
+        return Ok(());
+    } else if schein.netto_menge_kg.is_none() || schein.anlieferung() != before.anlieferung() {
         return schein.settle();
     }
     if (schein.netto_menge_kg, schein.preis_je_t) != (before.netto_menge_kg, before.preis_je_t) {

@@ -111,6 +111,7 @@ pub const ROUTES: &[Route] = &[
             Code::SchemaNichtGefunden,
             Code::SchemaPasstNicht,
             Code::AnnahmescheinNichtGesperrt,
+            Code::AnnahmescheinAbgerechnet,
             Code::FreigabeUnvollstaendig,
         ],
     ]),

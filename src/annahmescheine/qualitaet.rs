@@ -242,8 +242,8 @@ fn next_version(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<i64> {
     Ok(last + 1)
 }
 
-/// POST …/analysen: the newest value of each counts, and the limits are asked again. A note that is settled stays as it
-/// was settled (D29j).
+/// POST …/analysen: the newest value of each counts, and the limits are asked again. What was settled stays as it was
+/// settled; a correction takes what the note says now, once it is not locked (D29j).
 pub fn add(
     tx: &WriteTx<'_>,
     mut schein: Annahmeschein,
@@ -256,16 +256,15 @@ pub fn add(
     let mut werte = values_of(tx, &schein)?;
     werte.extend(neu.clone());
     sql::insert_analyse(tx, schein.id, &analyse(tx, version, sent, &neu))?;
-    if schein.status == AnnahmescheinStatus::Abgerechnet {
-        let message = "Der Annahmeschein ist schon abgerechnet; die Rechnung steht, wie sie ist. Soll sie sich ändern, \
-                       bitte sie korrigieren.";
-        hinweise.add(HintCode::AbrechnungVeraltet, message);
-        tx.changed("annahmeschein", schein.id);
-        return Ok(confirmation(schein, version, hinweise));
-    }
     let before = schein.netto_menge_kg;
     Qualitaet { gueltig: scheme_of(tx, &schein)?, werte }.settle(tx, &mut schein, &mut hinweise)?;
-    hint_delivered(tx, &schein, before, &mut hinweise)?;
+    if schein.status == AnnahmescheinStatus::Abgerechnet || schein.abrechnung_id.is_some() {
+        let message = "Der Annahmeschein ist schon abgerechnet; die Gutschrift steht, wie sie ist. Soll sie sich ändern, \
+                       bitte sie korrigieren.";
+        hinweise.add(HintCode::AbrechnungVeraltet, message);
+    } else {
+        hint_delivered(tx, &schein, before, &mut hinweise)?;
+    }
     sql::upsert(tx, &schein, false)?;
     Ok(confirmation(schein, version, hinweise))
 }
@@ -332,10 +331,7 @@ pub fn release(
 ) -> Result<AnalyseBestaetigung> {
     let grund = required(sent.grund.clone(), "grund")?;
     let version = next_version(tx, &schein)?;
-    if !schein.gesperrt && sent.schema.is_none() || schein.status != AnnahmescheinStatus::Offen {
-        let message = format!("Der Annahmeschein ist {} und nicht gesperrt.", schein.status.as_str());
-        return Err(Refusal::new(Code::AnnahmescheinNichtGesperrt, message).into());
-    }
+    check_waits(&schein, sent)?;
     let (artikel, day) = (required(schein.artikel_id, "artikel_id")?, day_of(tx, &schein));
     let gueltig = match sent.schema.as_deref() {
         Some(nummer) => abrechnungsschemata::of_delivery(tx, artikel, day, Some(nummer))?,
@@ -361,6 +357,22 @@ pub fn release(
     sql::insert_analyse(tx, schein.id, &entry)?;
     sql::upsert(tx, &schein, false)?;
     Ok(confirmation(schein, version, hinweise))
+}
+
+/// Without a lock there is none to end, but of an open note another scheme can be named.
+fn check_waits(schein: &Annahmeschein, sent: &Freigabe) -> Checked<()> {
+    if schein.gesperrt {
+        return Ok(());
+    }
+    if let Some(nummer) = &schein.abrechnung_beleg_nummer {
+        let message = format!("Den Annahmeschein rechnet schon {nummer} ab. Bitte zuerst diese stornieren.");
+        return Err(Refusal::new(Code::AnnahmescheinAbgerechnet, message));
+    }
+    let message = format!("Der Annahmeschein ist {} und nicht gesperrt.", schein.status.as_str());
+    match sent.schema.is_some() && schein.status == AnnahmescheinStatus::Offen {
+        true => Ok(()),
+        false => Err(Refusal::new(Code::AnnahmescheinNichtGesperrt, message)),
+    }
 }
 
 fn day_of(tx: &Tx<'_>, schein: &Annahmeschein) -> Day {

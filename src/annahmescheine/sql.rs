@@ -140,6 +140,16 @@ pub fn last_analyse(tx: &Tx<'_>, schein: Uuid) -> Result<i64> {
     tx.one(statement, named_params! {":id": schein}, |row| row.get(0))
 }
 
+/// The document that pays for a note, or did in advance, and lives.
+pub fn paid_by(tx: &Tx<'_>, schein: Uuid) -> Result<Option<String>> {
+    let statement = "select b.beleg_nummer from abrechnung_annahme x
+        join abrechnung a on a.tenant_id = x.tenant_id and a.id = x.abrechnung_id
+        join beleg b on b.tenant_id = a.tenant_id and b.id = a.beleg_id
+        where x.tenant_id = :tenant and x.annahmeschein_id = :id and b.status <> 'storniert'
+        order by b.id desc limit 1";
+    tx.optional(statement, named_params! {":id": schein}, |row| row.get(0))
+}
+
 /// A note is in a final settlement; it is free again once the document of that is cancelled.
 pub fn settle(tx: &WriteTx<'_>, id: Uuid, abrechnung: Uuid) -> Result<()> {
     tx.update("annahmeschein", id, named_params! {":abrechnung_id": abrechnung})

@@ -9,7 +9,7 @@ use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::receipt::AnnahmescheinStatus;
 
 /// PUT /annahmescheine/{id}/storno: only while it is open, and not while the delivery note that
-/// was made with it still books the goods.
+/// was made with it still books the goods, or a Gutschrift pays for it (D29j).
 pub fn cancel(
     tx: &WriteTx<'_>,
     schein: Annahmeschein,
@@ -24,6 +24,9 @@ pub fn cancel(
         && belege::is_live(tx, el)?
     {
         return refuse(format!("Den Lieferschein {nummer} gibt es noch. Bitte zuerst diesen stornieren."));
+    }
+    if let Some(nummer) = sql::paid_by(tx, schein.id)? {
+        return refuse(format!("{nummer} bezahlt ihn ganz oder zum Teil. Bitte zuerst diese stornieren."));
     }
     let status = AnnahmescheinStatus::Storniert;
     sql::cancel(tx, schein.id, grund)?;

@@ -2,19 +2,41 @@
 //! knows whether it is one.
 
 use rusqlite::{Row, named_params};
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::sql;
+use crate::db::columns::Json;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::rules::error::{Checked, Code, Refusal, refuse_if};
+use crate::rules::settlement::AbrechnungsPosten;
 
-/// The items of a settlement follow from its notes.
-pub fn check_items_stay(tx: &Tx<'_>, beleg: Uuid) -> Result<()> {
+/// A note of a settlement, and the first of its positions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Abgerechnet {
+    pub position: i64,
+    #[serde(flatten)]
+    pub posten: AbrechnungsPosten,
+}
+
+/// The notes that a document settles; a supplement computes none of them again.
+pub fn notes(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Abgerechnet>> {
+    let statement = "select x.position, x.inhalt from abrechnung a
+        join abrechnung_annahme x on x.tenant_id = a.tenant_id and x.abrechnung_id = a.id
+        where a.tenant_id = :tenant and a.beleg_id = :beleg and a.art <> 'nachverguetung' order by x.nr";
+    tx.all(statement, named_params! {":beleg": beleg}, |row| {
+        let (position, Json(posten)) = (row.get(0)?, row.get(1)?);
+        Ok(Abgerechnet { position, posten })
+    })
+}
+
+/// Whether the positions of a document enter again; those of a settlement follow from its notes, and stay.
+pub fn enter_again(tx: &Tx<'_>, beleg: Uuid, enter_again: bool) -> Result<bool> {
     let statement = "select 1 from abrechnung where tenant_id = :tenant and beleg_id = :beleg";
     let message = "Die Positionen dieser Gutschrift folgen aus den Annahmescheinen. Bitte sie stornieren und neu abrechnen.";
-    let is_settlement = tx.exists(statement, named_params! {":beleg": beleg})?;
-    Ok(refuse_if(is_settlement, Code::AbrechnungNichtAenderbar, "items", message)?)
+    let is_settlement = enter_again && tx.exists(statement, named_params! {":beleg": beleg})?;
+    refuse_if(is_settlement, Code::AbrechnungNichtAenderbar, "items", message)?;
+    Ok(enter_again)
 }
 
 /// Notes come to the state that follows from their settlement, which became final or was cancelled; the feed tells of them.
@@ -23,7 +45,28 @@ pub fn follow(tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
         join abrechnung_annahme x on x.tenant_id = a.tenant_id and x.abrechnung_id = a.id
         join annahmeschein_stand s on s.tenant_id = x.tenant_id and s.id = x.annahmeschein_id
         where a.tenant_id = :tenant and a.beleg_id = :beleg";
-    sql::follow_receipts(tx, statement, beleg)
+    follow_receipts(tx, statement, beleg)
+}
+
+/// Brings the goods-receipt notes of these documents to the state that follows from what the goods have met (D21a), and
+/// tells the feed of them.
+pub fn note_receipts<'b>(tx: &WriteTx<'_>, belege: impl IntoIterator<Item = &'b Uuid>) -> Result<()> {
+    let statement = "select id, status, stand from annahmeschein_stand where tenant_id = :tenant and el_beleg_id = :beleg";
+    belege.into_iter().try_for_each(|beleg| follow_receipts(tx, statement, *beleg))
+}
+
+/// Brings notes to the state that follows: a statement gives those of a document, each with its state and that one.
+fn follow_receipts(tx: &WriteTx<'_>, statement: &str, beleg: Uuid) -> Result<()> {
+    let follow = "insert into annahmeschein_stand (tenant_id, id, status) values (:tenant, :id, :status)";
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    let notes: Vec<(Uuid, String, String)> = tx.all(statement, named_params! {":beleg": beleg}, row)?;
+    for (id, status, stand) in notes {
+        if status != stand {
+            tx.execute(follow, named_params! {":id": id, ":status": stand})?;
+        }
+        tx.changed("annahmeschein", id);
+    }
+    Ok(())
 }
 
 /// An advance that a final settlement has taken off, and a final one with a supplement, are not cancelled before those.

@@ -39,12 +39,9 @@ pub fn change(
     let old_positions = sql::positions(tx, old.id)?;
     let said = Said::of(&mut change, &old, &old_positions);
     let kunde = &partner_of(tx, &old, &change, &mut hints)?;
-    if said.is_some() || kunde.id != old.kunde_id {
-        abrechnung::check_items_stay(tx, old.id)?;
-    }
     let new = new_header(tx, &old, kunde, change, einstellungen, &mut hints)?;
     let has_new_items = said.is_some();
-    let enters_again = has_new_items || new.kunde_id != old.kunde_id;
+    let enters_again = abrechnung::enter_again(tx, old.id, has_new_items || new.kunde_id != old.kunde_id)?;
     keep_version(tx, &old, &new, enters_again, &mut hints)?;
     let positions = match said {
         Some(said) => new_positions(tx, &new, kunde, said, einstellungen, &mut hints)?,

@@ -42,6 +42,7 @@ mod tagesende;
 mod verlauf;
 mod wareneingang;
 
+pub use abrechnung::note_receipts;
 pub use ausfertigung::altered as altered_erechnung;
 pub use ausfertigung::{Papiere, draft, missing, missing_of_partner, papiere};
 pub use checks::CHECKS;
@@ -54,7 +55,7 @@ pub use nachweis::{altered_pdf, digest, without_evidence};
 pub use nummer::{erechnung_of_number, finalise_number, missing_of_number, pdf_of_number, settle_number};
 pub use offen::{Offen, newest, of_day, open_sums};
 pub use pdf::{outgoing, outgoing_xml};
-pub use sql::{AMOUNTS_LOOKED_AT_MAX, Auswahl, RETENTION, find_by_external_ref, list, note_receipts};
+pub use sql::{AMOUNTS_LOOKED_AT_MAX, Auswahl, RETENTION, find_by_external_ref, list};
 pub use tagesende::{Behind, finalise_past_days, waiting};
 pub use verlauf::{Verlaufsschritt, steps};
 pub use wareneingang::{Geliefert, bill, delivered, is_live, receive, tax_of_delivery};

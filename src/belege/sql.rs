@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::{Row, named_params};
+use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::model::{Beleg, BelegPosition, Gegenbeleg, Kettenglied};
@@ -479,25 +479,4 @@ pub fn deliveries_met(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Uuid>> {
     let statement = "select distinct lieferung_id from lager_paar
         where tenant_id = :tenant and rechnung_id = :beleg and lieferung_id is not null";
     tx.all(statement, named_params! {":beleg": beleg}, |row| row.get(0))
-}
-
-/// Brings the goods-receipt notes of these documents to the state that follows from what the goods have met (D21a), and
-/// tells the feed of them.
-pub fn note_receipts<'b>(tx: &WriteTx<'_>, belege: impl IntoIterator<Item = &'b Uuid>) -> Result<()> {
-    let statement = "select id, status, stand from annahmeschein_stand where tenant_id = :tenant and el_beleg_id = :beleg";
-    belege.into_iter().try_for_each(|beleg| follow_receipts(tx, statement, *beleg))
-}
-
-/// Brings notes to the state that follows: a statement gives those of a document, each with its state and that one.
-pub fn follow_receipts(tx: &WriteTx<'_>, statement: &str, beleg: Uuid) -> Result<()> {
-    let follow = "insert into annahmeschein_stand (tenant_id, id, status) values (:tenant, :id, :status)";
-    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-    let notes: Vec<(Uuid, String, String)> = tx.all(statement, named_params! {":beleg": beleg}, row)?;
-    for (id, status, stand) in notes {
-        if status != stand {
-            tx.execute(follow, named_params! {":id": id, ":status": stand})?;
-        }
-        tx.changed("annahmeschein", id);
-    }
-    Ok(())
 }

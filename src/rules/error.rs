@@ -131,19 +131,16 @@ codes! {
         "Zu diesem Beleg gibt es keine E-Rechnung; die Nachricht sagt, warum.";
     ErechnungUnvollstaendig = "ERECHNUNG_UNVOLLSTAENDIG":
         "Für die E-Rechnung, ohne die nicht abgeschlossen wird, fehlen Angaben; die Nachricht nennt sie.";
-    DateiNichtLesbar = "DATEI_NICHT_LESBAR":
-        "Die Datei ist beschädigt, verschlüsselt oder weder PDF noch XML.";
+    DateiNichtLesbar = "DATEI_NICHT_LESBAR": "Die Datei ist beschädigt, verschlüsselt oder weder PDF noch XML.";
     KeineRechnung = "KEINE_RECHNUNG":
         "Die Datei enthält keine E-Rechnung, aus der eine Eingangsrechnung werden kann.";
-    ZuVieleGegenbelege = "ZU_VIELE_GEGENBELEGE":
-        "Der Beleg träfe zu viele Mengen anderer Belege.";
+    ZuVieleGegenbelege = "ZU_VIELE_GEGENBELEGE": "Der Beleg träfe zu viele Mengen anderer Belege.";
     CursorAbgelaufen = "CURSOR_ABGELAUFEN":
         "Nach diesem cursor fehlt etwas: er ist zu alt, oder die Datenbank wurde wiederhergestellt.";
     MerkmalNichtGefunden = "MERKMAL_NICHT_GEFUNDEN": "Dieses Merkmal gibt es nicht.";
     TabelleUeberlappt = "TABELLE_UEBERLAPPT": "Zwei Zeilen einer Tabelle treffen denselben Wert.";
     TabelleLuecke = "TABELLE_LUECKE": "Zwischen zwei Zeilen einer Tabelle fehlt ein Wert.";
-    SchemaUeberschneidet = "SCHEMA_UEBERSCHNEIDET":
-        "In dieser Zeit gilt schon eine andere Version des Schemas.";
+    SchemaUeberschneidet = "SCHEMA_UEBERSCHNEIDET": "In dieser Zeit gilt schon eine andere Version des Schemas.";
     PreisNegativ = "PREIS_NEGATIV": "Nach den Abzügen läge der Preis unter 0.";
     SchemaNichtGefunden = "SCHEMA_NICHT_GEFUNDEN": "Dieses Abrechnungsschema gibt es nicht.";
     SchemaPasstNicht = "SCHEMA_PASST_NICHT": "Das Schema gilt nicht für diesen Artikel oder diesen Liefertag.";

@@ -2,9 +2,11 @@
 //! contract and the notes as.
 
 mod beispiele;
+mod ernte;
 mod papiere;
 mod regeln;
 mod wege;
+mod zufall;
 
 use serde_json::{Value, json};
 

@@ -127,7 +127,19 @@ fn walk<'m>(mill: &'m Mill<'m>) -> BTreeMap<&'static str, BTreeSet<String>> {
     let schein =
         json!({"kundennummer": "Hof", "artikelnr": "W", "wiegung_id": weighed, "fremde_charge_nr": "G"});
     let schein = walk.ask("POST /api/v1/annahmescheine", &[], schein).id();
+    let werte = json!({"werte": [{"merkmal": "feuchte", "wert": 15}]});
+    walk.ask("POST /api/v1/annahmescheine/{id}/analysen", &[&schein], werte);
+    let neu = json!({"nummer": "WZ", "bezeichnung": "Weizen", "artikel": ["W"], "gueltig_von": "2026-07-01"});
+    mill.client.post("/api/v1/abrechnungsschemata", neu).is(201);
+    let anders = json!({"grund": "x", "schema": "WZ"});
+    walk.ask("PUT /api/v1/annahmescheine/{id}/freigabe", &[&schein], anders);
     walk.ask("PUT /api/v1/annahmescheine/{id}/storno", &[&schein], json!({"grund": "x"}));
+    let paid = json!({"kundennummer": "Hof", "artikelnr": "W", "anliefermenge_kg": 50, "preis_je_t": 200,
+        "fremde_charge_nr": "H"});
+    let paid = mill.client.post("/api/v1/annahmescheine", paid).id();
+    let end = json!({"art": "end", "annahmeschein_ids": [paid]});
+    let abrechnung = walk.ask("POST /api/v1/abrechnungen", &[], end).id();
+    walk.ask("POST /api/v1/abrechnungen/{id}/korrektur", &[&abrechnung], json!({"grund": "x"}));
     let sacks = json!([{"artikelnummer": "S", "menge": 3, "einheit": "Stk"}]);
     let rezeptur = json!([{"id": 1, "bezeichnung": "Packen", "inputs": sacks, "outputs": sacks}]);
     mill.server.import(&mill.client, "rezepturen", &rezeptur.to_string());
@@ -147,6 +159,8 @@ fn every_writing_route_leaves_its_row() {
         ("artikel", "artikel"),
         ("kontrakte", "kontrakt"),
         ("abrechnungsschemata", "abrechnungsschema"),
+        // A settlement is its document.
+        ("abrechnungen", "beleg"),
         ("belege", "beleg"),
         ("chargen", "charge"),
         ("wiegungen", "wiegung"),

@@ -38,6 +38,17 @@ fn lists(mill: &Mill<'_>) -> Vec<String> {
     }
     mill.client.put(&format!("/api/v1/belege/{}", deliveries[0]), json!({"notizen": "neu"})).is(200);
     deliveries.iter().for_each(|id| mill.finalise(id));
+    let note = json!({"kundennummer": "Hof", "artikelnr": "W", "anliefermenge_kg": 50, "preis_je_t": 200});
+    let notes = [1, 2].map(|wert| {
+        let note = mill.client.post("/api/v1/annahmescheine", note.clone()).id();
+        let advance = json!({"art": "abschlag", "annahmeschein_ids": [note], "abschlag": {"prozent": 50}});
+        mill.client.post("/api/v1/abrechnungen", advance).is(201);
+        for merkmal in ["feuchte", "besatz"] {
+            let werte = json!({"werte": [{"merkmal": merkmal, "wert": wert}]});
+            mill.client.post(&format!("/api/v1/annahmescheine/{note}/analysen"), werte).is(201);
+        }
+        note
+    });
     // The feed is read by its cursor.
     let is_list = |route: &Route| {
         route.gives.iter().any(|answer| answer.headers.contains(&"x-limit"))
@@ -50,6 +61,7 @@ fn lists(mill: &Mill<'_>) -> Vec<String> {
             "artikel" => &artikel,
             "kontrakte" => &kontrakt,
             "chargen" => &charge,
+            "annahmescheine" => &notes[0],
             _ => &kunde,
         };
         let required = match pattern {
@@ -102,7 +114,7 @@ fn every_list_takes_limit_and_offset() {
             assert_eq!(refused.refused(400, "PARAMETER_UNGUELTIG")["feld"], feld, "{path}{query}");
         }
     }
-    assert!(filled >= 14, "{filled} of these lists have two rows: {lists:?}");
+    assert!(filled >= 17, "{filled} of these lists have two rows: {lists:?}");
 }
 
 #[test]

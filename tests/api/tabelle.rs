@@ -24,6 +24,7 @@ mod read_stock;
 mod read_trade;
 mod refused;
 mod write_abrechnung;
+mod write_annahme;
 mod write_artikel;
 mod write_belege;
 mod write_kontrakte;
@@ -83,6 +84,7 @@ fn writing() -> impl Iterator<Item = &'static Write> {
         write_kunden::TABLES,
         write_belege::TABLES,
         write_stock::TABLES,
+        write_annahme::TABLES,
         write_stapel::TABLES,
         write_artikel::TABLES,
         write_kontrakte::TABLES,
@@ -239,7 +241,9 @@ fn write_row(
     if is_refusal(expected) || answer.status >= 300 {
         return refused_as_expected(&answer, field, expected);
     }
-    company.ids.insert("new".to_owned(), answer.id());
+    if let Some(id) = answer.body["id"].as_str() {
+        company.ids.insert("new".to_owned(), id.to_owned());
+    }
     let shown = if table.shown.is_empty() { answer.body.clone() } else { company.record(table.shown) };
     let (at, value) = shown_at(field, expected);
     let came = at.split('.').fold(&shown, |value, step| match step.parse::<usize>() {

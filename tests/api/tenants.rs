@@ -94,6 +94,9 @@ impl Company {
         let schema =
             json!({"nummer": mark, "bezeichnung": mark, "gueltig_von": "2026-07-01", "artikel": [artikel]});
         self.ids.insert("schema", self.client.post("/api/v1/abrechnungsschemata", schema).id());
+        let advance = json!({"art": "abschlag", "annahmeschein_ids": [note], "preis_je_t": 200,
+            "abschlag": {"prozent": 50}});
+        self.ids.insert("abrechnung", self.client.post("/api/v1/abrechnungen", advance).id());
         self.ids.insert("auftrag", order);
         self.ids.insert("schein", note);
         self.ids.insert("wiegung", weighing);

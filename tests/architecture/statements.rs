@@ -10,6 +10,7 @@ const SMALL: &str = "the slice has so few that they need no file";
 
 /// Files besides `sql.rs` and `checks.rs` that hold statements, and why.
 const STATEMENTS: &[(&str, &str)] = &[
+    ("belege/abrechnung.rs", "it is about settlements and their notes, and holds all that is said of them"),
     ("belege/dokumente.rs", ALONE),
     ("belege/lager/note.rs", ALONE),
     ("belege/lager/open.rs", TABLE),

@@ -92,8 +92,7 @@ impl Mill {
             json!({"name": format!("{name} Hof"),
             "kundennr": format!("{mark}-K"), "kunden_id": number, "partner_typen": ["kunde", "lieferant"]}),
         );
-        let schema =
-            json!({"nummer": mark, "bezeichnung": name, "gueltig_von": "2026-07-01", "artikel": [plain]});
+        let schema = json!({"nummer": mark, "bezeichnung": name, "gueltig_von": "2026-07-01", "artikel": [plain, tracked]});
         self.make(client, "schema", "/api/v1/abrechnungsschemata", schema);
         let file = json!({"dateiname": format!("{name}.txt"), "inhalt_base64": "SGFsbG8="});
         self.make(client, "anhang", &format!("/api/v1/kunden/{}/dokumente", text(&kunde)), file.clone());
@@ -119,7 +118,10 @@ impl Mill {
         self.make(client, "auftrag", "/api/v1/produktionsauftraege", json!({"rezeptur_id": 1}));
         let note =
             json!({"partner_id": kunde, "artikel_id": tracked, "anliefermenge_kg": 5, "bemerkung": name});
-        self.make(client, "schein", "/api/v1/annahmescheine", note);
+        let note = self.make(client, "schein", "/api/v1/annahmescheine", note);
+        let advance = json!({"art": "abschlag", "annahmeschein_ids": [note], "preis_je_t": 200,
+            "beleg_datum": day, "abschlag": {"prozent": 50}});
+        self.make(client, "abrechnung", "/api/v1/abrechnungen", advance);
         for (kind, id) in [("artikel", &tracked), ("artikel_ohne", &plain), ("charge", &batch)] {
             self.ids.insert(kind, text(id));
         }

@@ -22,8 +22,8 @@ const TAGS: &[(&str, &str, &[&str])] = &[
     ("Chargen", "Chargen, Bestand und Rückverfolgung", &["chargen"]),
     (
         "Rohwaren",
-        "Kontrakte, Annahmescheine und Abrechnungsschemata",
-        &["kontrakte", "annahmescheine", "abrechnungsschemata"],
+        "Kontrakte, Annahmescheine, Abrechnungen und ihre Schemata",
+        &["kontrakte", "annahmescheine", "abrechnungen", "abrechnungsschemata"],
     ),
     ("Produktion", "Produktionsaufträge", &["produktionsauftraege"]),
     ("Kasse", "Bonzeilen der Kassen", &["barverkaeufe"]),

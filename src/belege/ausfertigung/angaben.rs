@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::super::abrechnung::{self, Abgerechnet};
 use super::super::lager;
 use super::super::model::{Beleg, BelegPosition};
 use super::super::sql::{self, Lieferung};
@@ -13,7 +14,6 @@ use crate::erechnung::Bezug;
 use crate::failure::{Failure, Result};
 use crate::rules::day::Day;
 use crate::rules::fixed::{Percent, Quantity};
-use crate::rules::settlement::AbrechnungsPosten;
 use crate::rules::tax::{Steuerart, is_flat_rate};
 use crate::{biozertifikate, chargen, kontrakte, steuersaetze, waage};
 
@@ -51,14 +51,6 @@ pub struct Angaben {
     /// The notes that it settles, in their order (D29m).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub abrechnung: Vec<Abgerechnet>,
-}
-
-/// A note of a settlement, and the first of its positions.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Abgerechnet {
-    pub position: i64,
-    #[serde(flatten)]
-    pub posten: AbrechnungsPosten,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,7 +138,7 @@ impl Angaben {
             durchschnittssaetze: durchschnittssaetze(tx, steuerart, positionen)?,
             kontrakt,
             positionen: waren,
-            abrechnung: super::sql::abrechnung(tx, beleg.id)?,
+            abrechnung: abrechnung::notes(tx, beleg.id)?,
         })
     }
 

@@ -1,6 +1,6 @@
 //! The e-invoice of a document (D26): what the standard calls by its business terms, from what is stored.
 
-use super::angaben::{Partie, Ware};
+use super::angaben::{Angaben, Partie, Ware};
 use super::vorlage::Vorlage;
 use super::worte;
 use crate::belege::model::{Beleg, BelegPosition};
@@ -60,15 +60,16 @@ pub fn rechnung(vorlage: &Vorlage<'_>, hints: &mut Hints) -> Rechnung {
         durchschnittssatz: !angaben.durchschnittssaetze.is_empty(),
         verkaeufer,
         kaeufer,
-        positionen: waren
-            .map(|(position, ware)| {
-                let mut zeile = zeile(position, ware, angaben.lieferungen(ware), art);
-                let of = angaben.abrechnung.iter().find(|one| one.position == position.position);
-                zeile.merkmale.extend(of.into_iter().flat_map(|one| abgerechnet(&one.posten)));
-                zeile
-            })
-            .collect(),
+        positionen: waren.map(|(position, ware)| mit_abrechnung(angaben, position, ware, art)).collect(),
     }
+}
+
+/// A line; the first one of a note that is settled says how it was computed.
+fn mit_abrechnung(angaben: &Angaben, position: &BelegPosition, ware: &Ware, art: Rechnungsart) -> Position {
+    let mut zeile = zeile(position, ware, angaben.lieferungen(ware), art);
+    let of = angaben.abrechnung.iter().find(|one| one.position == position.position);
+    zeile.merkmale.extend(of.into_iter().flat_map(|one| abgerechnet(&one.posten)));
+    zeile
 }
 
 /// An e-invoice of this partner with a single taxed item, from a company that has said nothing of itself: what it lacks

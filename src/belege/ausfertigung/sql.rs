@@ -3,7 +3,7 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::angaben::{Abgerechnet, Angaben};
+use super::angaben::Angaben;
 use super::pflicht::Ohne;
 use crate::belege::model::Beleg;
 use crate::belege::packen::{deflated, digest, inflated};
@@ -72,17 +72,6 @@ pub fn angaben(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Angaben>> {
     let statement = "select angaben from ausfertigung where tenant_id = :tenant and beleg_id = :beleg";
     let found = tx.optional(statement, named_params! {":beleg": beleg}, |row| row.get(0))?;
     Ok(found.map(|Json(angaben)| angaben))
-}
-
-/// The notes that a document settles; a supplement computes none of them again.
-pub fn abrechnung(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Abgerechnet>> {
-    let statement = "select x.position, x.inhalt from abrechnung a
-        join abrechnung_annahme x on x.tenant_id = a.tenant_id and x.abrechnung_id = a.id
-        where a.tenant_id = :tenant and a.beleg_id = :beleg and a.art <> 'nachverguetung' order by x.nr";
-    tx.all(statement, named_params! {":beleg": beleg}, |row| {
-        let (position, Json(posten)) = (row.get(0)?, row.get(1)?);
-        Ok(Abgerechnet { position, posten })
-    })
 }
 
 columns! {

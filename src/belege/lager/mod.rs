@@ -157,7 +157,7 @@ impl Booking<'_> {
         // Goods-receipt notes are about deliveries of suppliers alone.
         let is_purchase = self.change.beleg.beleg_typ.seite() == Seite::Einkauf;
         let belege = self.followed.keys().chain([&self.change.beleg.id]);
-        super::sql::note_receipts(self.tx, belege.filter(|_| is_purchase))?;
+        super::abrechnung::note_receipts(self.tx, belege.filter(|_| is_purchase))?;
         self.hint_rebatched()?;
         let booked = self.book_movements()?;
         self.update_receipts(received)?;

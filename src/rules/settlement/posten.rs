@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::compute::Rechnung;
+use super::rechnung::Rechnung;
 use super::values::Messwert;
 use crate::rules::day::Day;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{A, Hof, NOTES, PATH, sums, wheat};
+use super::{A, Hof, NOTES, PATH, sums, werte, wheat};
 use crate::annahmescheine::at_once;
 use crate::harness::Server;
 use crate::lager::and;
@@ -159,6 +159,64 @@ fn the_items_of_a_settlement_stay_and_its_papers_can_change() {
 }
 
 #[test]
+fn what_a_gutschrift_pays_for_stays_as_it_was_paid() {
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::with_scheme(&server, json!({}));
+    let note = hof.note(1_000, A, json!({}));
+    let nummer = hof.schein(&note)["belegnummer"].as_str().unwrap().to_owned();
+    let cancel = || hof.mill.client.put(&format!("{NOTES}/{note}/storno"), json!({"grund": "x"}));
+    let imports = |columns: &str, values: &str| {
+        let path = server.database.with_file_name("notes.csv");
+        std::fs::write(&path, format!("belegnummer;{columns}\n{nummer};{values}\n")).unwrap();
+        let tenant = hof.mill.client.tenant.to_string();
+        let import = ["import", "annahmescheine", path.to_str().unwrap(), "--tenant", &tenant];
+        server.cli(&import).status.success()
+    };
+    // By its scheme; a file brings no other weight.
+    assert!(!imports("anliefermenge_kg", "2000") && !imports("feuchte_prozent", "18"));
+    assert!(imports("fremde_charge_nr", "C2"));
+    let advance = hof.settle("abschlag", &[&note], json!({"abschlag": {"prozent": 80}}));
+    let paying = advance.is(201)["beleg_nummer"].as_str().unwrap();
+    let refused = cancel();
+    let message = refused.refused(400, "ANNAHMESCHEIN_NICHT_STORNIERBAR")["message"].as_str().unwrap();
+    assert!(message.contains(paying), "{message}");
+    assert!(!imports("status", "storniert") && !imports("fremde_charge_nr", "C3"));
+    assert!(imports("bemerkung", "nass"));
+    hof.storno(&advance).is(200);
+    cancel().is(200);
+}
+
+#[test]
+fn a_correction_asks_the_limits_of_a_later_analysis() {
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let grenze = json!([{"merkmal": "protein", "richtung": "unter", "wert": 11.5, "aktion": "sperren",
+        "text": "dann Futter"}]);
+    let hof = Hof::with_scheme(&server, json!({"grenzen": grenze}));
+    let note = hof.note(24_860, A, json!({}));
+    let release = |body: Value| {
+        hof.mill.client.put(&format!("{NOTES}/{note}/freigabe"), and(json!({"grund": "x"}), body))
+    };
+    // Also of one that is in an open document.
+    for abschliessen in [false, true] {
+        let made = hof.settle("end", &[&note], json!({"abschliessen": abschliessen}));
+        made.is(201);
+        release(json!({"schema": "WEIZEN"})).refused(400, "ANNAHMESCHEIN_ABGERECHNET");
+        let later = hof.post(&format!("{NOTES}/{note}/analysen"), json!({"werte": werte("protein=11.4")}));
+        assert_eq!(later.is(201)["gesperrt"], true);
+        later.hints("ABRECHNUNG_VERALTET");
+        assert_eq!(sums(hof.mill.client.get(&format!("{PATH}/{}", made.id())).is(200))[0], "4919.66");
+        let path = format!("{PATH}/{}/korrektur", made.id());
+        hof.post(&path, json!({"grund": "Labor"})).refused(400, "ANNAHMESCHEIN_GESPERRT");
+        assert_eq!(hof.beleg(&made)["status"], if abschliessen { "abgeschlossen" } else { "offen" });
+        release(json!({})).is(200);
+        let corrected = hof.post(&path, json!({"grund": "Labor"}));
+        assert_eq!(sums(corrected.is(201))[0], "4919.66");
+        hof.storno(&corrected).is(200);
+        hof.post(&format!("{NOTES}/{note}/analysen"), json!({"werte": werte("protein=11.6")})).is(201);
+    }
+}
+
+#[test]
 fn what_is_late_and_what_changed_since_is_said() {
     let server = Server::start_at("2026-09-10T10:00:00Z");
     let hof = Hof::with_scheme(&server, json!({}));
@@ -171,6 +229,11 @@ fn what_is_late_and_what_changed_since_is_said() {
     assert_eq!(sums(seen.is(200))[0], "208.32");
     let seen = hof.preview("end", &[&late], json!({"zahlungsziel_tage": 8}));
     assert_eq!(seen.hint_codes(), ["SCHEMA_GEAENDERT"]);
-    let plain = hof.note(1_000, "", json!({"artikelnr": "R"}));
+    // One from before the scheme takes it, and that is said.
+    let plain = hof.note(1_000, A, json!({"artikelnr": "R"}));
     assert_eq!(hof.preview("end", &[&plain], json!({"zahlungsziel_tage": 0})).hint_codes(), ["SCHEMA_FEHLT"]);
+    let rye = wheat(json!({"nummer": "ROGGEN", "artikel": ["R"], "gueltig_von": "2026-07-01"}));
+    hof.post(super::SCHEMES, rye).is(201);
+    let seen = hof.preview("end", &[&plain], json!({"zahlungsziel_tage": 0}));
+    assert_eq!(seen.hint_codes(), ["SCHEMA_GEAENDERT"]);
 }

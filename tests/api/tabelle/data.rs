@@ -21,6 +21,10 @@ const INVOICE: &[u8] = b"<Invoice><ID>88</ID><IssueDate>2031-07-02</IssueDate><A
     <BuyersItemIdentification><ID>W-10</ID></BuyersItemIdentification><ClassifiedTaxCategory><Percent>7</Percent>\
     </ClassifiedTaxCategory></Item></InvoiceLine></Invoice>";
 
+/// The advance on a note that ER2 is.
+const ADVANCE: &str = "{'art':'abschlag','annahmeschein_ids':['<AS1>'],'preis_je_t':200,'abschlag':{'prozent':50},\
+    'beleg_datum':'2031-06-18'}";
+
 /// Names that stand for ids which are chosen, not made.
 const FIXED: &[(&str, &str)] = &[
     ("unknown", UNKNOWN),
@@ -131,6 +135,7 @@ const LISTS: &[(&str, &str)] = &[
     ("/produktionsauftraege", "pa_nummer"),
     ("/belege", "beleg_nummer"),
     ("/annahmescheine", "belegnummer"),
+    ("/abrechnungen", "beleg_nummer"),
 ];
 
 /// The company, and the ids of its records by their short numbers.
@@ -181,13 +186,14 @@ impl Company<'_> {
         let answer = self.client.get(&format!("/api/v1{}", self.filled(path)));
         let body = answer.is(200);
         let Some(rows) = body.as_array().or_else(|| body["data"].as_array()) else { return body.clone() };
-        rows.iter().find(|row| row["id"] == self.ids["new"]).unwrap().clone()
+        // Analyses have no id; the newest one is the first.
+        let is_new = |row: &&Value| row.get("id").is_none_or(|id| *id == self.ids["new"]);
+        rows.iter().find(is_new).unwrap().clone()
     }
 
     /// Makes a record; its id is `<before>`, the ids of its lines `<input>` and `<output>`.
     pub fn prepare(&mut self, path: &str, body: &Value) {
         let id = self.client.post(&format!("/api/v1{path}"), body.clone()).id();
-        // Receipt notes are shown in their list only.
         let record = self.client.get(&format!("/api/v1{path}/{id}")).body;
         self.ids.insert("before".to_owned(), id);
         for (name, lines) in [("input", "inputs"), ("output", "outputs")] {
@@ -281,14 +287,18 @@ impl Company<'_> {
         self.post("PDF", "/belege/<RE1>/pdf", "{'datei_base64':'JVBERi0xLjQK'}");
         self.post("WS3", "/wiegungen", "{'waage_id':2,'gewicht_erst_kg':30000,'partner_id':'<L-1>'}");
         self.put("/wiegungen/<WS3>/zweitwiegung", "{'gewicht_zweit_kg':10000}");
-        for (number, datum, partner) in
-            [("AS1", "2031-07-01", "L-1"), ("AS2", "2031-07-02", "L-2"), ("AS3", "2031-07-03", "L-1")]
-        {
-            let body = format!(
-                "{{'kundennummer':'{partner}','artikelnr':'R','anliefermenge_kg':1000,\
-                 'lieferdatum':'{datum}'}}"
-            );
+        // Of wheat there is a scheme, and nothing was measured.
+        for (number, more) in [
+            ("AS1", "'2031-07-01','kundennummer':'L-1','artikelnr':'R','kontrakt_id':'<V-1>'"),
+            ("AS2", "'2031-07-02','kundennummer':'L-2','artikelnr':'R'"),
+            ("AS3", "'2031-07-03','kundennummer':'L-1','artikelnr':'W-10'"),
+        ] {
+            let body = format!("{{'anliefermenge_kg':1000,'lieferdatum':{more}}}");
             self.post(number, "/annahmescheine", &body);
+        }
+        for wert in [1, 2] {
+            let body = format!("{{'werte':[{{'merkmal':'besatz','wert':{wert}}}]}}");
+            self.post("-", "/annahmescheine/<AS3>/analysen", &body);
         }
         let states = "belegnummer;status\nAS-2031-00002;abgerechnet\nAS-2031-00003;storniert\n";
         self.server.import(&self.client, "annahmescheine", states);
@@ -347,6 +357,7 @@ impl Company<'_> {
         self.beleg("LS2", "K-10", "2031-07-06", sack);
         self.finalise("ER1");
         let tenant = self.client.tenant.to_string();
+        self.post("ABSCHLAG", "/abrechnungen", ADVANCE);
         let done = self.server.cli(&["beleg", "erledigen", "ER-2031-00001", "--tenant", &tenant]);
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     }

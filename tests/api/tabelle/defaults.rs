@@ -66,6 +66,12 @@ fn crowded(server: &Server) -> Client {
     for _ in 0..51 {
         client.post("/api/v1/belege", quote.clone()).is(201);
     }
+    let note = json!({"kundennummer": "K-1", "artikelnr": "W", "anliefermenge_kg": 1000, "preis_je_t": 200});
+    let note = client.post("/api/v1/annahmescheine", note).id();
+    let advance = json!({"art": "abschlag", "annahmeschein_ids": [note], "abschlag": {"prozent": 1}});
+    for _ in 0..51 {
+        client.post("/api/v1/abrechnungen", advance.clone()).is(201);
+    }
     client
 }
 

@@ -8,7 +8,7 @@ pub const ROWS: &[Read] = &[
         "/aenderungen",
         "seit",
         "?seit=alles&arten=annahmeschein",
-        "annahmeschein:angelegt annahmeschein:angelegt annahmeschein:angelegt annahmeschein:geaendert annahmeschein:storniert",
+        "annahmeschein:angelegt annahmeschein:angelegt annahmeschein:angelegt annahmeschein:geaendert annahmeschein:geaendert annahmeschein:geaendert annahmeschein:storniert annahmeschein:geaendert",
     ),
     ("/aenderungen", "seit", "?seit=gestern", "400 PARAMETER_UNGUELTIG"),
     (
@@ -21,7 +21,7 @@ pub const ROWS: &[Read] = &[
         "/aenderungen",
         "arten",
         "?arten=kontrakt,+annahmeschein&seit=alles",
-        "kontrakt:angelegt kontrakt:erledigt kontrakt:angelegt kontrakt:geaendert kontrakt:geaendert annahmeschein:angelegt annahmeschein:angelegt annahmeschein:angelegt annahmeschein:geaendert annahmeschein:storniert",
+        "kontrakt:angelegt kontrakt:erledigt kontrakt:angelegt kontrakt:geaendert kontrakt:geaendert annahmeschein:angelegt annahmeschein:angelegt annahmeschein:angelegt annahmeschein:geaendert annahmeschein:geaendert annahmeschein:geaendert annahmeschein:storniert annahmeschein:geaendert",
     ),
     (
         "/aenderungen",

@@ -1,4 +1,4 @@
-//! Writing schemes of settlement, and asking what they come to. `<fresh>` is another text each time.
+//! Writing schemes of settlement and settlements, and asking what they come to. `<fresh>` is another text each time.
 
 use super::Write;
 
@@ -28,6 +28,17 @@ const STAFFEL: &str = "{'nummer':'N-<fresh>','bezeichnung':'Neu','artikel':['W-1
 const KOSTEN: &str = "{'nummer':'N-<fresh>','bezeichnung':'Neu','artikel':['W-10'],'gueltig_von':'2031-07-01',\
      'schritte':[{'nr':1,'code':'a','text':'Trocknung','wirkung':'kosten','regel':'faktor','merkmal':'feuchte',\
      'richtung':'ueber','basis':14,'schritt':0.5,'satz':-1.75,'einheit':'EUR/t','bezug':'brutto'}]}";
+
+/// A note of goods that have no scheme.
+const RYE: &str = "{'kundennummer':'L-1','artikelnr':'R','anliefermenge_kg':1000,'preis_je_t':200,\
+     'fremde_charge_nr':'F-1','lieferdatum':'2031-07-05'}";
+
+/// The only notes of this partner and article.
+const ORGANIC: &str = "{'kundennummer':'L-2','artikelnr':'W-9','anliefermenge_kg':1000,'preis_je_t':200,\
+     'fremde_charge_nr':'F-2','lieferdatum':'2031-07-05'}";
+
+const ADVANCE: &str =
+    "{'art':'abschlag','annahmeschein_ids':['<AS1>'],'preis_je_t':200,'abschlag':{'preis_je_t':10}}";
 
 pub const TABLES: &[Write] = &[
     Write {
@@ -217,6 +228,153 @@ pub const TABLES: &[Write] = &[
         before: None,
         path: "/abrechnungsschemata/<unknown>/probe",
         body: "{'menge_kg':10000}",
+        shown: "",
+        rows: &[("-", "", "404 NICHT_GEFUNDEN")],
+    },
+    Write {
+        route: "POST /abrechnungen",
+        before: Some(("/annahmescheine", RYE)),
+        path: "/abrechnungen",
+        body: "{'art':'end','annahmeschein_ids':['<before>'],'beleg_datum':'2031-07-10','abschliessen':false,\
+               'zahlungsziel_tage':14,'notizen':'Ernte'}",
+        shown: "/abrechnungen/<new>",
+        rows: &[
+            ("-", "", "summe_netto='200.00'"),
+            ("-", "", "anzahl=1"),
+            ("-", "", "status='offen'"),
+            ("-", "", "partner_id='<L-1>'"),
+            ("art", "'END'", "'end'"),
+            ("art", "'alles'", "400 WERT_UNGUELTIG"),
+            ("art", "'abschlag'", "400 FELD_FEHLT"),
+            ("art", "-", "400 FELD_FEHLT"),
+            ("annahmeschein_ids", "['<before>']", "anzahl=1"),
+            ("annahmeschein_ids", "['<before>','<before>']", "400 FELD_WIDERSPRUCH"),
+            ("annahmeschein_ids", "['<unknown>']", "400 ANNAHMESCHEIN_NICHT_GEFUNDEN"),
+            ("annahmeschein_ids", "['<AS2>']", "400 ANNAHMESCHEIN_ABGERECHNET"),
+            ("annahmeschein_ids", "['<AS3>']", "400 ANNAHMESCHEIN_STORNIERT"),
+            ("annahmeschein_ids", "[]", "400 ABRECHNUNG_LEER"),
+            ("annahmeschein_ids", "-", "400 FELD_FEHLT"),
+            ("auswahl", "{'kundennummer':'L-1'}", "400 FELD_WIDERSPRUCH"),
+            ("preis_je_t", "'210'", "summe_netto='210.00'"),
+            ("preis_je_t", "-1", "400 WERT_UNGUELTIG"),
+            ("rest_preis_je_t", "150", "summe_netto='200.00'"),
+            ("abschlag", "{'prozent':50}", "400 FELD_WIDERSPRUCH"),
+            ("zuschlag_je_t", "1", "400 FELD_WIDERSPRUCH"),
+            ("negativ_zulassen", "true", "summe_netto='200.00'"),
+            ("beleg_datum", "'2031-07-09'", "'2031-07-09T00:00:00.000Z'"),
+            ("abschliessen", "true", "status='abgeschlossen'"),
+            ("external_ref", "'Ernte 1'", "anzahl=1"),
+            ("zahlungsziel_tage", "10", "anzahl=1"),
+            ("notizen", "'Danke'", "anzahl=1"),
+        ],
+    },
+    Write {
+        route: "POST /abrechnungen",
+        before: Some(("/annahmescheine", RYE)),
+        path: "/abrechnungen",
+        body: "{'art':'abschlag','annahmeschein_ids':['<before>'],'abschlag':{'prozent':80}}",
+        shown: "/abrechnungen/<new>",
+        rows: &[
+            ("-", "", "summe_netto='160.00'"),
+            ("abschlag", "{'preis_je_t':50}", "summe_netto='50.00'"),
+            ("abschlag", "{}", "400 FELD_WIDERSPRUCH"),
+            ("abschlag", "{'prozent':0}", "400 WERT_UNGUELTIG"),
+        ],
+    },
+    Write {
+        route: "POST /abrechnungen",
+        before: Some(("/annahmescheine", ORGANIC)),
+        path: "/abrechnungen",
+        body: "{'art':'end','auswahl':{'kundennummer':'L-2','artikelnr':'W-9'},'abschliessen':true}",
+        shown: "/abrechnungen/<new>",
+        rows: &[
+            ("-", "", "anzahl=1"),
+            ("auswahl", "{'partner_id':'<L-2>','artikel_id':'<W-9>','von':'2031-07-05'}", "anzahl=1"),
+            ("auswahl", "{'kunden_id':6,'bis':'2031-07-05','artikelnr':'W-9'}", "anzahl=1"),
+            ("auswahl", "{'kundennummer':'L-2','von':'2031-07-06'}", "400 ABRECHNUNG_LEER"),
+            ("auswahl", "{'kundennummer':'L-2','kontrakt_id':'<V-3>'}", "400 ABRECHNUNG_LEER"),
+            ("auswahl", "{'kundennummer':'nix'}", "400 KUNDE_NICHT_GEFUNDEN"),
+            ("auswahl", "{}", "400 KUNDE_FEHLT"),
+        ],
+    },
+    Write {
+        route: "POST /abrechnungen",
+        before: None,
+        path: "/abrechnungen",
+        body: "{'art':'nachverguetung','auswahl':{'kundennummer':'L-2','artikelnr':'W-9'},'zuschlag_je_t':10}",
+        shown: "/abrechnungen/<new>",
+        rows: &[
+            ("-", "", "summe_netto='30.00'"),
+            ("zuschlag_je_t", "'0.5'", "summe_netto='1.50'"),
+            ("zuschlag_je_t", "-1", "400 ABRECHNUNG_NEGATIV"),
+            ("zuschlag_je_t", "-", "400 FELD_FEHLT"),
+            ("negativ_zulassen", "true", "art='nachverguetung'"),
+        ],
+    },
+    Write {
+        route: "POST /abrechnungen/vorschau",
+        before: Some(("/annahmescheine", RYE)),
+        path: "/abrechnungen/vorschau",
+        body: "{'art':'end','annahmeschein_ids':['<before>']}",
+        shown: "",
+        rows: &[
+            ("-", "", "summe_netto='200.00'"),
+            ("-", "", "positionen.0.menge='1.000'"),
+            ("art", "'end'", "'end'"),
+            ("art", "-", "400 FELD_FEHLT"),
+            ("annahmeschein_ids", "['<before>']", "annahmescheine.0.betrag='200.00'"),
+            ("annahmeschein_ids", "['<AS3>']", "400 ANNAHMESCHEIN_STORNIERT"),
+            ("preis_je_t", "'210'", "summe_netto='210.00'"),
+            ("rest_preis_je_t", "150", "summe_netto='200.00'"),
+            ("negativ_zulassen", "true", "summe_netto='200.00'"),
+            ("beleg_datum", "'2031-07-09'", "summe_netto='200.00'"),
+            ("abschliessen", "true", "summe_netto='200.00'"),
+            ("external_ref", "'Ernte 2'", "summe_netto='200.00'"),
+            ("zahlungsziel_tage", "90", "hinweise.1.code='ZAHLUNGSFRIST_60_TAGE'"),
+            ("notizen", "'Danke'", "summe_netto='200.00'"),
+        ],
+    },
+    Write {
+        route: "POST /abrechnungen/vorschau",
+        before: Some(("/annahmescheine", RYE)),
+        path: "/abrechnungen/vorschau",
+        body: "{'art':'abschlag','annahmeschein_ids':['<before>'],'abschlag':{'prozent':80}}",
+        shown: "",
+        rows: &[
+            ("abschlag", "{'preis_je_t':50}", "summe_netto='50.00'"),
+            ("abschlag", "-", "400 FELD_FEHLT"),
+        ],
+    },
+    Write {
+        route: "POST /abrechnungen/vorschau",
+        before: None,
+        path: "/abrechnungen/vorschau",
+        body: "{'art':'nachverguetung','auswahl':{'kundennummer':'L-2','artikelnr':'W-9'},'zuschlag_je_t':10}",
+        shown: "",
+        rows: &[
+            ("zuschlag_je_t", "5", "summe_netto='15.00'"),
+            ("auswahl", "{'partner_id':'<L-2>','artikelnr':'W-9'}", "summe_netto='30.00'"),
+            ("auswahl", "{'kundennummer':'L-2','bis':'2031-07-04','artikelnr':'W-9'}", "400 ABRECHNUNG_LEER"),
+        ],
+    },
+    Write {
+        route: "POST /abrechnungen/{id}/korrektur",
+        before: Some(("/abrechnungen", ADVANCE)),
+        path: "/abrechnungen/<before>/korrektur",
+        body: "{'grund':'neue Analyse'}",
+        shown: "/abrechnungen/<new>",
+        rows: &[
+            ("-", "", "korrektur_von='<before>'"),
+            ("-", "", "summe_netto='10.00'"),
+            ("grund", "'Zahlendreher'", "art='abschlag'"),
+            ("grund", "-", "400 FELD_FEHLT"),
+        ],
+    },
+    Write {
+        route: "POST /abrechnungen/{id}/korrektur",
+        before: None,
+        path: "/abrechnungen/<unknown>/korrektur",
+        body: "{'grund':'neue Analyse'}",
         shown: "",
         rows: &[("-", "", "404 NICHT_GEFUNDEN")],
     },

@@ -58,4 +58,23 @@ pub const TABLES: &[Write] = &[
             ("items.partner_id", "'<unknown>'", "400 PARTNER_NICHT_GEFUNDEN"),
         ],
     },
+    Write {
+        route: "POST /annahmescheine/stapel",
+        before: None,
+        path: "/annahmescheine/stapel",
+        body: "{'items':[{'kundennummer':'L-1','artikelnr':'R','anliefermenge_kg':1000}]}",
+        shown: "/annahmescheine/<new>",
+        rows: &[
+            ("-", "", "netto_menge_kg='1000.000'"),
+            (
+                "items",
+                "[{'kundennummer':'L-2','artikelnr':'R','anliefermenge_kg':1},7]",
+                "partner_id='<L-2>'",
+            ),
+            ("items", "true", "400 FELD_UNGUELTIG"),
+            ("items.bemerkung", "'nass'", "bemerkung='nass'"),
+            ("items.anliefermenge_kg", "-", "400 FELD_FEHLT"),
+            ("items.artikelnr", "'nix'", "400 ARTIKEL_NICHT_GEFUNDEN"),
+        ],
+    },
 ];

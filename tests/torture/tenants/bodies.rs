@@ -20,9 +20,15 @@ pub fn body(route: &str, own: &Mill) -> Result<Value, String> {
             json!({"bezeichnung": "Neu", "artikel": [id("artikel")], "gueltig_von": "2026-08-01"})
         }
         "/abrechnungsschemata/{id}/probe" => json!({"menge_kg": 1}),
+        "/abrechnungen" | "/abrechnungen/vorschau" => {
+            json!({"art": "abschlag", "annahmeschein_ids": [id("schein")], "preis_je_t": 200,
+                "abschlag": {"prozent": 50}})
+        }
         "/annahmescheine" => {
             json!({"partner_id": id("kunde"), "artikel_id": id("artikel"), "anliefermenge_kg": 5})
         }
+        "/annahmescheine/{id}/analysen" => json!({"werte": [{"merkmal": "feuchte", "wert": 15}]}),
+        "/annahmescheine/{id}/freigabe" => json!({"grund": "x", "schema": id("mark")}),
         "/artikel" => json!({"artikelnummer": "N", "bezeichnung": "Neu"}),
         "/artikel/{id}" => {
             json!({"preis": 1, "artikelgruppe_id": 1, "staffelpreise": [{"ab_menge": 1, "preis": 1}]})
@@ -49,7 +55,9 @@ pub fn body(route: &str, own: &Mill) -> Result<Value, String> {
             "artikel_id": id("artikel"), "charge_id": id("charge"), "kontrakt_id": id("kontrakt")}),
         "/wiegungen/{id}/zweitwiegung" => json!({"gewicht_zweit_kg": 5}),
         inventory if inventory.ends_with("/inventur") => json!({"bestand": 1, "grund": "x"}),
-        cancelled if cancelled.ends_with("/storno") => json!({"grund": "x"}),
+        cancelled if cancelled.ends_with("/storno") || cancelled.ends_with("/korrektur") => {
+            json!({"grund": "x"})
+        }
         upload if upload.ends_with("/dokumente") => json!({"dateiname": "a.txt", "inhalt_base64": "QQ=="}),
         _ => return Err(format!("{route} has no body in tests/torture/tenants/bodies.rs")),
     })

@@ -90,6 +90,7 @@ fn kind(pattern: &str, name: &str) -> &'static str {
         _ if of("wiegungen") => "offene_wiegung",
         _ if of("produktionsauftraege") => "auftrag",
         _ if of("annahmescheine") => "schein",
+        _ if of("abrechnungen") => "abrechnung",
         _ if of("abrechnungsschemata") => "schema",
         _ => "lieferung",
     }
