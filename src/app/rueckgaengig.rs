@@ -26,6 +26,9 @@ use crate::{artikel, chargen, kontrakte, kunden};
 /// The kinds of import whose records have a history that says what they were before.
 const KINDS: [&str; 4] = ["artikel", "staffelpreise", "kunden", "kontrakte"];
 
+/// Fields of histories that are names of other records, which may be called otherwise by now.
+const NAMES_OF_OTHERS: [&str; 2] = ["gruppe", "partner_name"];
+
 /// What taking an import back comes to.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
@@ -199,13 +202,14 @@ fn put_back(tx: &WriteTx<'_>, row: &FeedEntry, felder: &[GeaendertesFeld]) -> Re
             .iter()
             .any(|come| (&come.feld, come.alt.get(), come.neu.get()) == (feld, neu.get(), alt.get()))
     };
-    let is_same = come_to.len() == felder.len() && felder.iter().all(is_back);
+    let is_own = |feld: &&GeaendertesFeld| !NAMES_OF_OTHERS.contains(&feld.feld.as_str());
+    let counts = [&come_to, felder].map(|felder| felder.iter().filter(is_own).count());
+    let is_same = counts[0] == counts[1] && felder.iter().filter(is_own).all(is_back);
     Ok(refuse_where(!is_same, "Lässt sich nicht genau so zurückstellen. Bitte die Werte von Hand ändern.")?)
 }
 
 fn delete(tx: &WriteTx<'_>, row: &FeedEntry) -> Result<()> {
     let tables = match row.art {
-        Followed::Kontrakt if kontrakte::is_named(tx, row.id)? => vec!["beleg".to_owned()],
         Followed::Kontrakt => kontrakte::delete(tx, row.id)?,
         Followed::Kunde if chargen::had_partner(tx, row.id)? => vec!["charge".to_owned()],
         art => tx.delete(art, row.id)?,

@@ -317,7 +317,8 @@ impl<'c> WriteTx<'c> {
         Ok(Vec::new())
     }
 
-    fn referring(&self, art: Art, id: Uuid) -> Result<Vec<String>> {
+    /// The tables with rows that refer to a record.
+    pub fn referring(&self, art: Art, id: Uuid) -> Result<Vec<String>> {
         let mut referring = Vec::new();
         for (table, column) in references(self.connection, art)? {
             let statement =

@@ -10,7 +10,7 @@ mod sql;
 pub use bezug::{KontraktBezug, agreed_price};
 pub use import::put_back;
 pub use lieferstand::{Genannt, hint_delivered};
-pub use sql::{RETENTION, VERLAUF, delete, is_named, number};
+pub use sql::{RETENTION, VERLAUF, delete, number};
 
 use crate::db::list::{Filter, Page};
 use crate::db::tx::Tx;

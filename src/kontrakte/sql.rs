@@ -205,8 +205,13 @@ pub fn delete_position(tx: &WriteTx<'_>, kontrakt: Uuid, position: Uuid) -> Resu
     tx.execute(statement, named_params! {":id": position}).map(|_| ())
 }
 
-/// Deletes a contract that nothing names, with its positions.
+/// Deletes a contract with its positions. Where others name it, it stays, and their tables are named.
 pub fn delete(tx: &WriteTx<'_>, kontrakt: Uuid) -> Result<Vec<String>> {
+    let mut naming = tx.referring(Art::Kontrakt, kontrakt)?;
+    naming.retain(|table| table != "kontrakt_position");
+    if !naming.is_empty() {
+        return Ok(naming);
+    }
     for position in positions(tx, kontrakt)? {
         delete_position(tx, kontrakt, position.id)?;
     }

@@ -249,6 +249,20 @@ fn what_cannot_go_back_is_named_with_its_reason_and_nothing_goes_back() {
 }
 
 #[test]
+fn another_name_of_a_partner_or_a_group_keeps_nothing_from_going_back() {
+    let (folder, _) = mill();
+    let before = contents(&folder);
+    let kontrakt = import(&folder, "kontrakte", &json!([{"kontrakt_nr": "V-1", "partner": "B"}]));
+    let artikel = import(&folder, "artikel", &json!([{"artikelnummer": "W", "gruppe": "Futter"}]));
+    folder.import("Mühle", "kunden", &json!([{"kundennr": "A", "name": "Anders"}]));
+    folder.database().execute("update artikelgruppe set name = 'Saatgut' where id = 1", []).unwrap();
+    assert!(take_back(&folder, &[&kontrakt, &artikel, "--yes"]).status.success());
+    for table in [0, 1, 2, 5] {
+        assert_eq!(contents(&folder)[table], before[table], "{}", TABLES[table]);
+    }
+}
+
+#[test]
 fn what_is_no_import_that_can_go_back_is_refused_in_words() {
     let (folder, _) = mill();
     folder.company("Hof");
