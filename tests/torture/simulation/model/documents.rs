@@ -148,7 +148,7 @@ impl Model {
                 model.firms[step.firm].references.insert(reference, made);
             }
             if head.is_final {
-                model.become_final(step.firm, made);
+                rows.extend(model.become_final(step.firm, made));
                 model.turned(step.firm, made);
             }
             rows.push(model.document_row(step.firm, made));

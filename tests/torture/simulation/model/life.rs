@@ -17,13 +17,15 @@ impl Model {
         firm.last_event
     }
 
-    pub fn become_final(&mut self, firm: usize, name: Name) {
+    /// The rows of the notes that this settles.
+    pub fn become_final(&mut self, firm: usize, name: Name) -> Vec<Row> {
         let event = self.next_event(firm);
         let partner = self.firms[firm].documents[&name].partner;
         let kept =
             (!self.breaks(Broken::NameFollows)).then(|| self.firms[firm].partners[&partner].name.clone());
         let document = self.firms[firm].documents.get_mut(&name).expect("a document");
         (document.status, document.kept, document.event) = ("abgeschlossen", kept, Some(event));
+        self.notes_of(firm, name)
     }
 
     /// A change of status: a version, and a row of the feed.
@@ -38,9 +40,9 @@ impl Model {
         match self.firms[step.firm].documents[&name].status {
             "storniert" => return refused(400, "BELEG_STORNIERT"),
             "offen" => {
-                self.become_final(step.firm, name);
-                let row = self.turned(step.firm, name);
-                self.rows(step.firm, vec![row]);
+                let mut rows = self.become_final(step.firm, name);
+                rows.push(self.turned(step.firm, name));
+                self.rows(step.firm, rows);
             }
             _ => {}
         }
@@ -132,8 +134,9 @@ impl Model {
         let is_same = papers.last() == Some(&content);
         if !is_same {
             let is_open = self.firms[step.firm].documents[&name].status == "offen";
+            let mut rows = Vec::new();
             if is_open {
-                self.become_final(step.firm, name);
+                rows = self.become_final(step.firm, name);
             } else if self.firms[step.firm].documents[&name].event.is_some() {
                 // What was cancelled before it was final has no events.
                 let event = self.next_event(step.firm);
@@ -141,11 +144,11 @@ impl Model {
             }
             self.firms[step.firm].documents.get_mut(&name).expect("a document").papers.push(content);
             // What is archived is no version of the document.
-            let row = match is_open {
+            rows.push(match is_open {
                 true => self.turned(step.firm, name),
                 false => self.document_row(step.firm, name),
-            };
-            self.rows(step.firm, vec![row]);
+            });
+            self.rows(step.firm, rows);
         }
         let document = &self.firms[step.firm].documents[&name];
         let shows = json!({"beleg_id": id(name), "beleg_nummer": document.number, "status": document.status,
@@ -169,7 +172,7 @@ impl Model {
             let names: Vec<Name> = documents.map(|(name, _)| *name).collect();
             let mut rows = Vec::new();
             for name in names {
-                self.become_final(firm, name);
+                rows.extend(self.become_final(firm, name));
                 rows.push(self.turned(firm, name));
             }
             self.rows(firm, rows);

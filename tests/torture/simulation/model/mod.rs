@@ -265,6 +265,8 @@ impl Model {
             rows.retain(|row| row.action != "storniert");
         }
         rows.sort();
+        // A record has one row of a request (D28).
+        rows.dedup();
         if !rows.is_empty() {
             self.firms[firm].feed.push(rows);
         }

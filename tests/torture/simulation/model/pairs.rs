@@ -148,6 +148,31 @@ impl Model {
         if self.breaks(Broken::NobodyFollows) {
             followers.clear();
         }
-        followers.into_iter().map(|follower| self.turned(firm, follower)).collect()
+        let rows = followers.into_iter().map(|follower| {
+            let notes = self.note_row(firm, follower);
+            [Some(self.turned(firm, follower)), notes]
+        });
+        rows.flatten().flatten().collect()
+    }
+
+    /// The rows of the goods-receipt notes whose deliveries have met a document that has become final (D21a).
+    pub fn notes_of(&self, firm: usize, name: Name) -> Vec<Row> {
+        let of = &self.firms[firm];
+        let his = of.documents[&name].meeting().flat_map(|at| of.met((name, at)).into_keys());
+        his.filter_map(|delivery| self.note_row(firm, delivery)).collect()
+    }
+
+    /// Whether final invoices have met all goods of a delivery (D21a).
+    pub fn is_billed(&self, firm: usize, delivery: Name) -> bool {
+        let of = &self.firms[firm];
+        let is_final = |name: &Name| ["abgeschlossen", "erledigt"].contains(&of.documents[name].status);
+        let is_met = |at: usize| {
+            let met = of.met((delivery, at)).into_iter().filter(|(name, _)| is_final(name));
+            met.map(|(_, quantity)| quantity).sum::<i64>() == of.quantity((delivery, at))
+        };
+        let document = &of.documents[&delivery];
+        let items = document.items.iter().enumerate().filter(|(_, item)| item.article.is_some());
+        let goods: Vec<usize> = items.map(|(at, _)| at).collect();
+        document.is_live() && !goods.is_empty() && goods.into_iter().all(is_met)
     }
 }

@@ -153,7 +153,9 @@ impl Model {
         let receipt = &self.firms[firm].receipts[&name];
         let amount = divided(i128::from(receipt.net) * i128::from(receipt.grain.price), 100_000);
         let number = receipt.delivery.map(|delivery| &self.firms[firm].documents[&delivery].number);
-        let mut shown = json!({"id": id(name), "belegnummer": receipt.number, "status": receipt.status,
+        let is_billed = receipt.delivery.is_some_and(|delivery| self.is_billed(firm, delivery));
+        let status = if is_billed { "abgerechnet" } else { receipt.status };
+        let mut shown = json!({"id": id(name), "belegnummer": receipt.number, "status": status,
             "anliefermenge_kg": quantity(receipt.grain.delivered * 1_000),
             "netto_menge_kg": quantity(receipt.net * 1_000), "netto_betrag": money(amount),
             "partner_id": id(receipt.partner)});
