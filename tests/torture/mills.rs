@@ -92,7 +92,8 @@ impl Mill {
             json!({"name": format!("{name} Hof"),
             "kundennr": format!("{mark}-K"), "kunden_id": number, "partner_typen": ["kunde", "lieferant"]}),
         );
-        let schema = json!({"nummer": mark, "bezeichnung": name, "gueltig_von": "2026-07-01", "artikel": [plain, tracked]});
+        let schema =
+            json!({"nummer": mark, "bezeichnung": name, "gueltig_von": "2026-07-01", "artikel": [plain]});
         self.make(client, "schema", "/api/v1/abrechnungsschemata", schema);
         let file = json!({"dateiname": format!("{name}.txt"), "inhalt_base64": "SGFsbG8="});
         self.make(client, "anhang", &format!("/api/v1/kunden/{}/dokumente", text(&kunde)), file.clone());

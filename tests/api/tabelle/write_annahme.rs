@@ -85,7 +85,7 @@ pub const TABLES: &[Write] = &[
         rows: &[
             ("-", "", "version=2"),
             ("-", "", "werte.0.wert='15.0'"),
-            ("quelle", "'Nachanalyse'", "'nachanalyse'"),
+            ("quelle", "'nachanalyse'", "'nachanalyse'"),
             ("quelle", "-", "'labor'"),
             ("quelle", "'chef'", "400 WERT_UNGUELTIG"),
             ("geraet", "'NIR 3'", "'NIR 3'"),

@@ -13,11 +13,12 @@ pub fn body(route: &str, own: &Mill) -> Result<Value, String> {
     let id = |kind: &str| Value::from(own.ids[kind].clone());
     let item = || json!({"artikel_id": id("artikel"), "menge": 1, "charge_id": id("charge")});
     Ok(match route.trim_start_matches("POST /api/v1").trim_start_matches("PUT /api/v1") {
+        // Of goods that no other request is about, whose notes would take them.
         "/abrechnungsschemata" => {
-            json!({"nummer": "N", "bezeichnung": "Neu", "artikel": [id("artikel")], "gueltig_von": "2026-07-01"})
+            json!({"nummer": "N", "bezeichnung": "Neu", "artikel": [id("artikel_ohne")], "gueltig_von": "2026-07-01"})
         }
         "/abrechnungsschemata/{id}/versionen" => {
-            json!({"bezeichnung": "Neu", "artikel": [id("artikel")], "gueltig_von": "2026-08-01"})
+            json!({"bezeichnung": "Neu", "artikel": [id("artikel_ohne")], "gueltig_von": "2026-08-01"})
         }
         "/abrechnungsschemata/{id}/probe" => json!({"menge_kg": 1}),
         "/abrechnungen" | "/abrechnungen/vorschau" => {
