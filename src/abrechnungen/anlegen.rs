@@ -14,7 +14,7 @@ use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::rules::bytes::fingerprint;
 use crate::rules::day::Day;
-use crate::rules::document::BelegTyp;
+use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::{Money, Percent};
 use crate::rules::price::line_total;
@@ -108,7 +108,8 @@ fn add(
     korrektur_von: Option<Uuid>,
     mut hinweise: Hints,
 ) -> Result<Angelegt> {
-    let berechnet = settlement(tx, new, &mut hinweise)?;
+    let mut berechnet = settlement(tx, new, &mut hinweise)?;
+    let mut lagerbewegungen = berechnet.deliver(tx, &mut hinweise)?;
     let (items, firsts) = items(&berechnet, &mut hinweise)?;
     let sum = items.iter().map(line).collect::<Result<Vec<_>>>()?;
     let sum = Summen::of(sum.iter().map(|(betrag, satz, _)| (*betrag, *satz)))?;
@@ -121,7 +122,8 @@ fn add(
         let neu = sql::Neu { id, beleg: beleg.id, art, anfrage: &anfrage, digest, korrektur_von };
         sql::insert(tx, &neu, berechnet.notes.iter().zip(&firsts).map(kept))
     };
-    let (beleg, lagerbewegungen) = belege::bill(tx, &beleg, store, &mut hinweise)?;
+    let (beleg, moved) = belege::bill(tx, &beleg, store, &mut hinweise)?;
+    lagerbewegungen.extend(moved);
     Ok(Angelegt {
         id,
         art,
@@ -196,8 +198,9 @@ pub fn correct(tx: &WriteTx<'_>, old: &Abrechnung, grund: String, hinweise: Hint
     let new = NewAbrechnung::stored(&anfrage)?;
     let beleg = belege::found(tx, old.beleg_id)?;
     let cancelled = belege::cancel(tx, beleg, grund, hinweise)?;
-    // It was dated when it was made, and is made today.
-    let new = NewAbrechnung { beleg_datum: None::<Day>, ..new };
+    // It was dated when it was made, and is made today; it is as final as the one whose place it takes.
+    let abschliessen = Some(old.status != BelegStatus::Offen);
+    let new = NewAbrechnung { beleg_datum: None::<Day>, abschliessen, ..new };
     let made = add(tx, &new, Some(old.id), cancelled.hinweise)?;
     Ok(Angelegt { storniert: cancelled.storno_beleg_nummer.or(Some(cancelled.beleg_nummer)), ..made })
 }

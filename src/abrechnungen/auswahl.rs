@@ -36,7 +36,8 @@ pub fn notes(tx: &Tx<'_>, new: &NewAbrechnung, art: Abrechnungsart) -> Result<(K
     let message = "Diese Annahmescheine sind von mehreren Partnern. Bitte je Partner abrechnen.";
     refuse_if(partners.len() > 1, Code::PartnerGemischt, "annahmeschein_ids", message)?;
     let message = "Hierzu gibt es nichts abzurechnen. Bitte Partner, Artikel und Zeitraum prüfen.";
-    refuse_if(scheine.is_empty(), Code::AbrechnungLeer, "auswahl", message)?;
+    let feld = if new.auswahl.is_some() { "auswahl" } else { "annahmeschein_ids" };
+    refuse_if(scheine.is_empty(), Code::AbrechnungLeer, feld, message)?;
     scheine.sort_by_key(|schein| (schein.lieferdatum, schein.id));
     let partner = required(scheine[0].partner_id, "partner_id")?;
     let gone = || Failure::Broken(format!("the partner {partner} of a note is gone"));

@@ -76,7 +76,7 @@ fn end(note: &Note, items: &mut Vec<NewItem>, hints: &mut Hints) -> Result<()> {
         let unpaid = note.goods(teil, rest);
         items.push(NewItem {
             ep_netto: Some(Price::ZERO),
-            bezeichnung2: Some(note.unpaid()),
+            bezeichnung2: Some(note.unpaid(rest)),
             wiegung_id: None,
             ..unpaid
         });
@@ -95,11 +95,10 @@ impl Note {
         Ok(self.brutto_ins_lager.then(|| brutto.max(self.kg())))
     }
 
-    /// Goods of the note, to which it says the batch, where no delivery has brought them.
+    /// Goods of the note.
     fn goods(&self, teil: &AbrechnungsTeil, kg: Quantity) -> NewItem {
         let schein = &self.schein;
         let el = self.geliefert.as_ref().and(schein.el_id);
-        let brings = el.is_none();
         NewItem {
             menge: Some(tonnes(kg)),
             artikel_id: Some(self.posten.artikel_id),
@@ -111,9 +110,6 @@ impl Note {
             bezug_beleg_id: el,
             wiegung_id: schein.wiegung_id,
             kontrakt_id: schein.kontrakt_id.filter(|_| teil.kontrakt.is_some()),
-            fremde_charge_nr: schein.fremde_charge_nr.clone().filter(|_| brings),
-            herkunftsland: schein.herkunftsland.clone().filter(|_| brings),
-            biozertifikat_id: schein.biozertifikat_id.filter(|_| brings),
             ..NewItem::default()
         }
     }
@@ -123,15 +119,17 @@ impl Note {
         format!("{} vom {}", self.posten.belegnummer, self.tag.german())
     }
 
-    /// What was deducted, row by row: it came in and is not paid.
-    fn unpaid(&self) -> String {
+    /// What came in and is not paid: where all deductions make it, row by row.
+    fn unpaid(&self, rest: Quantity) -> String {
         let rows = self.posten.rechnung.zeilen.iter().filter(|zeile| zeile.wirkung == Wirkung::Menge);
         let deducted = rows.filter_map(|zeile| match zeile.ergebnis {
             Groesse::Kg(kg) if !kg.is_zero() => Some(format!("{} {} kg", zeile.text, german(-kg, 0))),
             _ => None,
         });
-        let rows: Vec<String> = deducted.collect();
-        let text = format!("ohne Vergütung, {}: {}", self.posten.belegnummer, rows.join(", "));
+        let is_all = self.posten.rechnung.brutto_kg.minus(self.kg()) == Ok(rest);
+        let why =
+            if is_all { deducted.collect::<Vec<_>>().join(", ") } else { "nach neuer Analyse".to_owned() };
+        let text = format!("ohne Vergütung, {}: {why}", self.posten.belegnummer);
         text.chars().take(TEXT_MAX).collect()
     }
 

@@ -11,7 +11,8 @@ use super::sql::{self, Abgerechnet, Abschlag};
 use crate::abrechnungsschemata::{self, Gueltig};
 use crate::annahmescheine::{self, Annahmeschein};
 use crate::belege::{self, Geliefert};
-use crate::db::tx::Tx;
+use crate::chargen::Bewegung;
+use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result, keep_refused};
 use crate::kunden::Kunde;
 use crate::rules::day::{Day, DayTime};
@@ -365,7 +366,35 @@ fn delivered(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Geliefert>> {
     Ok(geliefert)
 }
 
+impl Berechnet {
+    /// Brings goods that no delivery has brought into the stock, before they are paid.
+    pub fn deliver(&mut self, tx: &WriteTx<'_>, hints: &mut Hints) -> Result<Vec<Bewegung>> {
+        let mut moved = Vec::new();
+        if self.art == Abrechnungsart::End {
+            for note in self.notes.iter_mut().filter(|note| note.geliefert.is_none() && !note.kg().is_zero())
+            {
+                moved.extend(note.deliver(tx, hints)?);
+            }
+        }
+        Ok(moved)
+    }
+}
+
 impl Note {
+    fn deliver(&mut self, tx: &WriteTx<'_>, hints: &mut Hints) -> Result<Vec<Bewegung>> {
+        let mut schein = Annahmeschein { netto_menge_kg: Some(self.kg()), ..self.schein.clone() };
+        let moved = annahmescheine::deliver(tx, &mut schein, hints).map_err(|failure| match failure {
+            Failure::Refused(refusal) => {
+                let message = format!("{}: {}", schein.belegnummer, refusal.message);
+                Refusal::new(refusal.code, message).into()
+            }
+            failure => failure,
+        })?;
+        self.geliefert = schein.el_id.map(|el| belege::delivered(tx, el)).transpose()?.flatten();
+        (self.schein.el_id, self.schein.el_beleg_nummer) = (schein.el_id, schein.el_beleg_nummer);
+        Ok(moved)
+    }
+
     /// What is paid for.
     pub fn kg(&self) -> Quantity {
         self.posten.rechnung.netto_kg.unwrap_or_default()

@@ -6,7 +6,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::model::{Annahmeschein, AnnahmescheinBestaetigung, NewAnnahmeschein};
-use super::qualitaet::{Qualitaet, of_intake, refuse_rejected};
+use super::qualitaet::{self, Qualitaet, of_intake, refuse_rejected};
 use super::sql;
 use crate::artikel::{self, Artikel};
 use crate::belege::{NewItem, receive};
@@ -23,6 +23,7 @@ use crate::rules::fixed::{Price, Quantity};
 use crate::rules::number::Reihe;
 use crate::rules::receipt::tonnes;
 use crate::rules::repeat::{Angelegt, Wiederholt};
+use crate::rules::settlement::Werte;
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::weighing::Richtung;
 use crate::waage::{self, FertigeWiegung};
@@ -237,6 +238,17 @@ pub fn check_ranges(schein: &Annahmeschein) -> Result<()> {
         return refuse("preis_je_t", "Der Preis darf nicht unter 0 sein.");
     }
     Ok(())
+}
+
+/// Makes the EL of a note that has none that lives, over what is paid for or was weighed, so that its settlement meets these
+/// goods and no others of the same batch (D29h).
+pub fn deliver(tx: &WriteTx<'_>, schein: &mut Annahmeschein, hints: &mut Hints) -> Result<Vec<Bewegung>> {
+    let artikel = artikel::must_have(tx, required(schein.artikel_id, "artikel_id")?)?;
+    let wiegung = schein.wiegung_id.map(|id| waage::finished(tx, id, None)).transpose()?;
+    let qualitaet = Qualitaet { gueltig: qualitaet::scheme_of(tx, schein)?, werte: Werte::new() };
+    let bewegungen = create_el(tx, schein, &artikel, wiegung.as_ref(), &qualitaet, hints)?;
+    sql::note_delivery(tx, schein)?;
+    Ok(bewegungen)
 }
 
 /// One EL over the net quantity, in t at preis_je_t, so that its sum is netto_betrag (D21a). By a scheme it has no price, for

@@ -12,6 +12,7 @@ mod sql;
 mod storno;
 
 pub use checks::CHECKS;
+pub use create::deliver;
 pub use model::{Analyse, Annahmeschein};
 pub use qualitaet::{locks, rechnung, said, scheme_of, values_of};
 pub use sql::{RETENTION, Suche, Summen, find, find_by_delivery, last_analyse, search, settle};

@@ -150,6 +150,11 @@ pub fn paid_by(tx: &Tx<'_>, schein: Uuid) -> Result<Option<String>> {
     tx.optional(statement, named_params! {":id": schein}, |row| row.get(0))
 }
 
+/// The EL that was made for a note.
+pub fn note_delivery(tx: &WriteTx<'_>, schein: &Annahmeschein) -> Result<()> {
+    tx.update("annahmeschein", schein.id, named_params! {":el_beleg_id": schein.el_id})
+}
+
 /// A note is in a final settlement; it is free again once the document of that is cancelled.
 pub fn settle(tx: &WriteTx<'_>, id: Uuid, abrechnung: Uuid) -> Result<()> {
     tx.update("annahmeschein", id, named_params! {":abrechnung_id": abrechnung})

@@ -237,3 +237,45 @@ fn what_is_late_and_what_changed_since_is_said() {
     let seen = hof.preview("end", &[&plain], json!({"zahlungsziel_tage": 0}));
     assert_eq!(seen.hint_codes(), ["SCHEMA_GEAENDERT"]);
 }
+
+/// Several lorries of a farmer often are one lot: the one without a delivery must not take the goods of the other.
+#[test]
+fn goods_that_were_not_booked_come_in_with_a_delivery_of_their_own() {
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::with_scheme(&server, json!({}));
+    let weighed = json!({"waage_id": 1, "gewicht_erst_kg": 40_120, "partner_id": hof.mill.partner_id("Hof"),
+        "artikel_id": hof.mill.artikel_id("W")});
+    let weighing = hof.post("/api/v1/wiegungen", weighed).id();
+    let second = json!({"gewicht_zweit_kg": 15_260});
+    hof.mill.client.put(&format!("/api/v1/wiegungen/{weighing}/zweitwiegung"), second).is(200);
+    let booked = hof.with_el(10_000, A, json!({}));
+    let loose = hof.note(24_860, A, json!({"wiegung_id": weighing}));
+    assert_eq!(hof.stock(), "9701.000");
+    let made = hof.settle("end", &[&loose], json!({}));
+    let moved = &made.is(201)["lagerbewegungen"];
+    assert_eq!(
+        (moved[0]["menge"].as_str(), moved[0]["beleg_nummer"].as_str()),
+        (Some("24116.000"), Some("EL-2026-00002"))
+    );
+    assert_eq!((hof.stock().as_str(), moved.as_array().unwrap().len()), ("33817.000", 1));
+    assert_eq!(hof.schein(&loose)["el_beleg_nummer"], "EL-2026-00002");
+    let other = hof.settle("end", &[&booked], json!({}));
+    assert_eq!(
+        (other.is(201)["lagerbewegungen"].as_array().unwrap().len(), hof.stock().as_str()),
+        (0, "33817.000")
+    );
+    // Cancelled and settled again, the delivery is the same.
+    hof.storno(&made).is(200);
+    assert_eq!((hof.state(&loose).as_str(), hof.stock().as_str()), ("offen", "33817.000"));
+    let again = hof.settle("end", &[&loose], json!({}));
+    assert_eq!(
+        (again.is(201)["lagerbewegungen"].as_array().unwrap().len(), hof.stock().as_str()),
+        (0, "33817.000")
+    );
+    let without_lot = hof.note(1_000, A, json!({"fremde_charge_nr": null}));
+    let refused = hof.settle("end", &[&without_lot], json!({}));
+    assert!(
+        refused.refused(400, "CHARGE_FEHLT")["message"].as_str().unwrap().starts_with("AS-2026-00003: "),
+        "{refused:?}"
+    );
+}
