@@ -12,7 +12,7 @@ use crate::failure::Result;
 use crate::rules::day::Day;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
-use crate::rules::receipt::tonnes;
+use crate::rules::receipt::{net_amount, tonnes};
 use crate::rules::settlement::{AbrechnungsTeil, Abrechnungsart, Groesse, Wirkung};
 use crate::rules::tax::{Steuerkategorie, share};
 
@@ -55,21 +55,7 @@ fn end(note: &Note, items: &mut Vec<NewItem>, hints: &mut Hints) -> Result<()> {
             items.push(NewItem { ep_netto: Some(teil.preis_je_t), ..note.goods(teil, within) });
         }
         if !over.is_zero() {
-            let message = format!(
-                "{}: Bezahlt werden {} kg mehr, als {} gebracht hat; sie stehen ohne Bestand.",
-                note.posten.belegnummer,
-                german(over, 0),
-                note.schein.el_beleg_nummer.as_deref().unwrap_or_default()
-            );
-            hints.add(HintCode::MengeUeberEingang, message);
-            let surplus = note.goods(teil, over);
-            items.push(NewItem {
-                ep_netto: Some(teil.preis_je_t),
-                lager_buchen: Some(false),
-                bezug_beleg_id: None,
-                wiegung_id: None,
-                ..surplus
-            });
+            items.push(note.surplus(teil, within, over, hints)?);
         }
     }
     if let (Some(rest), Some(teil)) = (room.filter(|rest| !rest.is_zero()), note.posten.teile.first()) {
@@ -93,6 +79,27 @@ impl Note {
         }
         let brutto = self.posten.rechnung.brutto_kg;
         Ok(self.brutto_ins_lager.then(|| brutto.max(self.kg())))
+    }
+
+    /// What is paid beyond the delivery: an amount, so that both items come to what the row of the goods says.
+    fn surplus(
+        &self,
+        teil: &AbrechnungsTeil,
+        within: Quantity,
+        over: Quantity,
+        hints: &mut Hints,
+    ) -> Result<NewItem> {
+        let weight = format!("{} kg × {} €/t", german(over, 0), german(teil.preis_je_t, 2));
+        let message = format!(
+            "{}: Bezahlt werden {} kg mehr, als {} gebracht hat; sie stehen ohne Bestand.",
+            self.posten.belegnummer,
+            german(over, 0),
+            self.schein.el_beleg_nummer.as_deref().unwrap_or_default()
+        );
+        hints.add(HintCode::MengeUeberEingang, message);
+        let betrag = teil.ware.minus(net_amount(within, teil.preis_je_t)?)?;
+        let text = format!("Mehrgewicht nach neuer Analyse, {weight}");
+        Ok(NewItem { bezeichnung: Some(text), ..self.amount(betrag) })
     }
 
     /// Goods of the note.

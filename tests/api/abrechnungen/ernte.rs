@@ -37,7 +37,10 @@ fn the_harvest_of_the_handbook() {
     let corrected = hof.post(&format!("{PATH}/{}/korrektur", made.id()), json!({"grund": "Labor"}));
     numbered(&corrected, ["ER-2026-00004", "1239.40", "96.67", "1336.07"]);
     assert_eq!(corrected.body["storniert"], "ER-2026-00003");
-    assert_eq!(items(&hof.beleg(&corrected)), ["24.276 210.0000 5097.96", "1.000 -3858.5600 -3858.56"]);
+    assert_eq!(
+        items(&hof.beleg(&corrected)),
+        ["24.116 210.0000 5064.36", "1.000 33.6000 33.60", "1.000 -3858.5600 -3858.56"]
+    );
     let supplement = hof.settle("nachverguetung", &[&note], json!({"zuschlag_je_t": 10}));
     numbered(&supplement, ["ER-2026-00005", "242.76", "18.94", "261.70"]);
     hof.storno(&corrected).refused(400, "ABRECHNUNG_HAT_FOLGE");
