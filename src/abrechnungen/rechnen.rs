@@ -245,10 +245,6 @@ fn means(
     Ok(means)
 }
 
-#[expect(
-    clippy::too_many_arguments,
-    reason = "what a note is computed from; a struct of them would be used once"
-)]
 fn note(
     tx: &Tx<'_>,
     new: &NewAbrechnung,
@@ -277,7 +273,7 @@ fn note(
         schein,
     };
     match art {
-        Abrechnungsart::Abschlag => note.as_advance(new),
+        Abrechnungsart::Abschlag => note.into_advance(new),
         _ => note.less_advances(),
     }
 }
@@ -401,7 +397,7 @@ impl Note {
     }
 
     /// An advance instead of the value (D29i).
-    fn as_advance(mut self, new: &NewAbrechnung) -> Result<Note> {
+    fn into_advance(mut self, new: &NewAbrechnung) -> Result<Note> {
         let abschlag = required(new.abschlag.as_ref(), "abschlag")?;
         let betrag = match (abschlag.preis_je_t, abschlag.prozent) {
             (Some(preis), _) => net_amount(self.kg(), preis)?,

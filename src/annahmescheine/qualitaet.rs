@@ -149,12 +149,9 @@ fn refuse_formula(new: &NewAnnahmeschein, nummer: &str) -> Checked<()> {
         ("basisbesatz_prozent", new.basisbesatz_prozent.is_some()),
         ("sonstige_abzuege_kg", new.sonstige_abzuege_kg.is_some_and(|kg| !kg.is_zero())),
     ];
-    for (feld, _) in of_formula.into_iter().filter(|(_, is_sent)| *is_sent) {
-        let message =
-            format!("Für diese Lieferung rechnet das Schema {nummer}. Bitte {feld} nicht mitsenden.");
-        return Err(Refusal::field(Code::FeldWiderspruch, feld, message));
-    }
-    Ok(())
+    let Some((feld, _)) = of_formula.into_iter().find(|(_, is_sent)| *is_sent) else { return Ok(()) };
+    let message = format!("Für diese Lieferung rechnet das Schema {nummer}. Bitte {feld} nicht mitsenden.");
+    Err(Refusal::field(Code::FeldWiderspruch, feld, message))
 }
 
 /// feuchte_prozent and besatz_prozent are the same as these Merkmale (D29k).

@@ -103,7 +103,7 @@ fn rows_add_up_to_what_is_paid_and_items_to_the_document() {
         let hof = Hof::named(&server, &format!("Zufall {case}"));
         hof.post(SCHEMES, scheme(&mut dice)).is(201);
         let notes: Vec<String> = (0..1 + dice.below(4))
-            .map(|at| {
+            .map(|_| {
                 let of = format!(
                     "besatz={} feuchte={} protein={}",
                     dice.decimal(6, 2),
