@@ -27,7 +27,7 @@ pub fn note(ueberschrift: String, rechnung: &Rechnung) -> Tabelle {
         zeilen.push(Zeile { summe: true, ..result("Betrag netto", summe) });
     }
     let spalten =
-        ["Zeile", "Messwert", "Satz", "Bezug", "Ergebnis", "danach", ""].map(str::to_owned).to_vec();
+        ["Zeile", "Messwert", "Satz", "Bezug", "Ergebnis", "danach", "Einheit"].map(str::to_owned).to_vec();
     Tabelle { ueberschrift: Some(ueberschrift), spalten, zeilen }
 }
 
