@@ -177,22 +177,8 @@ pub fn insert<'n>(
     };
     tx.insert("abrechnung", columns)?;
     for (nr, note) in (1i64..).zip(notes) {
-        let (posten, schein) = (note.posten, note.posten.annahmeschein_id);
-        let columns: Params<'_> = named_params! {
-            ":abrechnung_id": neu.id,
-            ":annahmeschein_id": schein,
-            ":nr": nr,
-            ":position": note.position,
-            ":analyse": posten.analyse,
-            ":netto_kg": posten.rechnung.netto_kg.unwrap_or_default(),
-            ":kontrakt_id": note.kontrakt_id.filter(|_| !note.kontrakt_kg.is_zero()),
-            ":kontrakt_kg": note.kontrakt_kg,
-            ":mwst_satz": posten.mwst_satz,
-            ":steuer_kategorie": posten.steuer_kategorie,
-            ":betrag": posten.betrag,
-            ":inhalt": serde_json::to_string(posten)?,
-        };
-        tx.insert("abrechnung_annahme", columns)?;
+        let schein = note.posten.annahmeschein_id;
+        insert_note(tx, neu.id, nr, &note)?;
         if neu.art == Abrechnungsart::End {
             annahmescheine::settle(tx, schein, neu.id)?;
         } else {
@@ -200,4 +186,23 @@ pub fn insert<'n>(
         }
     }
     Ok(())
+}
+
+fn insert_note(tx: &WriteTx<'_>, abrechnung: Uuid, nr: i64, note: &NeuerPosten<'_>) -> Result<()> {
+    let posten = note.posten;
+    let columns: Params<'_> = named_params! {
+        ":abrechnung_id": abrechnung,
+        ":annahmeschein_id": posten.annahmeschein_id,
+        ":nr": nr,
+        ":position": note.position,
+        ":analyse": posten.analyse,
+        ":netto_kg": posten.rechnung.netto_kg.unwrap_or_default(),
+        ":kontrakt_id": note.kontrakt_id.filter(|_| !note.kontrakt_kg.is_zero()),
+        ":kontrakt_kg": note.kontrakt_kg,
+        ":mwst_satz": posten.mwst_satz,
+        ":steuer_kategorie": posten.steuer_kategorie,
+        ":betrag": posten.betrag,
+        ":inhalt": serde_json::to_string(posten)?,
+    };
+    tx.insert("abrechnung_annahme", columns)
 }
