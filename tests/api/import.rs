@@ -189,8 +189,8 @@ fn every_form_of_file_says_the_same() {
         let said = imported.said();
         let lines: Vec<&str> = said.lines().map(|line| line.split(": ").next().unwrap()).collect();
         let back = "Zurücknehmen lässt es sich mit";
-        let expected = if name.contains("JSON") { vec![back] } else { vec!["Dezimalen trennt", back] };
-        assert_eq!(lines, expected, "{name}: {said}");
+        let told = if name.contains("JSON") { vec![back] } else { vec!["Dezimalen trennt", back] };
+        assert_eq!(lines, told, "{name}: {said}");
         let rows = rows(&mill, "/api/v1/artikel");
         if first.is_empty() {
             first.clone_from(&rows);
