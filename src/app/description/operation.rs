@@ -132,7 +132,7 @@ fn security(access: Access) -> Value {
 
 fn parameters(route: &Route, example: Option<&'static Value>) -> Vec<Value> {
     let mut all: Vec<Value> = path_parameters(route).chain(query_parameters(route, example)).collect();
-    if route.method == Method::Post {
+    if is_repeatable(route) {
         let description =
             "Dieselbe Anfrage mit demselben Schlüssel wird nur einmal ausgeführt (7 Tage lang).";
         all.push(header_parameter("Idempotency-Key", description));
@@ -325,7 +325,7 @@ fn answer_headers(route: &Route, answer: &Answer) -> Value {
         names.extend(HEADERS_OF_A_KEY);
         names.push("X-Hinweise");
     }
-    if route.method == Method::Post {
+    if is_repeatable(route) {
         names.push("Idempotency-Replayed");
     }
     let own = HEADERS.iter().filter(|(name, ..)| answer.headers.contains(&name.to_lowercase().as_str()));
@@ -376,7 +376,7 @@ pub fn refusals(route: &Route) -> BTreeMap<u16, Vec<Code>> {
         (true, &of_parameters),
         (route.takes.is_some(), OF_A_BODY),
         (matches!(route.run, Run::Write(_)), &[Code::AusgangUnbekannt]),
-        (route.method == Method::Post, &[Code::IdempotenzKonflikt]),
+        (is_repeatable(route), &[Code::IdempotenzKonflikt]),
         (route.if_match, &[Code::ZwischenzeitlichGeaendert]),
     ];
     let following = groups.into_iter().filter(|(applies, _)| *applies).map(|(_, codes)| codes);
@@ -436,4 +436,9 @@ fn links(route: &'static Route, routes: &[&'static Route], answer: &Answer) -> M
         links.insert(id(other), json!({"operationId": id(other), "parameters": parameters}));
     }
     links
+}
+
+/// Whether an Idempotency-Key is of use: a question with a body writes nothing.
+fn is_repeatable(route: &Route) -> bool {
+    route.method == Method::Post && matches!(route.run, Run::Write(_))
 }
