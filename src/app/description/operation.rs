@@ -440,5 +440,5 @@ fn links(route: &'static Route, routes: &[&'static Route], answer: &Answer) -> M
 
 /// Whether an Idempotency-Key is of use: a question with a body writes nothing.
 fn is_repeatable(route: &Route) -> bool {
-    route.method == Method::Post && matches!(route.run, Run::Write(_))
+    route.method == Method::Post && !matches!(route.run, Run::Read(_))
 }
