@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::db::columns::Json;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
-use crate::rules::error::{Checked, Code, Refusal, refuse_if};
+use crate::rules::error::{Code, Refusal, refuse_if};
 use crate::rules::settlement::AbrechnungsPosten;
 
 /// A note of a settlement, and the first of its positions.
@@ -30,13 +30,12 @@ pub fn notes(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Abgerechnet>> {
     })
 }
 
-/// Whether the positions of a document enter again; those of a settlement follow from its notes, and stay.
-pub fn enter_again(tx: &Tx<'_>, beleg: Uuid, enter_again: bool) -> Result<bool> {
+/// The positions of a settlement follow from its notes, and stay.
+pub fn refuse_other_positions(tx: &Tx<'_>, beleg: Uuid) -> Result<()> {
     let statement = "select 1 from abrechnung where tenant_id = :tenant and beleg_id = :beleg";
     let message = "Die Positionen dieser Gutschrift folgen aus den Annahmescheinen. Bitte sie stornieren und neu abrechnen.";
-    let is_settlement = enter_again && tx.exists(statement, named_params! {":beleg": beleg})?;
-    refuse_if(is_settlement, Code::AbrechnungNichtAenderbar, "items", message)?;
-    Ok(enter_again)
+    let is_settlement = tx.exists(statement, named_params! {":beleg": beleg})?;
+    Ok(refuse_if(is_settlement, Code::AbrechnungNichtAenderbar, "items", message)?)
 }
 
 /// Notes come to the state that follows from their settlement, which became final or was cancelled; the feed tells of them.
@@ -79,13 +78,8 @@ pub fn check_last(tx: &Tx<'_>, beleg: Uuid) -> Result<()> {
         where a.tenant_id = :tenant and a.beleg_id = :beleg and d.status <> 'storniert'
           and (a.art = 'abschlag' and f.art = 'end' or a.art = 'end' and f.art = 'nachverguetung')
         order by d.beleg_nummer limit 1";
-    let last: Option<String> =
-        tx.optional(statement, named_params! {":beleg": beleg}, |row: &Row<'_>| row.get(0))?;
-    Ok(no_follower(last)?)
-}
-
-fn no_follower(nummer: Option<String>) -> Checked<()> {
-    let Some(nummer) = nummer else { return Ok(()) };
+    let last = tx.optional(statement, named_params! {":beleg": beleg}, |row| row.get::<_, String>(0))?;
+    let Some(nummer) = last else { return Ok(()) };
     let message = format!("{nummer} baut auf dieser Abrechnung auf. Bitte zuerst {nummer} stornieren.");
-    Err(Refusal::new(Code::AbrechnungHatFolge, message))
+    Err(Refusal::new(Code::AbrechnungHatFolge, message).into())
 }

@@ -41,7 +41,7 @@ pub fn change(
     let kunde = &partner_of(tx, &old, &change, &mut hints)?;
     let new = new_header(tx, &old, kunde, change, einstellungen, &mut hints)?;
     let has_new_items = said.is_some();
-    let enters_again = abrechnung::enter_again(tx, old.id, has_new_items || new.kunde_id != old.kunde_id)?;
+    let enters_again = enters_again(tx, &old, &new, has_new_items)?;
     keep_version(tx, &old, &new, enters_again, &mut hints)?;
     let positions = match said {
         Some(said) => new_positions(tx, &new, kunde, said, einstellungen, &mut hints)?,
@@ -64,6 +64,15 @@ pub fn change(
         satzdatum::hint_kept_rates(tx, &new, kunde, einstellungen, &positionen, &mut hints)?;
     }
     Ok(confirmation(Beleg { positionen: Some(positionen), ..new }, bewegungen, hints))
+}
+
+/// Whether the positions enter again: other ones, or for another partner. Those of a settlement stay (D29g).
+fn enters_again(tx: &Tx<'_>, old: &Beleg, new: &Beleg, has_new_items: bool) -> Result<bool> {
+    let enters_again = has_new_items || new.kunde_id != old.kunde_id;
+    if enters_again {
+        abrechnung::refuse_other_positions(tx, old.id)?;
+    }
+    Ok(enters_again)
 }
 
 /// A document that moves nothing; its positions show what they have met.

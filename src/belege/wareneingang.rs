@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::eingabe::{NewBeleg, NewItem};
 use super::header::Context;
-use super::model::{Beleg, Source};
+use super::model::{Beleg, BelegPosition, Source};
 use super::{create, lager, sql, steuer};
 use crate::artikel;
 use crate::chargen::Bewegung;
@@ -40,46 +40,49 @@ pub fn receive(
     Ok((sql::with_positions(tx, beleg)?, bewegungen))
 }
 
-/// What a purchase delivery brought.
+/// What a purchase delivery brought of an article.
 pub struct Geliefert {
-    /// Its goods, in kg.
+    /// Zero where it is of another partner, or without the article, since somebody changed it.
     pub kg: Quantity,
     /// An invoice or a return has met some of it.
     pub is_met: bool,
 }
 
-/// What a delivery brought of its goods; none where it was cancelled, or they have no weight.
-pub fn delivered(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Geliefert>> {
+/// What a delivery brought of an article, from a partner; none where it was cancelled.
+pub fn delivered(tx: &Tx<'_>, beleg: Uuid, partner: Uuid, artikel: Uuid) -> Result<Option<Geliefert>> {
     let Some(beleg) = sql::find(tx, beleg)?.filter(|beleg| beleg.status != BelegStatus::Storniert) else {
         return Ok(None);
     };
     let (mut kg, mut moved) = (Quantity::ZERO, Quantity::ZERO);
-    for position in sql::positions(tx, beleg.id)? {
+    let of_artikel = |position: &BelegPosition| position.artikel_id == Some(artikel);
+    for position in sql::positions(tx, beleg.id)?.into_iter().filter(of_artikel) {
         let in_kg = position.einheit.as_deref().and_then(|einheit| Conversion::between(einheit, "kg"));
-        let Some(in_kg) = in_kg else { return Ok(None) };
-        kg = kg.plus(in_kg.quantity(position.menge)?)?;
+        if let Some(in_kg) = in_kg.filter(|_| beleg.kunde_id == partner) {
+            kg = kg.plus(in_kg.quantity(position.menge)?)?;
+        }
         moved = moved.plus(position.lager_menge.unwrap_or_default())?;
     }
-    let mut open = Quantity::ZERO;
-    for menge in lager::open_of(tx, &beleg)?.into_values() {
-        open = open.plus(menge)?;
-    }
+    let open = lager::open_of(tx, &beleg)?.remove(&artikel).unwrap_or_default();
     Ok(Some(Geliefert { kg, is_met: open != moved }))
 }
 
-/// The tax of goods that a partner delivered on a day, in a Gutschrift to him (D7): its rate, and why it is that one.
+/// The tax of goods that a partner delivered on a day, in a Gutschrift to him (D7): its rate, and why it is that one. The
+/// request that asks for it names neither.
 pub fn tax_of_delivery(
     tx: &Tx<'_>,
     kunde: &Kunde,
     artikel: Uuid,
     day: Day,
+    hints: &mut Hints,
 ) -> Result<(Percent, Steuerkategorie)> {
     let (einstellungen, saetze) = (tenants::load(tx)?, steuersaetze::all(tx)?);
     let beleg = Beleg { beleg_typ: BelegTyp::Er, beleg_datum: DayTime(day), ..Beleg::default() };
     let context = Context::of(&beleg, kunde, &einstellungen, &saetze);
     let artikel = artikel::must_have(tx, artikel)?;
     let item = NewItem::default();
-    let tax = steuer::of_item(tx, &context, &item, Some(&artikel), None, &mut Hints::default())?;
+    let mut of_item = Hints::default();
+    let tax = steuer::of_item(tx, &context, &item, Some(&artikel), None, &mut of_item)?;
+    hints.extend(of_item.without_fields());
     Ok((tax.satz, tax.kategorie))
 }
 
