@@ -186,9 +186,10 @@ fn two_lorries_each_by_its_own_or_by_their_mean() {
 #[test]
 fn means_are_weighted_or_the_worst_or_none() {
     type Case = (&'static str, &'static [(&'static str, &'static str)], Result<&'static str, Grund>);
-    let table: [Case; 9] = [
+    let table: [Case; 10] = [
         ("feuchte", &[("15.0", "10000"), ("15.1", "10000")], Ok("15.1")),
         ("feuchte", &[("15.0", "10001"), ("15.1", "9999")], Ok("15.0")),
+        ("feuchte", &[("15.0", "10000.4"), ("15.1", "9999.5")], Ok("15.1")),
         ("feuchte", &[("15.0", "10000"), ("", "10000")], Err(Grund::MerkmalFehlt)),
         ("feuchte", &[], Err(Grund::MerkmalFehlt)),
         ("don", &[("300", "24000"), ("1251", "1")], Ok("1251.0")),

@@ -98,14 +98,16 @@ pub(super) fn grid(stellen: i64) -> i64 {
     10i64.pow(6 - stellen.clamp(0, 6) as u32)
 }
 
-/// One value for several notes of a partie, each with its delivered weight in whole kg: `Σ(wert × kg) / Σ kg`, or the
+fn whole_kg(menge: Quantity) -> i128 {
+    divide_rounded(i128::from(menge.units()), i128::from(Quantity::UNIT))
+}
+
+/// One value for several notes of a partie, each with its delivered weight, rounded to whole kg: `Σ(wert × kg) / Σ kg`, or the
 /// largest, at the decimals of the Merkmal (D29e). A note without the value, or a Merkmal that has no mean, is why there is
 /// none. Of equal values it is that value.
 pub fn mean(merkmal: &Merkmal, werte: &[(Option<Zahl>, Quantity)]) -> Result<Zahl, Grund> {
-    let known: Option<Vec<(i128, i128)>> = werte
-        .iter()
-        .map(|(wert, kg)| Some((i128::from((*wert)?.units()), i128::from(kg.units() / Quantity::UNIT))))
-        .collect();
+    let known: Option<Vec<(i128, i128)>> =
+        werte.iter().map(|(wert, kg)| Some((i128::from((*wert)?.units()), whole_kg(*kg)))).collect();
     let known = known.filter(|known| !known.is_empty()).ok_or(Grund::MerkmalFehlt)?;
     let units = match merkmal.mittel {
         Mittel::Maximum => known.iter().map(|(wert, _)| *wert).max().unwrap_or_default(),
