@@ -122,7 +122,10 @@ fn add(
         let neu = sql::Neu { id, beleg: beleg.id, art, anfrage: &anfrage, digest, korrektur_von };
         sql::insert(tx, &neu, berechnet.notes.iter().zip(&firsts).map(kept))
     };
-    let (beleg, moved) = belege::bill(tx, &beleg, store, &mut hinweise)?;
+    let mut of_document = Hints::default();
+    let (beleg, moved) = belege::bill(tx, &beleg, store, &mut of_document)?;
+    // What is paid is known not to be what was weighed.
+    hinweise.extend(of_document.without(HintCode::GewichtWiderspruch).without_fields());
     lagerbewegungen.extend(moved);
     Ok(Angelegt {
         id,

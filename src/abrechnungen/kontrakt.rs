@@ -40,8 +40,8 @@ struct Vereinbart {
 /// The contracts of a settlement, each with what its notes have left of it so far.
 pub struct Kontrakte<'k> {
     tx: &'k Tx<'k>,
-    kunde: &'k Kunde,
-    art: Abrechnungsart,
+    pub kunde: &'k Kunde,
+    pub art: Abrechnungsart,
     known: BTreeMap<(Uuid, Uuid), Vereinbart>,
 }
 
@@ -50,7 +50,8 @@ impl<'k> Kontrakte<'k> {
         Kontrakte { tx, kunde, art, known: BTreeMap::new() }
     }
 
-    /// The parts of a note, which is paid for so much: by preis_je_t, else its contract, else its own price.
+    /// The parts of a note, which is paid for so much: by preis_je_t, else its contract, else its own price. None of an
+    /// advance that says its price where nobody knows that of the goods yet, as of a pool.
     pub fn prices(
         &mut self,
         new: &NewAbrechnung,
@@ -59,14 +60,15 @@ impl<'k> Kontrakte<'k> {
         netto: Quantity,
     ) -> Result<Vec<Preisteil>> {
         let art = self.art;
-        let missing = || price_missing(schein);
-        let own = new.preis_je_t.or(schein.preis_je_t);
-        let Some(kontrakt) = schein.kontrakt_id else {
-            let preis = own.ok_or_else(missing)?;
+        let needs_none = new.abschlag.as_ref().is_some_and(|abschlag| abschlag.preis_je_t.is_some());
+        let vereinbart = schein.kontrakt_id.map(|kontrakt| self.agreed(kontrakt, artikel)).transpose()?;
+        let of_kontrakt = vereinbart.as_ref().and_then(|vereinbart| vereinbart.preis);
+        let Some(preis) = new.preis_je_t.or(of_kontrakt).or(schein.preis_je_t) else {
+            return if needs_none { Ok(Vec::new()) } else { Err(price_missing(schein).into()) };
+        };
+        let Some(vereinbart) = vereinbart else {
             return Ok(vec![Preisteil { kontrakt: None, kg: netto, preis }]);
         };
-        let vereinbart = self.agreed(kontrakt, artikel)?;
-        let preis = new.preis_je_t.or(vereinbart.preis).or(schein.preis_je_t).ok_or_else(missing)?;
         let nummer = Some(vereinbart.nummer.clone());
         let within = vereinbart.offen.map_or(netto, |offen| offen.max(Quantity::ZERO).min(netto));
         let rest = netto.minus(within)?;

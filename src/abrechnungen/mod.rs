@@ -46,6 +46,7 @@ const REFUSALS: &[Code] = &[
     Code::AnnahmescheinAbgerechnet,
     Code::AnnahmescheinNichtAbgerechnet,
     Code::AnnahmescheinBerechnet,
+    Code::BezugPasstNicht,
     Code::PartnerGemischt,
     Code::PartnerNichtGefunden,
     Code::SchemaMehrdeutig,

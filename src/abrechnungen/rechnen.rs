@@ -153,7 +153,7 @@ fn settled(
     let mut errors = Refusals::default();
     let mut notes = Vec::with_capacity(scheine.len());
     for (schein, basis) in scheine.into_iter().zip(bases) {
-        let note = note(tx, new, art, kunde, schein, basis, &mut kontrakte);
+        let note = note(tx, new, schein, basis, &mut kontrakte, hints);
         notes.extend(keep_refused(&mut errors, note, "")?);
     }
     errors.into_result()?;
@@ -228,10 +228,7 @@ fn means(
     let mut means = Werte::new();
     for code in asked {
         let Some(merkmal) = merkmale.get(code).filter(|_| !means.contains_key(code)) else { continue };
-        let values = members.iter().map(|at| {
-            let weight = scheine[*at].anliefermenge_kg.unwrap_or_default();
-            (bases[*at].werte.get(code).copied(), weight)
-        });
+        let values = members.iter().map(|at| (bases[*at].werte.get(code).copied(), weight(&scheine[*at])));
         let found = mean(merkmal, &values.collect::<Vec<_>>());
         let none = |grund: Grund| {
             let message = format!(
@@ -248,11 +245,10 @@ fn means(
 fn note(
     tx: &Tx<'_>,
     new: &NewAbrechnung,
-    art: Abrechnungsart,
-    kunde: &Kunde,
     schein: Annahmeschein,
     basis: Grundlage,
     kontrakte: &mut Kontrakte<'_>,
+    hints: &mut Hints,
 ) -> Result<Note> {
     let artikel = required(schein.artikel_id, "artikel_id")?;
     let tag = day_of(tx, &schein);
@@ -261,7 +257,7 @@ fn note(
     let teile = prices.iter().map(|part| teil(&basis, &schein, part)).collect::<Result<Vec<_>>>()?;
     let kontrakt_kg = prices.iter().find(|part| part.kontrakt.is_some()).map(|part| part.kg);
     let rechnung = computed(&basis, &schein, prices.first().map(|part| part.preis))?;
-    let steuer = belege::tax_of_delivery(tx, kunde, artikel, tag)?;
+    let steuer = belege::tax_of_delivery(tx, kontrakte.kunde, artikel, tag, hints)?;
     let note = Note {
         tag,
         brutto_ins_lager: basis.gueltig.as_ref().is_some_and(|gueltig| gueltig.schema.books_gross()),
@@ -272,7 +268,7 @@ fn note(
         posten: posten(tx, &schein, basis, steuer, teile, rechnung)?,
         schein,
     };
-    match art {
+    match kontrakte.art {
         Abrechnungsart::Abschlag => note.into_advance(new),
         _ => note.less_advances(),
     }
@@ -323,9 +319,14 @@ fn posten(
     })
 }
 
+/// What came in; where only the net weight is known, that.
+fn weight(schein: &Annahmeschein) -> Quantity {
+    schein.anliefermenge_kg.or(schein.netto_menge_kg).unwrap_or_default()
+}
+
 /// A note by its scheme, or as it stands (D23).
 fn computed(basis: &Grundlage, schein: &Annahmeschein, grundpreis: Option<Price>) -> Result<Rechnung> {
-    let menge = schein.anliefermenge_kg.or(schein.netto_menge_kg).unwrap_or_default();
+    let menge = weight(schein);
     match &basis.gueltig {
         Some(gueltig) => Ok(compute(&gueltig.schema, &Lieferung { menge, grundpreis, werte: &basis.werte })?),
         None => Ok(Rechnung::as_stated(menge, schein.netto_menge_kg, grundpreis)?),
@@ -345,21 +346,27 @@ fn settled_weight(rechnung: &Rechnung, schein: &Annahmeschein) -> Checked<Quanti
     }
 }
 
-/// What its EL brought. Goods that another invoice has met are not paid twice (D29h).
+/// What its EL brought. Goods that another invoice has met are not paid twice (D29h), nor those that it no longer brings.
 fn delivered(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Geliefert>> {
     let Some(el) = schein.el_id else { return Ok(None) };
-    let geliefert = belege::delivered(tx, el)?;
-    let is_met = geliefert.as_ref().is_some_and(|geliefert| geliefert.is_met);
-    let message = || {
-        format!(
-            "{} ist schon ganz oder zum Teil berechnet oder zurückgegeben. Bitte erst diese Belege klären.",
-            schein.el_beleg_nummer.as_deref().unwrap_or_default()
-        )
-    };
-    if is_met {
-        return Err(Refusal::new(Code::AnnahmescheinBerechnet, message()).into());
+    let partner = required(schein.partner_id, "partner_id")?;
+    let artikel = required(schein.artikel_id, "artikel_id")?;
+    let Some(geliefert) = belege::delivered(tx, el, partner, artikel)? else { return Ok(None) };
+    let nummer = &schein.belegnummer;
+    if geliefert.is_met {
+        let message = format!(
+            "Die Ware von {nummer} ist schon ganz oder zum Teil berechnet oder zurückgegeben. Bitte erst diese Belege klären."
+        );
+        return Err(Refusal::new(Code::AnnahmescheinBerechnet, message).into());
     }
-    Ok(geliefert)
+    if geliefert.kg.is_zero() {
+        let message = format!(
+            "Der Lieferschein von {nummer} wurde geändert und bringt dessen Ware nicht mehr. Bitte ihn berichtigen oder \
+             stornieren."
+        );
+        return Err(Refusal::new(Code::BezugPasstNicht, message).into());
+    }
+    Ok(Some(geliefert))
 }
 
 impl Berechnet {
@@ -378,15 +385,20 @@ impl Berechnet {
 
 impl Note {
     fn deliver(&mut self, tx: &WriteTx<'_>, hints: &mut Hints) -> Result<Vec<Bewegung>> {
-        let mut schein = Annahmeschein { netto_menge_kg: Some(self.kg()), ..self.schein.clone() };
-        let moved = annahmescheine::deliver(tx, &mut schein, hints).map_err(|failure| match failure {
-            Failure::Refused(refusal) => {
-                let message = format!("{}: {}", schein.belegnummer, refusal.message);
-                Refusal::new(refusal.code, message).into()
-            }
-            failure => failure,
-        })?;
-        self.geliefert = schein.el_id.map(|el| belege::delivered(tx, el)).transpose()?.flatten();
+        let preis_je_t = self.posten.teile.first().map(|teil| teil.grundpreis);
+        let netto_menge_kg = Some(self.kg());
+        let mut schein = Annahmeschein { netto_menge_kg, preis_je_t, ..self.schein.clone() };
+        let mut of_delivery = Hints::default();
+        let moved =
+            annahmescheine::deliver(tx, &mut schein, &mut of_delivery).map_err(|failure| match failure {
+                Failure::Refused(refusal) => {
+                    let message = format!("{}: {}", schein.belegnummer, refusal.message);
+                    Refusal::new(refusal.code, message).into()
+                }
+                failure => failure,
+            })?;
+        hints.extend(of_delivery.without_fields());
+        self.geliefert = delivered(tx, &schein)?;
         (self.schein.el_id, self.schein.el_beleg_nummer) = (schein.el_id, schein.el_beleg_nummer);
         Ok(moved)
     }

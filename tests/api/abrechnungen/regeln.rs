@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{A, Hof, NOTES, PATH, sums, werte, wheat};
+use super::{A, Hof, NOTES, PATH, items, sums, werte, wheat};
 use crate::annahmescheine::at_once;
 use crate::harness::Server;
 use crate::lager::and;
@@ -259,6 +259,7 @@ fn goods_that_were_not_booked_come_in_with_a_delivery_of_their_own() {
     );
     assert_eq!((hof.stock().as_str(), moved.as_array().unwrap().len()), ("33817.000", 1));
     assert_eq!(hof.schein(&loose)["el_beleg_nummer"], "EL-2026-00002");
+    assert!(made.hint_codes().is_empty(), "of what it names itself: {:?}", made.hint_codes());
     let other = hof.settle("end", &[&booked], json!({}));
     assert_eq!(
         (other.is(201)["lagerbewegungen"].as_array().unwrap().len(), hof.stock().as_str()),
@@ -278,4 +279,83 @@ fn goods_that_were_not_booked_come_in_with_a_delivery_of_their_own() {
         refused.refused(400, "CHARGE_FEHLT")["message"].as_str().unwrap().starts_with("AS-2026-00003: "),
         "{refused:?}"
     );
+}
+
+/// A pool pays in advance before anybody knows the price.
+#[test]
+fn an_advance_that_says_its_price_needs_none_of_the_goods() {
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::with_scheme(&server, json!({}));
+    let note = hof.note(1_000, A, json!({"preis_je_t": null}));
+    hof.settle("abschlag", &[&note], json!({"abschlag": {"prozent": 80}})).refused(400, "PREIS_FEHLT");
+    let made = hof.settle("abschlag", &[&note], json!({"abschlag": {"preis_je_t": 160}}));
+    assert_eq!(sums(made.is(201))[0], "155.20");
+    assert_eq!(items(&hof.beleg(&made)), ["1.000 155.2000 155.20"]);
+    let of_note = &made.body["annahmescheine"][0];
+    assert_eq!((&of_note["teile"], &of_note["rechnung"]["ware"]), (&json!([]), &Value::Null));
+    let end = hof.settle("end", &[&note], json!({"preis_je_t": 210}));
+    assert_eq!(sums(end.is(201))[0], "42.68");
+}
+
+/// Somebody changed the delivery note of a goods-receipt note: what it still brings of these goods is what was delivered.
+#[test]
+fn a_changed_delivery_counts_for_the_goods_that_it_brings() {
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::with_scheme(&server, json!({}));
+    let note = hof.with_el(1_000, A, json!({}));
+    let el = hof.schein(&note)["el_id"].as_str().unwrap().to_owned();
+    let change = |body: Value| hof.mill.client.put(&format!("/api/v1/belege/{el}"), body).is(200).clone();
+    let wheat = |kg: i64| json!({"artikelnr": "W", "menge": kg, "einheit": "kg", "fremde_charge_nr": "C1", "ep_netto": 0});
+    let sacks = json!({"bezeichnung": "Säcke", "menge": 2, "einheit": "Stk"});
+    let settle = || hof.settle("end", &[&note], json!({}));
+    change(json!({"items": [sacks]}));
+    settle().refused(400, "BEZUG_PASST_NICHT");
+    change(
+        json!({"items": [and(wheat(970), json!({"fremde_charge_nr": "G"})), sacks], "kundennummer": "Gut"}),
+    );
+    settle().refused(400, "BEZUG_PASST_NICHT");
+    change(json!({"kundennummer": "Hof", "items": [wheat(980), sacks]}));
+    let made = settle();
+    assert_eq!(
+        (made.is(201)["lagerbewegungen"].as_array().unwrap().len(), hof.stock().as_str()),
+        (0, "980.000")
+    );
+    assert_eq!(items(&hof.beleg(&made)), ["0.970 204.0000 197.88", "0.010 0.0000 0.00"]);
+    // A delivery that was closed is met by what names it.
+    hof.storno(&made).is(200);
+    hof.mill.finalise(&el);
+    hof.post(&format!("/api/v1/belege/{el}/erledigen"), json!({"ohne_gegenbeleg": true})).is(200);
+    settle().is(201);
+    assert_eq!(hof.stock(), "980.000");
+}
+
+/// An invoice came before its goods, and the delivery of the note would be what it waited for.
+#[test]
+fn goods_that_an_invoice_waits_for_are_not_paid_again() {
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::with_scheme(&server, json!({}));
+    let note = hof.note(1_000, A, json!({}));
+    let item =
+        json!({"artikelnr": "W", "menge": 10, "einheit": "kg", "ep_netto": 0.2, "fremde_charge_nr": "C1"});
+    let invoice = hof.mill.post("ER", item);
+    hof.settle("end", &[&note], json!({})).refused(400, "ANNAHMESCHEIN_BERECHNET");
+    assert_eq!((hof.stock().as_str(), &hof.schein(&note)["el_id"]), ("10.000", &Value::Null));
+    hof.mill.storno(&invoice.id()).is(200);
+    hof.settle("end", &[&note], json!({})).is(201);
+    assert_eq!(hof.stock(), "970.000");
+}
+
+#[test]
+fn what_is_doubtful_of_the_tax_is_said_once() {
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::with_scheme(&server, json!({}));
+    let foreign = json!({"steuerart": "regel", "land": "AT", "ust_id": "ATU12345675"});
+    hof.mill.client.put(&format!("/api/v1/kunden/{}", hof.mill.partner_id("Hof")), foreign).is(200);
+    let notes = [hof.note(1_000, A, json!({})), hof.note(1_000, A, json!({}))];
+    let seen = hof.preview("end", &[&notes[0], &notes[1]], json!({}));
+    seen.is(200);
+    assert_eq!(seen.hint_codes(), ["STEUER_AUSLAND_PRUEFEN"]);
+    let made = hof.settle("end", &[&notes[0], &notes[1]], json!({"abschliessen": false}));
+    made.is(201);
+    assert_eq!(made.hint_codes().iter().filter(|code| **code == "STEUER_AUSLAND_PRUEFEN").count(), 1);
 }
