@@ -43,6 +43,8 @@ fn scope(scope: Scope) -> &'static str {
         Scope::WaageWrite => "Wiegungen anlegen, abschließen und stornieren",
         Scope::AbrechnungRead => "Abrechnungen und ihre Schemata lesen, probeweise rechnen",
         Scope::AbrechnungWrite => "Annahmescheine abrechnen, Schemata anlegen und ändern",
+        Scope::BuchhaltungRead => "DATEV-Stapel, Auswertungen und die Übergabe an den Prüfer lesen",
+        Scope::BuchhaltungWrite => "DATEV-Stapel anlegen und verwerfen",
     }
 }
 

@@ -26,6 +26,8 @@ choice! {
         WaageWrite = "waage:write",
         AbrechnungRead = "abrechnung:read",
         AbrechnungWrite = "abrechnung:write",
+        BuchhaltungRead = "buchhaltung:read",
+        BuchhaltungWrite = "buchhaltung:write",
     }
 }
 
@@ -38,7 +40,7 @@ choice! {
         Waage = "waage",
         /// Files documents, and attaches files.
         Dms = "dms",
-        /// Reads what is booked.
+        /// Reads what is booked, and hands it over to the tax adviser.
         Buchhaltung = "buchhaltung",
         /// Sells at a register: reads articles, prices, stock and customers.
         Kasse = "kasse",
@@ -60,9 +62,16 @@ impl Purpose {
                 AbrechnungRead,
             ],
             Purpose::Dms => &[BelegeRead, DokumenteWrite],
-            Purpose::Buchhaltung => {
-                &[ArtikelgruppenRead, BelegeRead, KasseRead, RohwarenRead, KontrakteRead, AbrechnungRead]
-            }
+            Purpose::Buchhaltung => &[
+                ArtikelgruppenRead,
+                BelegeRead,
+                KasseRead,
+                RohwarenRead,
+                KontrakteRead,
+                AbrechnungRead,
+                BuchhaltungRead,
+                BuchhaltungWrite,
+            ],
             Purpose::Kasse => &[ArtikelgruppenRead, ChargenRead, KasseRead],
         };
         // Each of them reads customers and articles.
