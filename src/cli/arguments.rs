@@ -7,7 +7,9 @@ use clap_complete::Shell;
 
 #[cfg(windows)]
 use super::service;
-use super::{abrechnung, audit, backup, beleg, import, key, kunde, migrate, serve, tenant, tls, user};
+use super::{
+    abrechnung, audit, backup, beleg, export, import, key, kunde, migrate, serve, tenant, tls, user,
+};
 
 /// Die Partnerschnittstelle zu den Daten der Firma: JSON über HTTP, aus einer Datei.
 #[derive(Parser)]
@@ -71,6 +73,12 @@ pub enum Command {
         after_help = "Beispiele:\n  partnerd abrechnung vorschau --partner L-2001 \\\n      --tenant \"Mühle Beispiel\""
     )]
     Abrechnung(abrechnung::Command),
+    /// Rechnungen für den Steuerberater ausgeben
+    #[command(
+        subcommand,
+        after_help = "Beispiele:\n  partnerd export datev --tenant \"Mühle Beispiel\" \\\n      --bis 2026-10-31 --out /mnt/usb"
+    )]
+    Export(export::Command),
     /// Eine Person vergessen (DSGVO)
     #[command(
         subcommand,

@@ -1,10 +1,11 @@
 //! How a partner comes to be and how it changes.
 
 use super::model::{Kunde, KundeChange, PartnerTypen};
-use super::{sql, verlauf};
+use super::{personenkonten, sql, verlauf};
 use crate::db::tx::WriteTx;
 use crate::failure::{Failure, Result};
 use crate::laender;
+use crate::rules::buchung::Personenkonto;
 use crate::rules::change::{Change, apply_each};
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::plausible::{WRONG_IBAN, has_wrong_check_digits, is_doubtful_ust_id, is_email, is_iban};
@@ -89,6 +90,18 @@ pub fn apply(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hint
         status: change.status.apply(Some(old.status)).unwrap_or_default(),
         partner_typen: change.partner_typen.apply(Some(old.partner_typen)).unwrap_or(PartnerTypen::DEFAULT),
         e_rechnung: change.e_rechnung.apply(Some(old.e_rechnung)).unwrap_or_default(),
+        debitor_konto: personenkonten::changed(
+            tx,
+            Personenkonto::Debitor,
+            old.debitor_konto,
+            change.debitor_konto,
+        )?,
+        kreditor_konto: personenkonten::changed(
+            tx,
+            Personenkonto::Kreditor,
+            old.kreditor_konto,
+            change.kreditor_konto,
+        )?,
         ..old
     };
     apply_each! { change => kunde:

@@ -5,7 +5,6 @@ use rusqlite::{Connection, params};
 
 use crate::db::TenantId;
 use crate::failure::Result;
-use crate::steuersaetze;
 
 /// Tables of a company that stay when it is emptied: its keys, its master data, and what proves what happened.
 const STAY: [&str; 7] = ["api_key", "firma", "firma_logo", "postausgang", "nachweis", "audit", "audit_flut"];
@@ -44,7 +43,7 @@ pub(super) fn empty(connection: &Connection, tenant: TenantId) -> Result<usize> 
     for (_, made) in &triggers {
         connection.execute_batch(made)?;
     }
-    steuersaetze::copy_template(connection, tenant)?;
+    super::copy_templates(connection, tenant)?;
     Ok(gone)
 }
 

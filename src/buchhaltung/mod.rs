@@ -1,0 +1,122 @@
+//! What the tax adviser gets (D31 to D34): accounts, and batches of final invoices in DATEV's format.
+//!
+//! [`konten`] are the accounts and what DATEV computes on them; [`belege`] reads invoices as they are booked, [`buchen`]
+//! makes lines of them, [`stamm`] the records of their partners, [`extf`] writes both; [`stapel`] is a batch of them.
+
+mod belege;
+mod buchen;
+mod checks;
+mod extf;
+mod konten;
+mod model;
+mod stamm;
+mod stapel;
+
+pub use checks::{CHECKS, altered_datei, not_handed_over};
+pub use model::{KontoSumme, NewStapel, Stapel, StapelAngelegt};
+pub use stapel::{create, discard, list_all, with_number, zip};
+
+use crate::db::tx::Tx;
+use crate::failure::Result;
+use crate::http::call::Call;
+use crate::http::param::Param;
+use crate::http::reply::Reply;
+use crate::http::route::{Access, Route, Write};
+use crate::http::shape::Answer;
+use crate::import::Import;
+use crate::listing::{Listing, Records};
+use crate::rules::error::{Code, required};
+use crate::rules::scope::Scope;
+use model::{FunktionZeile, KontoZeile, StapelMitDateien, Verwerfen};
+
+const READ: Access = Access::Scope(Scope::BuchhaltungRead);
+
+const WHAT: &str = "Diesen Stapel";
+
+const ZIP: &str = "application/zip";
+
+pub const IMPORTS: &[Import] = &[
+    Import::of::<KontoZeile>("konten", &[&["fall", "satz", "artikelgruppe"]], konten::import),
+    Import::of::<FunktionZeile>(
+        "kontenfunktionen",
+        &[&["rahmen", "von", "bis", "ab_jahr"]],
+        konten::import_funktion,
+    ),
+];
+
+pub const ROUTES: &[Route] = &[
+    Route::get("/api/v1/datev/stapel", READ, "Stapel für den Steuerberater, der neueste zuerst", list)
+        .with_query(&[Param::limit(Some(50)), Param::OFFSET])
+        .gives(&[Answer::list::<Stapel>()]),
+    Route::post(
+        "/api/v1/datev/stapel",
+        Scope::BuchhaltungWrite,
+        "Stapel anlegen: alle neuen Rechnungen bis zu einem Tag, oder nur prüfen",
+        post,
+    )
+    .takes::<NewStapel>("DatevStapelNeu", &["bis"])
+    .gives(&[Answer::created::<StapelAngelegt>(), Answer::ok::<StapelAngelegt>()])
+    .refuses(&[&[
+        Code::DatevEinstellungFehlt,
+        Code::ZeitraumUngueltig,
+        Code::OffeneBelege,
+        Code::DatevUnvollstaendig,
+        Code::PersonenkontoUngueltig,
+        Code::BetragZuGross,
+    ]]),
+    Route::get(
+        "/api/v1/datev/stapel/{id}",
+        READ,
+        "Einen Stapel lesen; mit Accept: application/zip die Dateien, wie sie hinausgingen",
+        get,
+    )
+    .gives(&[Answer::ok::<StapelMitDateien>(), Answer::other(ZIP)]),
+    Route::post(
+        "/api/v1/datev/stapel/{id}/verwerfen",
+        Scope::BuchhaltungWrite,
+        "Den neuesten Stapel verwerfen: Seine Belege sind wieder neu",
+        discard_one,
+    )
+    .takes::<Verwerfen>("Verwerfen", &["grund"])
+    .gives(&[Answer::ok::<Stapel>()])
+    .refuses(&[&[Code::StapelNichtVerwerfbar]]),
+];
+
+fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let (page, cut) = call.query.page()?;
+    let Records { rows, count } = stapel::list(tx, page)?;
+    Ok(Reply::list(Listing::from_page(rows, usize::try_from(count).unwrap_or_default())?, cut))
+}
+
+fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let found = stapel::found(tx, call.id(WHAT)?)?;
+    let id = found.id;
+    let reply = if call.prefers(ZIP) {
+        let (name, bytes) = stapel::zip(tx, &found)?;
+        Reply::attachment(ZIP, &name, bytes)
+    } else {
+        Reply::ok(&stapel::with_files(tx, found)?)?
+    };
+    Ok(reply.with("vary", "accept").about(id))
+}
+
+fn post(call: &Call<'_>) -> Result<Write> {
+    let (wish, hinweise) = call.body::<NewStapel>()?;
+    Ok(Box::new(move |tx| {
+        let made = stapel::create(tx, &wish, hinweise.clone())?;
+        match made.id {
+            Some(id) => Ok(Reply::created(&made)?.about(id)),
+            None => Reply::ok(&made),
+        }
+    }))
+}
+
+fn discard_one(call: &Call<'_>) -> Result<Write> {
+    let (body, _) = call.body::<Verwerfen>()?;
+    let id = call.id(WHAT)?;
+    Ok(Box::new(move |tx| {
+        let grund = required(body.grund.clone(), "grund")?;
+        let found = stapel::found(tx, id)?;
+        Ok(Reply::ok(&stapel::discard(tx, &found, &grund)?)?.about(id))
+    }))
+}

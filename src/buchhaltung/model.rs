@@ -1,0 +1,124 @@
+//! Accounts and batches as they go over the wire.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::db::record::record;
+use crate::eingabe;
+use crate::http::wire::{Int, OneOf, Spelled, Text};
+use crate::rules::buchung::{Fall, Funktionsart, Rahmen};
+use crate::rules::day::{Day, Instant};
+use crate::rules::error::Hints;
+use crate::rules::fixed::{Money, Percent};
+
+eingabe! {
+    /// A row of konten; its key is fall, satz and artikelgruppe (D31).
+    pub struct KontoZeile {
+        fall: OneOf<Fall>,
+        satz: Percent,
+        artikelgruppe: Spelled,
+        konto: Int<1, 99_999_999>,
+        bu: Spelled,
+        automatik: bool,
+    }
+    nur_lesen: []
+}
+
+eingabe! {
+    /// A row of kontenfunktionen; its key is rahmen, von, bis and ab_jahr (D31).
+    pub struct FunktionZeile {
+        rahmen: OneOf<Rahmen>,
+        von: Int<1, 9_999>,
+        bis: Int<1, 9_999>,
+        ab_jahr: Int<2_000, 9_999>,
+        art: OneOf<Funktionsart>,
+        satz: Percent,
+    }
+    nur_lesen: []
+}
+
+eingabe! {
+    /// Body of POST /datev/stapel (D32).
+    pub struct NewStapel {
+        bis: Day,
+        von: Day,
+        nur: bool,
+        pruefen: bool,
+        streng: bool,
+        sperren: bool,
+    }
+    nur_lesen: []
+}
+
+eingabe! {
+    pub struct Verwerfen { grund: Text }
+    nur_lesen: []
+}
+
+record! {
+    /// A batch of invoices that was handed over (D32).
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[schemars(rename = "DatevStapel")]
+    pub struct Stapel from datev_stapel as s {
+        id: Uuid,
+        nr: i64,
+        created_at: Instant = "s.am",
+        /// Null: from the beginning.
+        von: Option<Day>,
+        bis: Day,
+        belege: i64,
+        zeilen: i64,
+        summe: Money,
+        verworfen_am: Option<Instant>,
+        verworfen_grund: Option<String>,
+    }
+}
+
+record! {
+    /// A file of a batch.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[schemars(rename = "DatevDatei")]
+    pub struct Datei of datev_datei as d {
+        name: String,
+        zeilen: i64,
+        /// Of its bytes, hexadecimal.
+        sha256: String = "lower(hex(d.sha256))",
+    }
+}
+
+/// A batch with its files.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "DatevStapelMitDateien")]
+pub struct StapelMitDateien {
+    #[serde(flatten)]
+    pub stapel: Stapel,
+    pub dateien: Vec<Datei>,
+    #[schemars(with = "Hints")]
+    pub hinweise: Box<serde_json::value::RawValue>,
+}
+
+/// What came of a wish for a batch: one with a number, or none where nothing is new or nothing was to be stored.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "DatevStapelAngelegt")]
+pub struct StapelAngelegt {
+    pub id: Option<Uuid>,
+    pub nr: Option<i64>,
+    pub belege: usize,
+    pub zeilen: usize,
+    /// Of the lines of partners, without regard to their side.
+    pub summe: Money,
+    pub dateien: Vec<Datei>,
+    pub konten: Vec<KontoSumme>,
+    pub hinweise: Hints,
+}
+
+/// What lies on an account in a batch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "DatevKontoSumme")]
+pub struct KontoSumme {
+    pub konto: i64,
+    pub zeilen: usize,
+    /// Debit less credit.
+    pub saldo: Money,
+}
