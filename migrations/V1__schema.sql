@@ -670,6 +670,15 @@ create trigger kunde_suche_neu after insert on kunde begin
   insert into kunde_suche (tenant_id, block, anzahl, texte)
     values (new.tenant_id, new.kunden_id / 64, 1, new.kunden_id || char(31) || new.such_text || char(30))
     on conflict (tenant_id, block) do update set anzahl = anzahl + 1, texte = texte || excluded.texte;
+  -- An import may bring a kunden_id that is below others.
+  update kunde_suche set texte =
+    (select group_concat(text, '') from
+       (select kunden_id || char(31) || such_text || char(30) as text from kunde
+        where tenant_id = new.tenant_id
+          and kunden_id between new.kunden_id / 64 * 64 and new.kunden_id / 64 * 64 + 63 order by kunden_id))
+    where tenant_id = new.tenant_id and block = new.kunden_id / 64
+      and exists (select 1 from kunde where tenant_id = new.tenant_id
+        and kunden_id between new.kunden_id + 1 and new.kunden_id / 64 * 64 + 63);
 end;
 -- (The order comes from a subquery: Debian's sqlite3 could not read a schema with group_concat(… order by …).)
 create trigger kunde_suche_aendern after update of such_text on kunde when new.such_text <> old.such_text begin

@@ -2,7 +2,7 @@
 
 use rusqlite::named_params;
 
-use super::model::{FunktionZeile, KontoZeile};
+use super::model::{FunktionZeile, KontoAuskunft, KontoZeile};
 use crate::artikel;
 use crate::db::record::{Part, columns};
 use crate::db::tx::{Params, Tx, WriteTx};
@@ -54,9 +54,22 @@ pub fn plan(tx: &Tx<'_>) -> Result<Kontenplan> {
     })
 }
 
-/// Stores an account; its key is case, rate and group (D31). One that DATEV would refuse is refused.
+/// The accounts as they are shown.
+pub fn list(tx: &Tx<'_>) -> Result<Vec<KontoAuskunft>> {
+    let statement = format!(
+        "select {} from konto k left join artikelgruppe g on g.tenant_id = k.tenant_id and g.id = k.artikelgruppe_id
+         where k.tenant_id = :tenant order by k.fall, k.satz, g.name",
+        KontoAuskunft::COLUMNS
+    );
+    tx.all(&statement, &[], KontoAuskunft::read)
+}
+
 pub fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
-    let zeile = KontoZeile::from_json(row, at)?;
+    enter(tx, KontoZeile::from_json(row, at)?)
+}
+
+/// Stores an account in the place of the one with its case, rate and group (D31). One that DATEV would refuse is refused.
+pub fn enter(tx: &WriteTx<'_>, zeile: KontoZeile) -> Result<Upserted> {
     let fall = required(zeile.fall, "fall")?;
     let message = format_args!("Konten für {} gelten für jeden Satz. Bitte satz leer lassen.", fall.as_str());
     refuse_if(zeile.satz.is_some() && !fall.has_rate(), Code::FeldWiderspruch, "satz", message)?;
@@ -68,18 +81,13 @@ pub fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
         bu: zeile.bu,
         automatik: zeile.automatik.unwrap_or_default(),
     };
-    store(tx, &konto)
-}
-
-/// Stores an account in the place of the one with its key.
-pub fn store(tx: &WriteTx<'_>, konto: &Konto) -> Result<Upserted> {
     let plan = plan(tx)?;
-    plan.check(konto, konto.satz, tx.today().year())?;
+    plan.check(&konto, konto.satz, tx.today().year())?;
     let key = |known: &&Konto| {
         (known.fall, known.satz, known.artikelgruppe_id) == (konto.fall, konto.satz, konto.artikelgruppe_id)
     };
     let old = plan.konten.iter().find(key);
-    Upserted::by(old, konto, || {
+    Upserted::by(old, &konto, || {
         delete(tx, konto.fall, konto.satz, konto.artikelgruppe_id)?;
         tx.insert("konto", &konto.values(Part::All))
     })
@@ -131,4 +139,34 @@ pub fn import_funktion(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Res
     let old = tx.optional(&find, key, Funktion::read)?;
     let store = || tx.upsert("konto_funktion", &["rahmen", "von", "bis", "ab_jahr"], &new.values(Part::All));
     Upserted::by(old.as_ref(), &new, store)
+}
+
+/// What a chart proposes: case, rate, and the account in SKR03 and in SKR04 (DATEV's charts of 2026).
+const PROPOSED: &[(Fall, &str, i64, i64)] = &[
+    (Fall::Erloes, "7", 8_300, 4_300),
+    (Fall::Erloes, "19", 8_400, 4_400),
+    (Fall::Erloes, "0", 8_290, 4_290),
+    (Fall::ErloesIg, "", 8_125, 4_125),
+    (Fall::ErloesAusfuhr, "", 8_120, 4_120),
+    (Fall::Erloes13b, "", 8_337, 4_337),
+    (Fall::ErloesFrei, "", 8_100, 4_100),
+    (Fall::ErloesNichtSteuerbar, "", 8_338, 4_338),
+    (Fall::Aufwand, "7", 3_300, 5_300),
+    (Fall::Aufwand, "19", 3_400, 5_400),
+    (Fall::Aufwand, "7,8", 3_540, 5_540),
+    (Fall::Aufwand, "5,5", 3_505, 5_505),
+    (Fall::AufwandOhne, "", 3_200, 5_200),
+    (Fall::AufwandIg, "7", 3_420, 5_420),
+    (Fall::AufwandIg, "19", 3_425, 5_425),
+    (Fall::Aufwand13b, "19", 3_123, 5_923),
+];
+
+/// A file of accounts to import, once the adviser has read it.
+pub fn proposal(rahmen: Rahmen) -> String {
+    let mut file = String::from("\u{feff}fall;satz;artikelgruppe;konto;bu;automatik\r\n");
+    for (fall, satz, skr03, skr04) in PROPOSED {
+        let konto = if rahmen == Rahmen::Skr04 { skr04 } else { skr03 };
+        file.push_str(&format!("{};{satz};;{konto};;\r\n", fall.as_str()));
+    }
+    file
 }

@@ -13,6 +13,7 @@ mod stamm;
 mod stapel;
 
 pub use checks::{CHECKS, altered_datei, not_handed_over};
+pub use konten::proposal;
 pub use model::{KontoSumme, NewStapel, Stapel, StapelAngelegt};
 pub use stapel::{create, discard, list_all, with_number, zip};
 
@@ -27,16 +28,19 @@ use crate::import::Import;
 use crate::listing::{Listing, Records};
 use crate::rules::error::{Code, required};
 use crate::rules::scope::Scope;
-use model::{FunktionZeile, KontoZeile, StapelMitDateien, Verwerfen};
+use model::{FunktionZeile, KontoAuskunft, KontoZeile, StapelMitDateien, Verwerfen};
 
 const READ: Access = Access::Scope(Scope::BuchhaltungRead);
 
 const WHAT: &str = "Diesen Stapel";
 
+/// The kind of import that brings accounts.
+pub const KONTEN: &str = "konten";
+
 const ZIP: &str = "application/zip";
 
 pub const IMPORTS: &[Import] = &[
-    Import::of::<KontoZeile>("konten", &[&["fall", "satz", "artikelgruppe"]], konten::import),
+    Import::of::<KontoZeile>(KONTEN, &[&["fall", "satz", "artikelgruppe"]], konten::import),
     Import::of::<FunktionZeile>(
         "kontenfunktionen",
         &[&["rahmen", "von", "bis", "ab_jahr"]],
@@ -44,7 +48,27 @@ pub const IMPORTS: &[Import] = &[
     ),
 ];
 
+/// Why an account is refused.
+const OF_KONTO: &[Code] = &[
+    Code::FeldWiderspruch,
+    Code::KontoUngueltig,
+    Code::KontoSatzPasstNicht,
+    Code::BuAufAutomatikkonto,
+    Code::BuFehlt,
+];
+
 pub const ROUTES: &[Route] = &[
+    Route::get("/api/v1/datev/konten", READ, "Konten, auf die gebucht wird", list_konten)
+        .gives(&[Answer::ok::<Vec<KontoAuskunft>>()]),
+    Route::put(
+        "/api/v1/datev/konten",
+        Scope::BuchhaltungWrite,
+        "Das Konto eines Falls, Satzes und einer Artikelgruppe setzen",
+        put_konto,
+    )
+    .takes::<KontoZeile>("DatevKontoSetzen", &["fall", "konto"])
+    .gives(&[Answer::ok::<Vec<KontoAuskunft>>()])
+    .refuses(&[OF_KONTO]),
     Route::get("/api/v1/datev/stapel", READ, "Stapel für den Steuerberater, der neueste zuerst", list)
         .with_query(&[Param::limit(Some(50)), Param::OFFSET])
         .gives(&[Answer::list::<Stapel>()]),
@@ -56,14 +80,20 @@ pub const ROUTES: &[Route] = &[
     )
     .takes::<NewStapel>("DatevStapelNeu", &["bis"])
     .gives(&[Answer::created::<StapelAngelegt>(), Answer::ok::<StapelAngelegt>()])
-    .refuses(&[&[
-        Code::DatevEinstellungFehlt,
-        Code::ZeitraumUngueltig,
-        Code::OffeneBelege,
-        Code::DatevUnvollstaendig,
-        Code::PersonenkontoUngueltig,
-        Code::BetragZuGross,
-    ]]),
+    .refuses(&[
+        &[
+            Code::DatevEinstellungFehlt,
+            Code::ZeitraumUngueltig,
+            Code::OffeneBelege,
+            Code::DatevUnvollstaendig,
+            Code::PersonenkontoUngueltig,
+            Code::BetragZuGross,
+            // These stand in details.fehler.
+            Code::KontoFehlt,
+            Code::UstIdFehlt,
+        ],
+        OF_KONTO,
+    ]),
     Route::get(
         "/api/v1/datev/stapel/{id}",
         READ,
@@ -81,6 +111,18 @@ pub const ROUTES: &[Route] = &[
     .gives(&[Answer::ok::<Stapel>()])
     .refuses(&[&[Code::StapelNichtVerwerfbar]]),
 ];
+
+fn list_konten(_: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    Reply::ok(&konten::list(tx)?)
+}
+
+fn put_konto(call: &Call<'_>) -> Result<Write> {
+    let (zeile, hinweise) = call.body::<KontoZeile>()?;
+    Ok(Box::new(move |tx| {
+        konten::enter(tx, zeile.clone())?;
+        Ok(Reply::ok(&konten::list(tx)?)?.with_notes(&hinweise))
+    }))
+}
 
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;

@@ -25,6 +25,20 @@ eingabe! {
     nur_lesen: []
 }
 
+record! {
+    /// An account of a company (D31).
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[schemars(rename = "DatevKonto")]
+    pub struct KontoAuskunft of konto as k {
+        fall: Fall,
+        satz: Option<Percent>,
+        artikelgruppe: Option<String> = "g.name",
+        konto: i64,
+        bu: Option<String>,
+        automatik: bool,
+    }
+}
+
 eingabe! {
     /// A row of kontenfunktionen; its key is rahmen, von, bis and ab_jahr (D31).
     pub struct FunktionZeile {

@@ -114,10 +114,12 @@ impl Satz {
 
     fn account(&mut self, kunde: &Kunde) {
         let iban: String = kunde.iban.iter().flat_map(|iban| iban.chars()).filter(|c| *c != ' ').collect();
-        self.felder.set(44, iban.get(..2).unwrap_or_default().to_owned());
-        self.set(45, "IBAN", Some(&iban), 34);
-        self.set(47, "BIC", kunde.bic.as_deref(), 11);
-        self.felder.set(49, "1");
+        if !iban.is_empty() {
+            self.felder.set(44, iban.get(..2).unwrap_or_default().to_owned());
+            self.set(45, "IBAN", Some(&iban), 34);
+            self.set(47, "BIC", kunde.bic.as_deref(), 11);
+            self.felder.set(49, "1");
+        }
         self.set(99, "Kundennummer", Some(&kunde.kundennr), 15);
         self.set(100, "Steuernummer", kunde.steuernummer.as_deref(), 20);
     }

@@ -39,7 +39,8 @@ pub const IMPORTS: &[Import] = &[Import::of::<model::KundeChange>(
     import::kunde,
 )];
 
-const NAMES: &[Code] = &[Code::NameFehlt, Code::FeldWiderspruch, Code::LandUnbekannt];
+const NAMES: &[Code] =
+    &[Code::NameFehlt, Code::FeldWiderspruch, Code::LandUnbekannt, Code::PersonenkontoUngueltig];
 
 pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/kunden", READ, "Kunden und Lieferanten", handlers::list)
