@@ -1941,43 +1941,8 @@ end;
 -- buchhaltung
 ------------------------------------------------------------------------------------------------------------------------
 
--- What DATEV computes by itself on the accounts of a range (D31): of the charts of 2026, what a grain trader needs.
-create table konto_funktion_vorlage (
-  rahmen  text not null check (rahmen in ('03', '04')),
-  von     integer not null,
-  bis     integer not null,
-  ab_jahr integer not null,
-  art     text not null check (art in ('satz', 'frei', 'sonder')),
-  satz    integer,                            -- percent
-  primary key (rahmen, von, bis, ab_jahr)
-) strict, without rowid;
-insert into konto_funktion_vorlage (rahmen, von, bis, ab_jahr, art, satz) values
-  ('03', 3010, 3010, 2007, 'satz', 7000000), ('03', 3030, 3030, 2007, 'satz', 19000000),
-  ('03', 3071, 3071, 2025, 'satz', 7800000), ('03', 3106, 3106, 2007, 'satz', 19000000),
-  ('03', 3123, 3123, 2007, 'sonder', 19000000), ('03', 3125, 3125, 2007, 'sonder', 19000000),
-  ('03', 3300, 3309, 2007, 'satz', 7000000), ('03', 3400, 3409, 2007, 'satz', 19000000),
-  ('03', 3420, 3424, 2007, 'sonder', 7000000), ('03', 3425, 3429, 2007, 'sonder', 19000000),
-  ('03', 3505, 3509, 2007, 'satz', 5500000), ('03', 3540, 3549, 2025, 'satz', 7800000),
-  ('03', 3550, 3550, 2007, 'frei', null), ('03', 8100, 8104, 2007, 'frei', null),
-  ('03', 8120, 8120, 2007, 'frei', null), ('03', 8125, 8125, 2007, 'frei', null),
-  ('03', 8192, 8192, 2007, 'frei', null), ('03', 8290, 8290, 2007, 'satz', 0),
-  ('03', 8300, 8309, 2007, 'satz', 7000000), ('03', 8336, 8336, 2007, 'frei', null),
-  ('03', 8337, 8337, 2007, 'frei', null), ('03', 8338, 8338, 2007, 'frei', null),
-  ('03', 8339, 8339, 2007, 'frei', null), ('03', 8400, 8419, 2007, 'satz', 19000000),
-  ('04', 4100, 4104, 2007, 'frei', null), ('04', 4120, 4120, 2007, 'frei', null),
-  ('04', 4125, 4125, 2007, 'frei', null), ('04', 4184, 4184, 2007, 'frei', null),
-  ('04', 4290, 4290, 2007, 'satz', 0), ('04', 4300, 4309, 2007, 'satz', 7000000),
-  ('04', 4336, 4336, 2007, 'frei', null), ('04', 4337, 4337, 2007, 'frei', null),
-  ('04', 4338, 4338, 2007, 'frei', null), ('04', 4339, 4339, 2007, 'frei', null),
-  ('04', 4400, 4419, 2007, 'satz', 19000000), ('04', 5110, 5110, 2007, 'satz', 7000000),
-  ('04', 5130, 5130, 2007, 'satz', 19000000), ('04', 5171, 5171, 2025, 'satz', 7800000),
-  ('04', 5300, 5309, 2007, 'satz', 7000000), ('04', 5400, 5409, 2007, 'satz', 19000000),
-  ('04', 5420, 5424, 2007, 'sonder', 7000000), ('04', 5425, 5429, 2007, 'sonder', 19000000),
-  ('04', 5505, 5509, 2007, 'satz', 5500000), ('04', 5540, 5549, 2025, 'satz', 7800000),
-  ('04', 5550, 5550, 2007, 'frei', null), ('04', 5906, 5906, 2007, 'satz', 19000000),
-  ('04', 5923, 5923, 2007, 'sonder', 19000000), ('04', 5925, 5925, 2007, 'sonder', 19000000);
-
--- The same for a company, which may add others.
+-- What DATEV computes by itself on the accounts of a range (D31). A company begins with what a grain trader needs of the
+-- charts of 2026, and may add others.
 create table konto_funktion (
   tenant_id integer not null references tenant (id),
   rahmen    text not null check (rahmen in ('03', '04')),
@@ -1988,6 +1953,35 @@ create table konto_funktion (
   satz      integer check (satz between 0 and 100000000), -- percent
   primary key (tenant_id, rahmen, von, bis, ab_jahr)
 ) strict, without rowid;
+
+create trigger konto_funktion_vorlage after insert on tenant begin
+  insert into konto_funktion (tenant_id, rahmen, von, bis, ab_jahr, art, satz)
+    select new.id, column1, column2, column3, column4, column5, column6 from (values
+    ('03', 3010, 3010, 2007, 'satz', 7000000), ('03', 3030, 3030, 2007, 'satz', 19000000),
+    ('03', 3071, 3071, 2025, 'satz', 7800000), ('03', 3106, 3106, 2007, 'satz', 19000000),
+    ('03', 3123, 3123, 2007, 'sonder', 19000000), ('03', 3125, 3125, 2007, 'sonder', 19000000),
+    ('03', 3300, 3309, 2007, 'satz', 7000000), ('03', 3400, 3409, 2007, 'satz', 19000000),
+    ('03', 3420, 3424, 2007, 'sonder', 7000000), ('03', 3425, 3429, 2007, 'sonder', 19000000),
+    ('03', 3505, 3509, 2007, 'satz', 5500000), ('03', 3540, 3549, 2025, 'satz', 7800000),
+    ('03', 3550, 3550, 2007, 'frei', null), ('03', 8100, 8104, 2007, 'frei', null),
+    ('03', 8120, 8120, 2007, 'frei', null), ('03', 8125, 8125, 2007, 'frei', null),
+    ('03', 8192, 8192, 2007, 'frei', null), ('03', 8290, 8290, 2007, 'satz', 0),
+    ('03', 8300, 8309, 2007, 'satz', 7000000), ('03', 8336, 8336, 2007, 'frei', null),
+    ('03', 8337, 8337, 2007, 'frei', null), ('03', 8338, 8338, 2007, 'frei', null),
+    ('03', 8339, 8339, 2007, 'frei', null), ('03', 8400, 8419, 2007, 'satz', 19000000),
+    ('04', 4100, 4104, 2007, 'frei', null), ('04', 4120, 4120, 2007, 'frei', null),
+    ('04', 4125, 4125, 2007, 'frei', null), ('04', 4184, 4184, 2007, 'frei', null),
+    ('04', 4290, 4290, 2007, 'satz', 0), ('04', 4300, 4309, 2007, 'satz', 7000000),
+    ('04', 4336, 4336, 2007, 'frei', null), ('04', 4337, 4337, 2007, 'frei', null),
+    ('04', 4338, 4338, 2007, 'frei', null), ('04', 4339, 4339, 2007, 'frei', null),
+    ('04', 4400, 4419, 2007, 'satz', 19000000), ('04', 5110, 5110, 2007, 'satz', 7000000),
+    ('04', 5130, 5130, 2007, 'satz', 19000000), ('04', 5171, 5171, 2025, 'satz', 7800000),
+    ('04', 5300, 5309, 2007, 'satz', 7000000), ('04', 5400, 5409, 2007, 'satz', 19000000),
+    ('04', 5420, 5424, 2007, 'sonder', 7000000), ('04', 5425, 5429, 2007, 'sonder', 19000000),
+    ('04', 5505, 5509, 2007, 'satz', 5500000), ('04', 5540, 5549, 2025, 'satz', 7800000),
+    ('04', 5550, 5550, 2007, 'frei', null), ('04', 5906, 5906, 2007, 'satz', 19000000),
+    ('04', 5923, 5923, 2007, 'sonder', 19000000), ('04', 5925, 5925, 2007, 'sonder', 19000000));
+end;
 
 -- The account of the positions of a case, and of a rate and a group of articles where it names them (D31).
 create table konto (

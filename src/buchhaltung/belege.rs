@@ -1,11 +1,8 @@
 //! Final RE and ER as they are booked (D31 to D33): their cases, rates and what settles their open items.
 
-use rusqlite::named_params;
 use uuid::Uuid;
 
 use crate::db::record::record;
-use crate::db::tx::{Params, Tx};
-use crate::failure::Result;
 use crate::rules::buchung::{Buchungsbeleg, Buchungsposition, Fall, Kontierung};
 use crate::rules::day::Day;
 use crate::rules::document::{BelegTyp, Rechnungsart, Seite};
@@ -62,50 +59,18 @@ pub struct Vorgang {
     pub position: Position,
 }
 
-const FROM: &str = "from beleg b join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id";
-
-/// An invoice of either side that is final: open ones have no event yet (D11).
-const IS_FINAL: &str = "b.tenant_id = :tenant and b.rechnungsart is not null and b.ereignis_am is not null";
-
-/// Final invoices dated in a period, by date and number; with `neu` those alone that no live batch holds.
-pub fn rechnungen(tx: &Tx<'_>, von: Day, bis: Day, neu: bool) -> Result<Vec<Rechnung>> {
-    let statement = format!(
-        "select {} {FROM} where {IS_FINAL} and b.beleg_datum between :von and :bis
-           and (not :neu or not exists (select 1 from datev_beleg d
-             where d.tenant_id = b.tenant_id and d.beleg_id = b.id and d.verworfen = 0))
-         order by b.beleg_datum, b.beleg_nummer",
-        Rechnung::COLUMNS
-    );
-    tx.all(&statement, named_params! {":von": von, ":bis": bis, ":neu": neu}, Rechnung::read)
-}
-
-/// Numbers of RE and ER dated in a period that are still open.
-pub fn open_numbers(tx: &Tx<'_>, von: Day, bis: Day) -> Result<Vec<String>> {
-    let statement = "select b.beleg_nummer from beleg b where b.tenant_id = :tenant and b.status = 'offen'
-        and b.rechnungsart is not null and b.beleg_datum between :von and :bis order by b.beleg_datum, b.beleg_nummer";
-    tx.all(statement, named_params! {":von": von, ":bis": bis}, |row| row.get(0))
-}
-
-/// The positions of an invoice, each with its case and rate (D31).
+/// Positions of an invoice, each with its case and rate (D31).
 pub fn vorgaenge(
-    tx: &Tx<'_>,
     rechnung: &Rechnung,
+    positionen: Vec<Position>,
     saetze: &[Satz],
     is_kleinunternehmer: bool,
-) -> Result<Vec<Vorgang>> {
-    let statement = format!(
-        "select {} from beleg_position p
-           left join artikel a on a.tenant_id = p.tenant_id and a.id = p.artikel_id
-           left join artikelgruppe g on g.tenant_id = a.tenant_id and g.id = a.artikelgruppe_id
-         where p.tenant_id = :tenant and p.beleg_id = :beleg order by p.position",
-        Position::COLUMNS
-    );
-    let positionen = tx.all(&statement, named_params! {":beleg": rechnung.id}, Position::read)?;
+) -> Vec<Vorgang> {
     let vorgang = |position: Position| {
-        let fall = Fall::of(rechnung.beleg_typ.seite(), position.steuer_kategorie, is_kleinunternehmer);
+        let fall = Fall::of(rechnung.seite(), position.steuer_kategorie, is_kleinunternehmer);
         Vorgang { fall, satz: rate(fall, &position, saetze, rechnung.satz_datum), position }
     };
-    Ok(positionen.into_iter().map(vorgang).collect())
+    positionen.into_iter().map(vorgang).collect()
 }
 
 /// The rate by which an account is found: that of the position, or where the company owes the tax that of the goods, else
@@ -166,19 +131,14 @@ impl Rechnung {
         }
     }
 
-    /// The invoice whose open item it settles, where that is not its own: what it cancels, or the one that it credits.
-    pub fn settles(&self, tx: &Tx<'_>, vorgaenge: &[Vorgang]) -> Result<Option<Rechnung>> {
-        if let Some(cancelled) = self.storno_von_beleg_id {
-            return find(tx, cancelled);
-        }
+    /// The document whose open item it settles, where that is not its own: what it cancels, or the one that it credits.
+    pub fn settles(&self, vorgaenge: &[Vorgang]) -> Option<Uuid> {
         let mut named: Vec<_> =
             vorgaenge.iter().filter_map(|vorgang| vorgang.position.bezug_beleg_id).collect();
         named.sort_unstable();
         named.dedup();
-        match named.as_slice() {
-            [one] if self.is_credit() => find(tx, *one),
-            _ => Ok(None),
-        }
+        let credited = named.first().copied().filter(|_| self.is_credit() && named.len() == 1);
+        self.storno_von_beleg_id.or(credited)
     }
 }
 
@@ -191,11 +151,4 @@ pub struct Belegfeld {
 
 fn is_allowed(letter: &char) -> bool {
     letter.is_ascii_alphanumeric() || "_$&%*+-/".contains(*letter)
-}
-
-/// An invoice that is final.
-fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Rechnung>> {
-    let statement = format!("select {} {FROM} where {IS_FINAL} and b.id = :id", Rechnung::COLUMNS);
-    let key: Params<'_> = named_params! {":id": id};
-    tx.optional(&statement, key, Rechnung::read)
 }

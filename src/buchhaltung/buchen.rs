@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::belege::{self, Belegfeld, Rechnung, Vorgang};
 use super::extf::{BUCHUNGSSTAPEL, Felder, amount, flag, german_digits, text};
-use super::konten;
 use super::stamm::replaced;
+use super::{konten, sql};
 use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::rules::buchung::{Buchungsbeleg, Buchungszeile, Fall, Kontenplan, Kontierung, zeilen};
@@ -66,11 +66,13 @@ impl<'t> Buchen<'t> {
 
     /// Finds the accounts of an invoice; none where something is missing, which is kept.
     pub fn find(&mut self, rechnung: Rechnung, hints: &mut Hints) -> Result<Option<Buchung>> {
-        let vorgaenge =
-            belege::vorgaenge(self.tx, &rechnung, &self.saetze, self.einstellungen.kleinunternehmer)?;
+        let positionen = sql::positionen(self.tx, rechnung.id)?;
+        let is_kleinunternehmer = self.einstellungen.kleinunternehmer;
+        let vorgaenge = belege::vorgaenge(&rechnung, positionen, &self.saetze, is_kleinunternehmer);
         let ust_id = self.ust_id(&rechnung, &vorgaenge, hints);
         let own = rechnung.belegfeld();
-        let belegfeld = match rechnung.settles(self.tx, &vorgaenge)? {
+        let settled = rechnung.settles(&vorgaenge).map(|id| sql::rechnung(self.tx, id)).transpose()?;
+        let belegfeld = match settled.flatten() {
             Some(settled) => settled.belegfeld(),
             None => {
                 self.hint_number(&rechnung, &own, hints);

@@ -1,12 +1,11 @@
 //! What always holds for batches (D32).
 
-use rusqlite::named_params;
-
+use super::sql;
 use crate::belege::{content_digest, inflated};
 use crate::db::check::Check;
 use crate::db::tx::Tx;
 use crate::failure::Result;
-use crate::rules::day::Day;
+use crate::tenants;
 
 pub const CHECKS: &[Check] = &[
     Check {
@@ -42,17 +41,7 @@ pub fn altered_datei(tx: &Tx<'_>) -> Result<Option<String>> {
 
 /// How many final invoices are dated within what was handed over and are in no batch, and the first of them.
 pub fn not_handed_over(tx: &Tx<'_>) -> Result<Option<(i64, String)>> {
-    let period = "select t.datev_ab, max(s.bis) from tenant t
-        join datev_stapel s on s.tenant_id = t.id and s.verworfen_am is null where t.id = :tenant group by t.id";
-    let period: Option<(Option<Day>, Day)> =
-        tx.optional(period, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let Some((Some(von), bis)) = period else { return Ok(None) };
-    let statement = "select count(*), min(b.beleg_nummer) from beleg b
-        where b.tenant_id = :tenant and b.rechnungsart is not null and b.ereignis_am is not null
-          and b.beleg_datum between :von and :bis
-          and not exists (select 1 from datev_beleg d
-            where d.tenant_id = b.tenant_id and d.beleg_id = b.id and d.verworfen = 0)";
-    let (count, first): (i64, Option<String>) =
-        tx.one(statement, named_params! {":von": von, ":bis": bis}, |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let Some((von, (_, bis))) = tenants::load(tx)?.datev_ab.zip(sql::newest(tx)?) else { return Ok(None) };
+    let (count, first) = sql::left_out(tx, von, bis)?;
     Ok(first.map(|first| (count, first)))
 }

@@ -1,21 +1,26 @@
 //! What the tax adviser gets (D31 to D34): accounts, and batches of final invoices in DATEV's format.
 //!
 //! [`konten`] are the accounts and what DATEV computes on them; [`belege`] reads invoices as they are booked, [`buchen`]
-//! makes lines of them, [`stamm`] the records of their partners, [`extf`] writes both; [`stapel`] is a batch of them.
+//! makes lines of them, [`stamm`] the records of their partners; [`stapel`] is a batch of them, [`dateien`] its files, and
+//! [`extf`] the format.
 
 mod belege;
 mod buchen;
 mod checks;
+mod dateien;
 mod extf;
+mod import;
 mod konten;
 mod model;
+mod sql;
 mod stamm;
 mod stapel;
 
 pub use checks::{CHECKS, altered_datei, not_handed_over};
 pub use konten::proposal;
 pub use model::{KontoSumme, NewStapel, Stapel, StapelAngelegt};
-pub use stapel::{create, discard, list_all, with_number, zip};
+pub use sql::all;
+pub use stapel::{create, discard, with_number, zip};
 
 use crate::db::tx::Tx;
 use crate::failure::Result;
@@ -32,19 +37,17 @@ use model::{FunktionZeile, KontoAuskunft, KontoZeile, StapelMitDateien, Verwerfe
 
 const READ: Access = Access::Scope(Scope::BuchhaltungRead);
 
-const WHAT: &str = "Diesen Stapel";
-
 /// The kind of import that brings accounts.
 pub const KONTEN: &str = "konten";
 
 const ZIP: &str = "application/zip";
 
 pub const IMPORTS: &[Import] = &[
-    Import::of::<KontoZeile>(KONTEN, &[&["fall", "satz", "artikelgruppe"]], konten::import),
+    Import::of::<KontoZeile>(KONTEN, &[&["fall", "satz", "artikelgruppe"]], import::konto),
     Import::of::<FunktionZeile>(
         "kontenfunktionen",
         &[&["rahmen", "von", "bis", "ab_jahr"]],
-        konten::import_funktion,
+        import::funktion,
     ),
 ];
 
@@ -113,25 +116,25 @@ pub const ROUTES: &[Route] = &[
 ];
 
 fn list_konten(_: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    Reply::ok(&konten::list(tx)?)
+    Reply::ok(&sql::shown_konten(tx)?)
 }
 
 fn put_konto(call: &Call<'_>) -> Result<Write> {
     let (zeile, hinweise) = call.body::<KontoZeile>()?;
     Ok(Box::new(move |tx| {
         konten::enter(tx, zeile.clone())?;
-        Ok(Reply::ok(&konten::list(tx)?)?.with_notes(&hinweise))
+        Ok(Reply::ok(&sql::shown_konten(tx)?)?.with_notes(&hinweise))
     }))
 }
 
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    let Records { rows, count } = stapel::list(tx, page)?;
+    let Records { rows, count } = sql::list(tx, page)?;
     Ok(Reply::list(Listing::from_page(rows, usize::try_from(count).unwrap_or_default())?, cut))
 }
 
 fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let found = stapel::found(tx, call.id(WHAT)?)?;
+    let found = stapel::found(tx, call.id(stapel::WHAT)?)?;
     let id = found.id;
     let reply = if call.prefers(ZIP) {
         let (name, bytes) = stapel::zip(tx, &found)?;
@@ -155,7 +158,7 @@ fn post(call: &Call<'_>) -> Result<Write> {
 
 fn discard_one(call: &Call<'_>) -> Result<Write> {
     let (body, _) = call.body::<Verwerfen>()?;
-    let id = call.id(WHAT)?;
+    let id = call.id(stapel::WHAT)?;
     Ok(Box::new(move |tx| {
         let grund = required(body.grund.clone(), "grund")?;
         let found = stapel::found(tx, id)?;

@@ -74,16 +74,16 @@ record! {
     /// A batch of invoices that was handed over (D32).
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
     #[schemars(rename = "DatevStapel")]
-    pub struct Stapel from datev_stapel as s {
-        id: Uuid,
-        nr: i64,
-        created_at: Instant = "s.am",
+    pub struct Stapel in datev_stapel as s {
+        id: Uuid = fixed,
+        nr: i64 = fixed,
+        created_at: Instant = fixed as am,
         /// Null: from the beginning.
-        von: Option<Day>,
-        bis: Day,
-        belege: i64,
-        zeilen: i64,
-        summe: Money,
+        von: Option<Day> = fixed,
+        bis: Day = fixed,
+        belege: i64 = fixed,
+        zeilen: i64 = fixed,
+        summe: Money = fixed,
         verworfen_am: Option<Instant>,
         verworfen_grund: Option<String>,
     }

@@ -2,12 +2,8 @@
 
 use std::borrow::Cow;
 
-use rusqlite::named_params;
-
 use super::extf::{DEBITOREN_KREDITOREN, Felder, percent, text};
 use crate::belege::content_digest;
-use crate::db::tx::Tx;
-use crate::failure::Result;
 use crate::kunden::Kunde;
 use crate::rules::buchung::Personenkonto;
 use crate::rules::error::{HintCode, Hints};
@@ -44,17 +40,6 @@ impl Stammsatz {
         satz.felder.write(&mut zeile);
         let sha256 = content_digest(&zeile);
         Stammsatz { konto, zeile, sha256 }
-    }
-
-    /// Whether the adviser has this record from the newest batch that handed over its account and was not discarded.
-    pub fn is_known(&self, tx: &Tx<'_>) -> Result<bool> {
-        let statement = "select d.sha256 from datev_stamm d
-            join datev_stapel s on s.tenant_id = d.tenant_id and s.nr = d.stapel_nr
-            where d.tenant_id = :tenant and d.konto = :konto and s.verworfen_am is null
-            order by d.stapel_nr desc limit 1";
-        let key = named_params! {":konto": self.konto};
-        let last = tx.optional(statement, key, |row| row.get::<_, [u8; 32]>(0))?;
-        Ok(last == Some(self.sha256))
     }
 }
 

@@ -1,24 +1,23 @@
 //! Batches (D32): every final RE and ER is handed over once, all that can be or a list of what is missing.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::{Cursor, Write};
 
-use rusqlite::named_params;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
-use super::belege::{self, Rechnung};
-use super::buchen::{Buchen, Buchung};
-use super::extf::{self, BUCHUNGSSTAPEL, Buchungen, DEBITOREN_KREDITOREN, Kopf};
+use super::belege::Rechnung;
+use super::buchen::{Buchen, Buchung, Saetze};
+use super::dateien::{self, Monate, Rahmen};
 use super::model::{Datei, KontoSumme, NewStapel, Stapel, StapelAngelegt, StapelMitDateien};
+use super::sql;
 use super::stamm::Stammsatz;
 use crate::belege::{content_digest, deflated, inflated};
-use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::kunden;
-use crate::listing::Records;
 use crate::rules::buchung::Personenkonto;
 use crate::rules::bytes::hex;
 use crate::rules::day::Day;
@@ -29,9 +28,6 @@ use crate::tenants::{self, Einstellungen};
 
 /// Invoices of one batch, at most.
 const BELEGE_MAX: usize = 50_000;
-
-/// Records of one file, at most: DATEV takes no more.
-const SAETZE_MAX: usize = 99_999;
 
 /// What the adviser has told the firm (D31).
 struct Angaben {
@@ -95,13 +91,7 @@ fn make(tx: &WriteTx<'_>, wish: &NewStapel, mut hints: Hints) -> Result<StapelAn
     if wish.von.is_some() && wish.nur != Some(true) {
         hints.add_ignored("von");
     }
-    let mut rechnungen = belege::rechnungen(tx, zeitraum.von, zeitraum.bis, true)?;
-    let message = format_args!(
-        "Ein Stapel hat höchstens {BELEGE_MAX} Belege, neu sind {}. Bitte einen kürzeren Zeitraum wählen.",
-        rechnungen.len()
-    );
-    refuse_if(rechnungen.len() > BELEGE_MAX, Code::ZeitraumUngueltig, "bis", message)?;
-    rechnungen.sort_by_cached_key(|rechnung| (rechnung.beleg_datum, natural_key(&rechnung.beleg_nummer)));
+    let rechnungen = new_ones(tx, &zeitraum)?;
     hint_open(tx, wish, &zeitraum, &mut hints)?;
     hint_late(tx, &rechnungen, &mut hints)?;
     let mut buchen = Buchen::new(tx)?;
@@ -116,18 +106,35 @@ fn make(tx: &WriteTx<'_>, wish: &NewStapel, mut hints: Hints) -> Result<StapelAn
     if buchungen.is_empty() {
         return Ok(StapelAngelegt::nothing(hints));
     }
-    let nr =
-        tx.one("select coalesce(max(nr), 0) + 1 from datev_stapel where tenant_id = :tenant", &[], |row| {
-            row.get(0)
-        })?;
-    let mut neu = Neu { tx, nr, einstellungen: &einstellungen, angaben, zeitraum, hints };
-    let (gebucht, stamm) = neu.book(&buchen, &buchungen)?;
-    neu.store(wish, gebucht, &stamm)
+    let gebucht = book(tx, &buchen, &buchungen, &mut hints)?;
+    let rahmen = Rahmen {
+        nr: sql::next_nr(tx)?,
+        am: tx.now(),
+        berater: angaben.berater,
+        mandant: angaben.mandant,
+        wj_beginn: zeitraum.wj_beginn,
+        einstellungen: &einstellungen,
+    };
+    let files = rahmen.files(&gebucht.monate, &gebucht.stamm);
+    let von = wish.von.filter(|_| wish.nur == Some(true));
+    store(tx, rahmen.nr, (von, zeitraum.bis), gebucht, files, hints)
+}
+
+/// What no live batch holds, in the order of the files (D33).
+fn new_ones(tx: &Tx<'_>, zeitraum: &Zeitraum) -> Result<Vec<Rechnung>> {
+    let mut rechnungen = sql::rechnungen(tx, zeitraum.von, zeitraum.bis, true)?;
+    let message = format_args!(
+        "Ein Stapel hat höchstens {BELEGE_MAX} Belege, neu sind {}. Bitte einen kürzeren Zeitraum wählen.",
+        rechnungen.len()
+    );
+    refuse_if(rechnungen.len() > BELEGE_MAX, Code::ZeitraumUngueltig, "bis", message)?;
+    rechnungen.sort_by_cached_key(|rechnung| (rechnung.beleg_datum, natural_key(&rechnung.beleg_nummer)));
+    Ok(rechnungen)
 }
 
 /// Names what is still open in the period, or refuses it.
 fn hint_open(tx: &Tx<'_>, wish: &NewStapel, zeitraum: &Zeitraum, hints: &mut Hints) -> Result<()> {
-    let offene = belege::open_numbers(tx, zeitraum.von, zeitraum.bis)?;
+    let offene = sql::open_numbers(tx, zeitraum.von, zeitraum.bis)?;
     if offene.is_empty() {
         return Ok(());
     }
@@ -142,11 +149,7 @@ fn hint_open(tx: &Tx<'_>, wish: &NewStapel, zeitraum: &Zeitraum, hints: &mut Hin
 
 /// Names what is dated in a period that was handed over already.
 fn hint_late(tx: &Tx<'_>, rechnungen: &[Rechnung], hints: &mut Hints) -> Result<()> {
-    let last: Option<Day> = tx.one(
-        "select max(bis) from datev_stapel where tenant_id = :tenant and verworfen_am is null",
-        &[],
-        |row| row.get(0),
-    )?;
+    let last = sql::newest(tx)?.map(|(_, bis)| bis);
     let is_late = |rechnung: &&Rechnung| last.is_some_and(|last| rechnung.beleg_datum <= last);
     let late: Vec<_> =
         rechnungen.iter().filter(is_late).map(|rechnung| rechnung.beleg_nummer.clone()).collect();
@@ -171,171 +174,116 @@ fn listed(numbers: &[String]) -> String {
     }
 }
 
-/// A batch that comes to be.
-struct Neu<'n, 'c> {
-    tx: &'n WriteTx<'c>,
-    nr: i64,
-    einstellungen: &'n Einstellungen,
-    angaben: Angaben,
-    zeitraum: Zeitraum,
-    hints: Hints,
-}
-
-/// The records of all invoices: by month, and what they come to.
+/// The records of all invoices, and what they come to.
 #[derive(Default)]
 struct Gebucht {
-    monate: BTreeMap<(i64, i8), Vec<Vec<Vec<u8>>>>,
+    monate: Monate,
+    stamm: Vec<Stammsatz>,
+    /// Each document with what its lines bring to the account of the partner.
     belege: Vec<(Uuid, Money)>,
     zeilen: usize,
     summe: Money,
     konten: BTreeMap<i64, (usize, Money)>,
 }
 
-impl Neu<'_, '_> {
-    fn book(&mut self, buchen: &Buchen<'_>, buchungen: &[Buchung]) -> Result<(Gebucht, Vec<Stammsatz>)> {
-        let mut gebucht = Gebucht::default();
-        let mut stamm = BTreeMap::new();
-        let mut konten: BTreeMap<(Uuid, bool), i64> = BTreeMap::new();
-        for buchung in buchungen {
-            let rechnung = &buchung.rechnung;
-            let art = Personenkonto::of(rechnung.seite());
-            let key = (rechnung.kunde_id, art == Personenkonto::Debitor);
-            let konto = match konten.get(&key) {
-                Some(konto) => *konto,
-                None => {
-                    let konto = kunden::assign(self.tx, kunden::by_id(self.tx, rechnung.kunde_id)?, art)?;
-                    let kunde = kunden::by_id(self.tx, rechnung.kunde_id)?;
-                    let mut own = Hints::default();
-                    let satz = Stammsatz::of(konto, art, &kunde, &mut own);
-                    if !satz.is_known(self.tx)? {
-                        self.hints.extend(own);
-                        stamm.insert(konto, satz);
-                    }
-                    konten.insert(key, konto);
-                    konto
-                }
-            };
-            let saetze = buchen.saetze(buchung, konto, &mut self.hints)?;
-            gebucht.zeilen += saetze.saetze.len();
-            gebucht.summe = gebucht.summe.plus(saetze.umsatz)?;
-            for (konto, (count, saldo)) in saetze.konten {
-                let sum = gebucht.konten.entry(konto).or_default();
-                *sum = (sum.0 + count, sum.1.plus(saldo)?);
+fn book(tx: &WriteTx<'_>, buchen: &Buchen<'_>, buchungen: &[Buchung], hints: &mut Hints) -> Result<Gebucht> {
+    let mut gebucht = Gebucht::default();
+    let mut partner = BTreeMap::new();
+    for buchung in buchungen {
+        let rechnung = &buchung.rechnung;
+        let art = Personenkonto::of(rechnung.seite());
+        let konto = match partner.entry((rechnung.kunde_id, rechnung.beleg_typ)) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(new) => {
+                let (konto, satz) = personenkonto(tx, rechnung.kunde_id, art, hints)?;
+                gebucht.stamm.extend(satz);
+                *new.insert(konto)
             }
-            let monat = (rechnung.beleg_datum.year(), rechnung.beleg_datum.month());
-            gebucht.monate.entry(monat).or_default().push(saetze.saetze);
-            gebucht.belege.push((rechnung.id, saetze.betrag));
-        }
-        Ok((gebucht, stamm.into_values().collect()))
-    }
-
-    fn kopf<'k>(&self, anwendung: &'k str, bezeichnung: &'k str, buchungen: Option<Buchungen>) -> Kopf<'k> {
-        Kopf {
-            kategorie: if buchungen.is_some() { &BUCHUNGSSTAPEL } else { &DEBITOREN_KREDITOREN },
-            am: self.tx.now(),
-            berater: self.angaben.berater,
-            mandant: self.angaben.mandant,
-            wj_beginn: self.zeitraum.wj_beginn,
-            laenge: self.einstellungen.datev_sachkontenlaenge.0,
-            rahmen: self.einstellungen.datev_rahmen,
-            bezeichnung,
-            anwendung,
-            buchungen,
-        }
-    }
-
-    /// The files of a month; a document is never split.
-    fn month_files(&self, jahr: i64, monat: i8, belege: &[Vec<Vec<u8>>]) -> Vec<(String, usize, Vec<u8>)> {
-        let nr = self.nr;
-        let (anwendung, von) = (format!("partnerd-{nr}"), Day::in_month(jahr, monat, 1));
-        let prefix = if self.einstellungen.test { "TEST" } else { "partnerd" };
-        let bezeichnung = format!("{prefix} {jahr}-{monat:02} Stapel {nr}");
-        let file = || {
-            let buchungen = Buchungen {
-                von,
-                bis: Day::in_month(jahr, monat, 31),
-                festgeschrieben: self.einstellungen.datev_festschreibung,
-            };
-            extf::file(&self.kopf(&anwendung, &bezeichnung, Some(buchungen)))
         };
-        let mut files = Vec::new();
-        let (mut current, mut zeilen) = (file(), 0);
-        for saetze in belege {
-            if zeilen + saetze.len() > SAETZE_MAX {
-                files.push((zeilen, std::mem::replace(&mut current, file())));
-                zeilen = 0;
-            }
-            zeilen += saetze.len();
-            saetze.iter().for_each(|satz| current.extend_from_slice(satz));
-        }
-        if zeilen > 0 {
-            files.push((zeilen, current));
-        }
-        let is_split = files.len() > 1;
-        let name = |part: usize| {
-            let part = if is_split { format!("_{part}") } else { String::new() };
-            format!("EXTF_Buchungsstapel_{jahr}-{monat:02}_{nr}{part}.csv")
-        };
-        (1..).zip(files).map(|(part, (zeilen, file))| (name(part), zeilen, file)).collect()
+        gebucht.add(rechnung, buchen.saetze(buchung, konto, hints)?)?;
     }
+    gebucht.stamm.sort_by_key(|satz| satz.konto);
+    Ok(gebucht)
+}
 
-    fn files(&self, gebucht: &Gebucht, stamm: &[Stammsatz]) -> Vec<(String, usize, Vec<u8>)> {
-        let of_month =
-            |((jahr, monat), belege): (&(i64, i8), &Vec<_>)| self.month_files(*jahr, *monat, belege);
-        let mut files: Vec<_> = gebucht.monate.iter().flat_map(of_month).collect();
-        if !stamm.is_empty() {
-            let nr = self.nr;
-            let prefix = if self.einstellungen.test { "TEST" } else { "partnerd" };
-            let (anwendung, bezeichnung) = (format!("partnerd-{nr}"), format!("{prefix} Stapel {nr}"));
-            let mut file = extf::file(&self.kopf(&anwendung, &bezeichnung, None));
-            stamm.iter().for_each(|satz| file.extend_from_slice(&satz.zeile));
-            files.push((format!("EXTF_Debitoren_Kreditoren_{nr}.csv"), stamm.len(), file));
-        }
-        files
+/// The account of a partner, and its record where the adviser has none or another.
+fn personenkonto(
+    tx: &WriteTx<'_>,
+    kunde: Uuid,
+    art: Personenkonto,
+    hints: &mut Hints,
+) -> Result<(i64, Option<Stammsatz>)> {
+    let konto = kunden::assign(tx, kunden::by_id(tx, kunde)?, art)?;
+    let mut own = Hints::default();
+    let satz = Stammsatz::of(konto, art, &kunden::by_id(tx, kunde)?, &mut own);
+    if sql::last_stamm(tx, konto)? == Some(satz.sha256) {
+        return Ok((konto, None));
     }
+    hints.extend(own);
+    Ok((konto, Some(satz)))
+}
 
-    fn store(self, wish: &NewStapel, gebucht: Gebucht, stamm: &[Stammsatz]) -> Result<StapelAngelegt> {
-        let (tx, nr, id) = (self.tx, self.nr, self.tx.new_id());
-        let files = self.files(&gebucht, stamm);
-        tx.insert(
-            "datev_stapel",
-            named_params! {
-                ":id": id, ":nr": nr, ":am": tx.now(), ":bis": self.zeitraum.bis,
-                ":von": wish.von.filter(|_| wish.nur == Some(true)),
-                ":belege": gebucht.belege.len() as i64, ":zeilen": gebucht.zeilen as i64, ":summe": gebucht.summe,
-                ":hinweise": serde_json::to_string(&self.hints)?,
-            },
-        )?;
-        tx.insert_all("datev_beleg", &gebucht.belege, |(beleg, betrag), store| {
-            store(named_params! {":stapel_nr": nr, ":beleg_id": beleg, ":betrag": betrag})
-        })?;
-        tx.insert_all("datev_stamm", stamm, |satz, store| {
-            store(named_params! {":konto": satz.konto, ":stapel_nr": nr, ":sha256": satz.sha256})
-        })?;
-        let mut dateien = Vec::with_capacity(files.len());
-        for (at, (name, zeilen, inhalt)) in (1_i64..).zip(files) {
-            let (sha256, zeilen) = (content_digest(&inhalt), zeilen as i64);
-            tx.insert(
-                "datev_datei",
-                named_params! {
-                    ":stapel_nr": nr, ":nr": at, ":name": name, ":zeilen": zeilen, ":sha256": sha256,
-                    ":inhalt": deflated(&inhalt)?,
-                },
-            )?;
-            dateien.push(Datei { name, zeilen, sha256: hex(&sha256) });
+impl Gebucht {
+    fn add(&mut self, rechnung: &Rechnung, saetze: Saetze) -> Result<()> {
+        self.zeilen += saetze.saetze.len();
+        self.summe = self.summe.plus(saetze.umsatz)?;
+        for (konto, (count, saldo)) in saetze.konten {
+            let sum = self.konten.entry(konto).or_default();
+            *sum = (sum.0 + count, sum.1.plus(saldo)?);
         }
-        let konten = gebucht.konten.into_iter();
-        Ok(StapelAngelegt {
-            id: Some(id),
-            nr: Some(nr),
-            belege: gebucht.belege.len(),
-            zeilen: gebucht.zeilen,
-            summe: gebucht.summe,
-            dateien,
-            konten: konten.map(|(konto, (zeilen, saldo))| KontoSumme { konto, zeilen, saldo }).collect(),
-            hinweise: self.hints,
-        })
+        let monat = (rechnung.beleg_datum.year(), rechnung.beleg_datum.month());
+        self.monate.entry(monat).or_default().push(saetze.saetze);
+        self.belege.push((rechnung.id, saetze.betrag));
+        Ok(())
     }
+}
+
+fn store(
+    tx: &WriteTx<'_>,
+    nr: i64,
+    (von, bis): (Option<Day>, Day),
+    gebucht: Gebucht,
+    files: Vec<dateien::Datei>,
+    hints: Hints,
+) -> Result<StapelAngelegt> {
+    let stapel = Stapel {
+        id: tx.new_id(),
+        nr,
+        created_at: tx.now(),
+        von,
+        bis,
+        belege: gebucht.belege.len() as i64,
+        zeilen: gebucht.zeilen as i64,
+        summe: gebucht.summe,
+        verworfen_am: None,
+        verworfen_grund: None,
+    };
+    sql::insert_stapel(tx, &stapel, &serde_json::to_string(&hints)?)?;
+    sql::insert_belege(tx, nr, &gebucht.belege)?;
+    sql::insert_stamm(tx, nr, &gebucht.stamm)?;
+    let dateien = store_files(tx, nr, files)?;
+    let konten = gebucht.konten.into_iter();
+    Ok(StapelAngelegt {
+        id: Some(stapel.id),
+        nr: Some(nr),
+        belege: gebucht.belege.len(),
+        zeilen: gebucht.zeilen,
+        summe: gebucht.summe,
+        dateien,
+        konten: konten.map(|(konto, (zeilen, saldo))| KontoSumme { konto, zeilen, saldo }).collect(),
+        hinweise: hints,
+    })
+}
+
+fn store_files(tx: &WriteTx<'_>, stapel: i64, files: Vec<dateien::Datei>) -> Result<Vec<Datei>> {
+    let mut dateien = Vec::with_capacity(files.len());
+    for (at, file) in (1_i64..).zip(files) {
+        let sha256 = content_digest(&file.inhalt);
+        let datei = Datei { name: file.name, zeilen: file.zeilen as i64, sha256: hex(&sha256) };
+        sql::insert_datei(tx, stapel, at, &datei, sha256, &deflated(&file.inhalt)?)?;
+        dateien.push(datei);
+    }
+    Ok(dateien)
 }
 
 impl StapelAngelegt {
@@ -353,55 +301,27 @@ impl StapelAngelegt {
     }
 }
 
-const LIST: ListSql<'_> = ListSql {
-    columns: Stapel::COLUMNS,
-    from: "from datev_stapel s",
-    count: "select count(*) from datev_stapel s",
-    ids_first: None,
-    order: "order by s.nr desc",
-};
-
-pub fn list(tx: &Tx<'_>, page: Page) -> Result<Records<Stapel>> {
-    tx.list(&LIST, &Filter::of("s"), page)
-}
-
-/// All of them, the newest first: one a month, as a rule.
-pub fn list_all(tx: &Tx<'_>) -> Result<Vec<Stapel>> {
-    let statement = format!(
-        "select {} from datev_stapel s where s.tenant_id = :tenant order by s.nr desc",
-        Stapel::COLUMNS
-    );
-    tx.all(&statement, &[], Stapel::read)
-}
+pub const WHAT: &str = "Diesen Stapel";
 
 pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Stapel> {
-    tx.find_by(&LIST, "s.id", &id)?.ok_or_else(|| Failure::not_found(super::WHAT))
+    sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
 }
 
 pub fn with_number(tx: &Tx<'_>, nr: i64) -> Result<Stapel> {
-    tx.find_by(&LIST, "s.nr", &nr)?.ok_or_else(|| Failure::not_found(super::WHAT))
+    sql::with_number(tx, nr)?.ok_or_else(|| Failure::not_found(WHAT))
 }
 
 pub fn with_files(tx: &Tx<'_>, stapel: Stapel) -> Result<StapelMitDateien> {
-    let statement = format!(
-        "select {} from datev_datei d where d.tenant_id = :tenant and d.stapel_nr = :nr order by d.nr",
-        Datei::COLUMNS
-    );
-    let dateien = tx.all(&statement, named_params! {":nr": stapel.nr}, Datei::read)?;
-    let statement = "select hinweise from datev_stapel where tenant_id = :tenant and nr = :nr";
-    let hinweise: String = tx.one(statement, named_params! {":nr": stapel.nr}, |row| row.get(0))?;
-    Ok(StapelMitDateien { stapel, dateien, hinweise: RawValue::from_string(hinweise)? })
+    let dateien = sql::dateien(tx, stapel.nr)?;
+    let hinweise = RawValue::from_string(sql::hinweise(tx, stapel.nr)?)?;
+    Ok(StapelMitDateien { stapel, dateien, hinweise })
 }
 
 /// A batch as one file, as it went out: its name, and a ZIP without folders.
 pub fn zip(tx: &Tx<'_>, stapel: &Stapel) -> Result<(String, Vec<u8>)> {
     let failed = |error: std::io::Error| Failure::Broken(format!("a batch cannot be packed: {error}"));
-    let statement =
-        "select name, inhalt from datev_datei where tenant_id = :tenant and stapel_nr = :nr order by nr";
-    let files: Vec<(String, Vec<u8>)> =
-        tx.all(statement, named_params! {":nr": stapel.nr}, |row| Ok((row.get(0)?, row.get(1)?)))?;
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, packed) in files {
+    for (name, packed) in sql::inhalte(tx, stapel.nr)? {
         zip.start_file(name, SimpleFileOptions::default()).map_err(|error| failed(error.into()))?;
         zip.write_all(&inflated(&packed)?).map_err(failed)?;
     }
@@ -412,19 +332,11 @@ pub fn zip(tx: &Tx<'_>, stapel: &Stapel) -> Result<(String, Vec<u8>)> {
 /// Discards the newest live batch: its documents are new again, it stays with its files (D32).
 pub fn discard(tx: &WriteTx<'_>, stapel: &Stapel, grund: &str) -> Result<Stapel> {
     let nr = stapel.nr;
-    let message = format!("Stapel {nr} ist schon verworfen.");
+    let message = format_args!("Stapel {nr} ist schon verworfen.");
     refuse_if(stapel.verworfen_am.is_some(), Code::StapelNichtVerwerfbar, "id", message)?;
-    let newer = "select max(nr) from datev_stapel where tenant_id = :tenant and verworfen_am is null";
-    let newest: Option<i64> = tx.one(newer, &[], |row| row.get(0))?;
-    let message = format!("Nach Stapel {nr} gibt es schon einen. Verworfen wird nur der neueste.");
-    refuse_if(newest != Some(nr), Code::StapelNichtVerwerfbar, "id", message)?;
-    tx.execute(
-        "update datev_stapel set verworfen_am = :am, verworfen_grund = :grund where tenant_id = :tenant and nr = :nr",
-        named_params! {":am": tx.now(), ":grund": grund, ":nr": nr},
-    )?;
-    tx.execute(
-        "update datev_beleg set verworfen = 1 where tenant_id = :tenant and stapel_nr = :nr",
-        named_params! {":nr": nr},
-    )?;
+    let is_newest = sql::newest(tx)?.is_some_and(|(newest, _)| newest == nr);
+    let message = format_args!("Nach Stapel {nr} gibt es schon einen. Verworfen wird nur der neueste.");
+    refuse_if(!is_newest, Code::StapelNichtVerwerfbar, "id", message)?;
+    sql::discard(tx, nr, grund)?;
     found(tx, stapel.id)
 }

@@ -13,11 +13,11 @@ mod vergessen;
 mod verlauf;
 
 pub use bezug::{by_id, contradiction, find_by_verweis, missing, named};
+pub use change::assign;
 pub use checks::CHECKS;
 pub use handlers::{auswahl, found};
 pub use import::put_back;
 pub use model::{Kunde, KundenId, PartnerTypen};
-pub use personenkonten::assign;
 pub use sql::{Auswahl, Merkmal, count, find, find_by_kundennr, list, must_have_number, with};
 pub use vergessen::{Erased, forget};
 pub use verlauf::{altered_content, changes, digest, forgotten_attachments, without_evidence};

@@ -124,19 +124,8 @@ pub fn create(connection: &Connection, name: &str, test: bool, now: Instant) -> 
     )?;
     let tenant = connection.last_insert_rowid();
     testfirma::seal(connection, Some(tenant))?;
-    copy_templates(connection, tenant)?;
-    Ok(tenant)
-}
-
-/// Gives a company the data that each begins with, its own from then on.
-fn copy_templates(connection: &Connection, tenant: TenantId) -> Result<()> {
     steuersaetze::copy_template(connection, tenant)?;
-    connection.execute(
-        "insert into konto_funktion (tenant_id, rahmen, von, bis, ab_jahr, art, satz)
-         select ?1, rahmen, von, bis, ab_jahr, art, satz from konto_funktion_vorlage",
-        [tenant],
-    )?;
-    Ok(())
+    Ok(tenant)
 }
 
 /// Empties a test company within a transaction; how many rows went. Its keys, settings and master data stay, its numbers

@@ -5,9 +5,11 @@ use rusqlite::{Connection, params};
 
 use crate::db::TenantId;
 use crate::failure::Result;
+use crate::steuersaetze;
 
 /// Tables of a company that stay when it is emptied: its keys, its master data, and what proves what happened.
-const STAY: [&str; 7] = ["api_key", "firma", "firma_logo", "postausgang", "nachweis", "audit", "audit_flut"];
+const STAY: [&str; 8] =
+    ["api_key", "firma", "firma_logo", "konto_funktion", "postausgang", "nachweis", "audit", "audit_flut"];
 
 const SEAL: &str = "kurzsiegel('testfirma', id, angelegt_am)";
 
@@ -43,7 +45,7 @@ pub(super) fn empty(connection: &Connection, tenant: TenantId) -> Result<usize> 
     for (_, made) in &triggers {
         connection.execute_batch(made)?;
     }
-    super::copy_templates(connection, tenant)?;
+    steuersaetze::copy_template(connection, tenant)?;
     Ok(gone)
 }
 

@@ -198,7 +198,7 @@ fn list(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome 
     let connection = open(config)?;
     let tx = Tx::new(&connection, find_tenant(&connection, &arguments.tenant)?.id, now());
     let header = ["Stapel", "bis", "Belege", "Zeilen", "Summe", "angelegt", "verworfen"];
-    terminal.rows(&header, &buchhaltung::list_all(&tx)?, |stapel| {
+    terminal.rows(&header, &buchhaltung::all(&tx)?, |stapel| {
         let day = |instant| Day::in_berlin(instant).german();
         vec![
             stapel.nr.to_string(),
