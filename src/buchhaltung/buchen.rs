@@ -237,18 +237,7 @@ impl<'t> Buchen<'t> {
         if zeile.fall == Fall::ErloesIg {
             felder.set(40, ust_id.clone().unwrap_or_default());
         }
-        let theirs = rechnung.fremdbelegnummer.as_ref().filter(|theirs| **theirs != belegfeld.text);
-        let theirs = theirs.filter(|_| rechnung.seite() == Seite::Einkauf);
-        let own = Some(nummer).filter(|nummer| **nummer != belegfeld.text);
-        let said = [("Belegnummer", own), ("Lieferanten-Nr.", theirs)];
-        let said = said.into_iter().filter_map(|(art, number)| Some((art, number?)));
-        let mut is_number_replaced = false;
-        for (at, (art, number)) in (48..).step_by(2).zip(said) {
-            let (number, replaced) = text(number, 210);
-            is_number_replaced |= replaced;
-            felder.set(at, art);
-            felder.set(at + 1, number);
-        }
+        let is_number_replaced = numbers(buchung, &mut felder);
         felder.set(114, flag(self.einstellungen.datev_festschreibung));
         let due = rechnung.faellig().filter(|_| !zeile.is_aufteilung());
         felder.set(117, due.map(german_digits).unwrap_or_default());
@@ -282,6 +271,24 @@ impl Saetze {
         }
         Ok(())
     }
+}
+
+/// Sets the numbers of the invoice that Belegfeld 1 does not say; whether a letter was replaced.
+fn numbers(buchung: &Buchung, felder: &mut Felder) -> bool {
+    let Buchung { rechnung, belegfeld, .. } = buchung;
+    let theirs = rechnung.fremdbelegnummer.as_ref().filter(|theirs| **theirs != belegfeld.text);
+    let theirs = theirs.filter(|_| rechnung.seite() == Seite::Einkauf);
+    let own = Some(&rechnung.beleg_nummer).filter(|nummer| **nummer != belegfeld.text);
+    let said = [("Belegnummer", own), ("Lieferanten-Nr.", theirs)];
+    let said = said.into_iter().filter_map(|(art, number)| Some((art, number?)));
+    let mut is_replaced = false;
+    for (at, (art, number)) in (48..).step_by(2).zip(said) {
+        let (number, replaced) = text(number, 210);
+        is_replaced |= replaced;
+        felder.set(at, art);
+        felder.set(at + 1, number);
+    }
+    is_replaced
 }
 
 /// What is named where no account is known.

@@ -12,7 +12,7 @@ use crate::rules::error::{Code, refuse_if, required};
 
 /// Stores an account; its key is case, rate and group.
 pub fn konto(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
-    konten::enter(tx, KontoZeile::from_json(row, at)?)
+    konten::enter(tx, KontoZeile::from_json(row, at)?).map(|(_, upserted)| upserted)
 }
 
 /// Stores what DATEV computes on accounts of a range; its key is chart, range and year.
@@ -30,13 +30,14 @@ pub fn funktion(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
     refuse_if(new.bis < von, Code::FeldWiderspruch, "bis", "bis liegt vor von.")?;
     let message = "Einen Kontenrahmen haben nur 03 und 04. Bitte einen der beiden angeben.";
     refuse_if(new.rahmen == Rahmen::Keiner, Code::WertUngueltig, "rahmen", message)?;
-    let message = "Zu satz gehört der Steuersatz in %, zu frei keiner. Bitte satz prüfen.";
-    let wants_rate = match new.art {
-        Funktionsart::Satz => new.satz.is_none(),
+    let message =
+        "Zu umsatzsteuer und vorsteuer gehört der Steuersatz in %, zu frei keiner. Bitte satz prüfen.";
+    let is_wrong = match new.art {
+        Funktionsart::Umsatzsteuer | Funktionsart::Vorsteuer => new.satz.is_none(),
         Funktionsart::Frei => new.satz.is_some(),
         Funktionsart::Sonder => false,
     };
-    refuse_if(wants_rate, Code::FeldWiderspruch, "satz", message)?;
+    refuse_if(is_wrong, Code::FeldWiderspruch, "satz", message)?;
     let old = sql::find_funktion(tx, &new)?;
     Upserted::by(old.as_ref(), &new, || sql::store_funktion(tx, &new))
 }

@@ -1,8 +1,8 @@
 //! Accounts of a company and what DATEV computes on them (D31): data of the company, read by its adviser first.
 
-use super::model::KontoZeile;
+use super::model::{KontoAuskunft, KontoZeile};
 use super::sql;
-use crate::artikel;
+use crate::artikel::{self, Artikelgruppe};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::import::Upserted;
@@ -22,14 +22,15 @@ pub fn plan(tx: &Tx<'_>) -> Result<Kontenplan> {
 }
 
 /// Stores an account in the place of the one with its case, rate and group (D31). One that DATEV would refuse is refused.
-pub fn enter(tx: &WriteTx<'_>, zeile: KontoZeile) -> Result<Upserted> {
+pub fn enter(tx: &WriteTx<'_>, zeile: KontoZeile) -> Result<(KontoAuskunft, Upserted)> {
     let fall = required(zeile.fall, "fall")?;
     let message = format_args!("Konten für {} gelten für jeden Satz. Bitte satz leer lassen.", fall.as_str());
     refuse_if(zeile.satz.is_some() && !fall.has_rate(), Code::FeldWiderspruch, "satz", message)?;
+    let gruppe = zeile.artikelgruppe.map(|name| group_of(tx, &name)).transpose()?;
     let konto = Konto {
         fall,
         satz: zeile.satz,
-        artikelgruppe_id: zeile.artikelgruppe.map(|name| group_of(tx, &name)).transpose()?,
+        artikelgruppe_id: gruppe.as_ref().map(|gruppe| gruppe.id),
         konto: required(zeile.konto, "konto")?,
         bu: zeile.bu,
         automatik: zeile.automatik.unwrap_or_default(),
@@ -40,13 +41,16 @@ pub fn enter(tx: &WriteTx<'_>, zeile: KontoZeile) -> Result<Upserted> {
         (known.fall, known.satz, known.artikelgruppe_id) == (konto.fall, konto.satz, konto.artikelgruppe_id)
     };
     let old = plan.konten.iter().find(key);
-    Upserted::by(old, &konto, || sql::store_konto(tx, &konto))
+    let upserted = Upserted::by(old, &konto, || sql::store_konto(tx, &konto))?;
+    let Konto { fall, satz, konto, bu, automatik, .. } = konto;
+    let artikelgruppe = gruppe.map(|gruppe| gruppe.name);
+    Ok((KontoAuskunft { fall, satz, artikelgruppe, konto, bu, automatik }, upserted))
 }
 
-fn group_of(tx: &Tx<'_>, name: &str) -> Result<i64> {
+fn group_of(tx: &Tx<'_>, name: &str) -> Result<Artikelgruppe> {
     let message = || format!("Die Artikelgruppe {name} gibt es nicht. Bitte Name oder Kürzel prüfen.");
     let missing = || Refusal::field(Code::FeldUngueltig, "artikelgruppe", message());
-    Ok(artikel::gruppe_named(tx, name)?.ok_or_else(missing)?.id)
+    Ok(artikel::gruppe_named(tx, name)?.ok_or_else(missing)?)
 }
 
 /// What a chart proposes: case, rate, and the account in SKR03 and in SKR04 (DATEV's charts of 2026).

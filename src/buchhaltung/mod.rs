@@ -70,7 +70,7 @@ pub const ROUTES: &[Route] = &[
         put_konto,
     )
     .takes::<KontoZeile>("DatevKontoSetzen", &["fall", "konto"])
-    .gives(&[Answer::ok::<Vec<KontoAuskunft>>()])
+    .gives(&[Answer::ok::<KontoAuskunft>()])
     .refuses(&[OF_KONTO]),
     Route::get("/api/v1/datev/stapel", READ, "Stapel für den Steuerberater, der neueste zuerst", list)
         .with_query(&[Param::limit(Some(50)), Param::OFFSET])
@@ -81,7 +81,7 @@ pub const ROUTES: &[Route] = &[
         "Stapel anlegen: alle neuen Rechnungen bis zu einem Tag, oder nur prüfen",
         post,
     )
-    .takes::<NewStapel>("DatevStapelNeu", &["bis"])
+    .takes::<NewStapel>("BuchungsstapelNeu", &["bis"])
     .gives(&[Answer::created::<StapelAngelegt>(), Answer::ok::<StapelAngelegt>()])
     .refuses(&[
         &[
@@ -122,8 +122,8 @@ fn list_konten(_: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 fn put_konto(call: &Call<'_>) -> Result<Write> {
     let (zeile, hinweise) = call.body::<KontoZeile>()?;
     Ok(Box::new(move |tx| {
-        konten::enter(tx, zeile.clone())?;
-        Ok(Reply::ok(&sql::shown_konten(tx)?)?.with_notes(&hinweise))
+        let (konto, _) = konten::enter(tx, zeile.clone())?;
+        Ok(Reply::ok(&konto)?.with_notes(&hinweise))
     }))
 }
 

@@ -73,7 +73,7 @@ eingabe! {
 record! {
     /// A batch of invoices that was handed over (D32).
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-    #[schemars(rename = "DatevStapel")]
+    #[schemars(rename = "Buchungsstapel")]
     pub struct Stapel in datev_stapel as s {
         id: Uuid = fixed,
         nr: i64 = fixed,
@@ -103,7 +103,7 @@ record! {
 
 /// A batch with its files.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-#[schemars(rename = "DatevStapelMitDateien")]
+#[schemars(rename = "BuchungsstapelMitDateien")]
 pub struct StapelMitDateien {
     #[serde(flatten)]
     pub stapel: Stapel,
@@ -114,7 +114,7 @@ pub struct StapelMitDateien {
 
 /// What came of a wish for a batch: one with a number, or none where nothing is new or nothing was to be stored.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-#[schemars(rename = "DatevStapelAngelegt")]
+#[schemars(rename = "BuchungsstapelAngelegt")]
 pub struct StapelAngelegt {
     pub id: Option<Uuid>,
     pub nr: Option<i64>,

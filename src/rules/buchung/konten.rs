@@ -55,6 +55,16 @@ impl Fall {
         matches!(self, Fall::AufwandIg | Fall::Aufwand13b)
     }
 
+    /// What an account of its own computes.
+    fn own_art(self) -> Funktionsart {
+        match self {
+            Fall::Erloes => Funktionsart::Umsatzsteuer,
+            Fall::Aufwand => Funktionsart::Vorsteuer,
+            Fall::AufwandIg | Fall::Aufwand13b => Funktionsart::Sonder,
+            _ => Funktionsart::Frei,
+        }
+    }
+
     /// Whether its accounts differ by rate.
     pub fn has_rate(self) -> bool {
         self.is_taxed() || self.is_owed_by_us()
@@ -86,8 +96,10 @@ pub struct Konto {
 choice! {
     /// What DATEV computes on accounts of a range.
     pub enum Funktionsart {
-        /// Takes the tax of a rate out of the gross amount.
-        Satz = "satz",
+        /// Takes the output tax of a rate out of the gross amount of a sale.
+        Umsatzsteuer = "umsatzsteuer",
+        /// Takes the input tax of a rate out of the gross amount of a purchase.
+        Vorsteuer = "vorsteuer",
         /// Nothing, and no key is allowed.
         Frei = "frei",
         /// The tax that the company owes itself, both ways.
@@ -152,13 +164,7 @@ impl Kontenplan {
         match known {
             Some(funktion) => Some(Automatik { art: funktion.art, satz: funktion.satz }),
             None if !konto.automatik => None,
-            None if konto.fall.is_owed_by_us() => {
-                Some(Automatik { art: Funktionsart::Sonder, satz: konto.satz })
-            }
-            None => match konto.satz.filter(|_| konto.fall.is_taxed()) {
-                Some(satz) => Some(Automatik { art: Funktionsart::Satz, satz: Some(satz) }),
-                None => Some(Automatik { art: Funktionsart::Frei, satz: None }),
-            },
+            None => Some(Automatik { art: konto.fall.own_art(), satz: konto.satz }),
         }
     }
 
@@ -205,23 +211,21 @@ impl Automatik {
     fn fits(self, fall: Fall, satz: Option<Percent>) -> bool {
         let same = |known: Percent| satz.is_none_or(|satz| satz == known);
         match self.art {
-            Funktionsart::Satz => fall.is_taxed() && self.satz.is_none_or(same),
-            Funktionsart::Sonder => fall.is_owed_by_us() && self.satz.is_none_or(same),
             Funktionsart::Frei => !fall.has_rate() || fall.is_taxed() && same(Percent::ZERO),
+            art => art == fall.own_art() && self.satz.is_none_or(same),
         }
     }
 
     fn in_words(self) -> String {
-        match (self.art, self.satz) {
-            (Funktionsart::Frei, _) => "ist in DATEV ohne Steuer".to_owned(),
-            (Funktionsart::Satz, Some(satz)) => format!("rechnet in DATEV mit {satz} %"),
-            (Funktionsart::Satz, None) => "rechnet in DATEV Steuer".to_owned(),
-            (Funktionsart::Sonder, Some(satz)) => {
-                format!("rechnet in DATEV {satz} % als Steuer, die die Firma selbst schuldet,")
-            }
-            (Funktionsart::Sonder, None) => {
-                "rechnet in DATEV Steuer, die die Firma selbst schuldet,".to_owned()
-            }
+        let what = match self.art {
+            Funktionsart::Frei => return "ist in DATEV ohne Steuer".to_owned(),
+            Funktionsart::Umsatzsteuer => "Umsatzsteuer",
+            Funktionsart::Vorsteuer => "Vorsteuer",
+            Funktionsart::Sonder => "Steuer, die die Firma selbst schuldet",
+        };
+        match self.satz {
+            Some(satz) => format!("rechnet in DATEV {satz} % {what}"),
+            None => format!("rechnet in DATEV {what}"),
         }
     }
 }

@@ -40,7 +40,7 @@ fn beleg(dice: &mut Dice, with_centres: bool) -> Buchungsbeleg {
     let position = |dice: &mut Dice| {
         let satz = Percent::from_units(one_of(dice, &RATES) * 10_000);
         let konto = 8_300 + dice.below(5) as i64;
-        let automatik = Automatik { art: Funktionsart::Satz, satz: Some(satz) };
+        let automatik = Automatik { art: Funktionsart::Umsatzsteuer, satz: Some(satz) };
         Buchungsposition {
             fall,
             satz: Some(satz),

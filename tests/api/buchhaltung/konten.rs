@@ -14,6 +14,8 @@ fn an_account_that_datev_would_book_otherwise_is_refused() {
         (json!({"fall": "erloes", "satz": "19", "konto": 8300}), Some("KONTO_SATZ_PASST_NICHT")),
         (json!({"fall": "erloes", "satz": "7", "konto": 8125}), Some("KONTO_SATZ_PASST_NICHT")),
         (json!({"fall": "erloes", "satz": "7", "konto": 3420}), Some("KONTO_SATZ_PASST_NICHT")),
+        (json!({"fall": "erloes", "satz": "7", "konto": 3300}), Some("KONTO_SATZ_PASST_NICHT")),
+        (json!({"fall": "aufwand", "satz": "7", "konto": 8300}), Some("KONTO_SATZ_PASST_NICHT")),
         (json!({"fall": "erloes", "satz": "0", "konto": 8290}), None),
         (json!({"fall": "erloes_ig", "konto": 8125}), None),
         (json!({"fall": "erloes_ig", "konto": 8300}), Some("KONTO_SATZ_PASST_NICHT")),

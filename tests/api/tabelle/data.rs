@@ -98,6 +98,7 @@ const IMPORTS: &[(&str, &str)] = &[
         "abrechnungsschemata",
         r#"[{"nummer": "SW", "bezeichnung": "Weizen neu", "artikel": ["W-10"], "gueltig_von": "2031-08-01"}]"#,
     ),
+    ("konten", "fall;satz;konto\nerloes;7;8300\nerloes;19;8400\naufwand;7;3300\naufwand;19;3400\n"),
     (
         "rezepturen",
         r#"[{"id": 1, "bezeichnung": "Mehl", "version": 1,
@@ -360,5 +361,8 @@ impl Company<'_> {
         self.post("ABSCHLAG", "/abrechnungen", ADVANCE);
         let done = self.server.cli(&["beleg", "erledigen", "ER-2031-00001", "--tenant", &tenant]);
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let advised = [("datev_berater", "1001"), ("datev_mandant", "1"), ("datev_ab", "2031-01-01")];
+        self.server.set(&self.client, &advised);
+        self.post("DS1", "/datev/stapel", "{'bis':'2031-07-05'}");
     }
 }
