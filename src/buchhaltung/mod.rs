@@ -103,6 +103,7 @@ pub const ROUTES: &[Route] = &[
         "Einen Stapel lesen; mit Accept: application/zip die Dateien, wie sie hinausgingen",
         get,
     )
+    .heavy()
     .gives(&[Answer::ok::<StapelMitDateien>(), Answer::other(ZIP)]),
     Route::post(
         "/api/v1/datev/stapel/{id}/verwerfen",

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::db::record::record;
 use crate::eingabe;
-use crate::http::wire::{Int, OneOf, Spelled, Text};
+use crate::http::wire::{Int, OneOf, Text};
 use crate::rules::buchung::{Fall, Funktionsart, Rahmen};
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::Hints;
@@ -17,9 +17,9 @@ eingabe! {
     pub struct KontoZeile {
         fall: OneOf<Fall>,
         satz: Percent,
-        artikelgruppe: Spelled,
+        artikelgruppe: Text,
         konto: Int<1, 99_999_999>,
-        bu: Spelled,
+        bu: Text,
         automatik: bool,
     }
     nur_lesen: []
@@ -84,8 +84,11 @@ record! {
         belege: i64 = fixed,
         zeilen: i64 = fixed,
         summe: Money = fixed,
-        verworfen_am: Option<Instant>,
-        verworfen_grund: Option<String>,
+        verworfen_am: Option<Instant> = fixed,
+        verworfen_grund: Option<String> = fixed,
+        /// What was said when it was made: JSON.
+        #[serde(skip)]
+        hinweise: String = fixed,
     }
 }
 

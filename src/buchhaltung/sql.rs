@@ -158,9 +158,8 @@ pub fn newest(tx: &Tx<'_>) -> Result<Option<(i64, Day)>> {
     Ok(nr.zip(bis))
 }
 
-pub fn insert_stapel(tx: &WriteTx<'_>, stapel: &Stapel, hinweise: &str) -> Result<()> {
-    let hints = named_params! {":hinweise": hinweise};
-    tx.insert("datev_stapel", &[&stapel.values(Part::All)[..], hints].concat())
+pub fn insert_stapel(tx: &WriteTx<'_>, stapel: &Stapel) -> Result<()> {
+    tx.insert("datev_stapel", &stapel.values(Part::All))
 }
 
 /// Stores the documents of a batch, each with what its lines bring to the account of the partner.
@@ -248,10 +247,4 @@ pub fn inhalte(tx: &Tx<'_>, nr: i64) -> Result<Vec<(String, Vec<u8>)>> {
     let statement =
         "select name, inhalt from datev_datei where tenant_id = :tenant and stapel_nr = :nr order by nr";
     tx.all(statement, named_params! {":nr": nr}, |row| Ok((row.get(0)?, row.get(1)?)))
-}
-
-/// What was said when a batch was made: JSON.
-pub fn hinweise(tx: &Tx<'_>, nr: i64) -> Result<String> {
-    let statement = "select hinweise from datev_stapel where tenant_id = :tenant and nr = :nr";
-    tx.one(statement, named_params! {":nr": nr}, |row| row.get(0))
 }

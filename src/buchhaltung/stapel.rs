@@ -257,8 +257,9 @@ fn store(
         summe: gebucht.summe,
         verworfen_am: None,
         verworfen_grund: None,
+        hinweise: serde_json::to_string(&hints)?,
     };
-    sql::insert_stapel(tx, &stapel, &serde_json::to_string(&hints)?)?;
+    sql::insert_stapel(tx, &stapel)?;
     sql::insert_belege(tx, nr, &gebucht.belege)?;
     sql::insert_stamm(tx, nr, &gebucht.stamm)?;
     let dateien = store_files(tx, nr, files)?;
@@ -313,7 +314,7 @@ pub fn with_number(tx: &Tx<'_>, nr: i64) -> Result<Stapel> {
 
 pub fn with_files(tx: &Tx<'_>, stapel: Stapel) -> Result<StapelMitDateien> {
     let dateien = sql::dateien(tx, stapel.nr)?;
-    let hinweise = RawValue::from_string(sql::hinweise(tx, stapel.nr)?)?;
+    let hinweise = RawValue::from_string(stapel.hinweise.clone())?;
     Ok(StapelMitDateien { stapel, dateien, hinweise })
 }
 

@@ -90,20 +90,10 @@ pub fn apply(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hint
         status: change.status.apply(Some(old.status)).unwrap_or_default(),
         partner_typen: change.partner_typen.apply(Some(old.partner_typen)).unwrap_or(PartnerTypen::DEFAULT),
         e_rechnung: change.e_rechnung.apply(Some(old.e_rechnung)).unwrap_or_default(),
-        debitor_konto: personenkonten::changed(
-            tx,
-            Personenkonto::Debitor,
-            old.debitor_konto,
-            change.debitor_konto,
-        )?,
-        kreditor_konto: personenkonten::changed(
-            tx,
-            Personenkonto::Kreditor,
-            old.kreditor_konto,
-            change.kreditor_konto,
-        )?,
         ..old
     };
+    personenkonten::apply(tx, &mut kunde, Personenkonto::Debitor, change.debitor_konto)?;
+    personenkonten::apply(tx, &mut kunde, Personenkonto::Kreditor, change.kreditor_konto)?;
     apply_each! { change => kunde:
         anrede, email, telefon, telefon2, strasse, plz, ort,
         steuerart, zahlungsziel_tage, skonto_tage, skonto_prozent,

@@ -30,25 +30,21 @@ pub fn digits(tx: &Tx<'_>) -> Result<u32> {
     Ok(u32::try_from(tenants::load(tx)?.datev_sachkontenlaenge.0).unwrap_or_default())
 }
 
-/// The account of a partner after a change of it.
-pub fn changed(
-    tx: &Tx<'_>,
-    art: Personenkonto,
-    known: Option<i64>,
-    change: Change<i64>,
-) -> Result<Option<i64>> {
+/// Gives a partner the account that was sent; one that it has stays.
+pub fn apply(tx: &Tx<'_>, kunde: &mut Kunde, art: Personenkonto, change: Change<i64>) -> Result<()> {
+    let known = *art.of_kunde(kunde);
     let new = change.apply(known);
     if new == known {
-        return Ok(known);
+        return Ok(());
     }
     let refuse = |is_so, message: std::fmt::Arguments<'_>| {
         refuse_if(is_so, Code::PersonenkontoUngueltig, art.feld(), message)
     };
-    let nummer = known.unwrap_or_default();
-    refuse(
-        known.is_some(),
-        format_args!("Das Konto {nummer} ist schon vergeben und bleibt. Bitte das Feld weglassen."),
-    )?;
+    if let Some(known) = known {
+        let message =
+            format_args!("Das Konto {known} ist schon vergeben und bleibt. Bitte das Feld weglassen.");
+        refuse(true, message)?;
+    }
     if let Some(konto) = new {
         let range = art.range(digits(tx)?);
         let (first, last) = (range.start(), range.end());
@@ -59,5 +55,6 @@ pub fn changed(
             format_args!("Das Konto {konto} hat schon ein anderer Partner. Bitte ein anderes wählen.");
         refuse(sql::is_konto_taken(tx, art.feld(), konto)?, message)?;
     }
-    Ok(new)
+    *art.of_kunde(kunde) = new;
+    Ok(())
 }

@@ -178,7 +178,47 @@ impl Gruppe {
 
     /// The lines, each with those that move a part of it to another account behind it.
     fn lines(&self, seite: Seite, aufteilung: Aufteilung) -> Result<Vec<Vec<Buchungszeile>>, TooLarge> {
-        let line = |betrag: Money, teil: &Teil| Buchungszeile {
+        let steuern: Vec<Money> = self.teile.iter().map(|teil| share(teil.netto, self.mwst_satz)).collect();
+        let missing = steuern.iter().copied().try_fold(self.steuer, Money::minus)?;
+        // KOST1 of a line between two accounts would count on both; and where DATEV computes nothing there is no cent to
+        // be found.
+        let has_kostenstelle = self.teile.iter().any(|teil| teil.kostenstelle.is_some());
+        let is_exact = self.teile.len() == 1 || missing.is_zero();
+        if !is_exact && !has_kostenstelle && aufteilung == Aufteilung::Exakt && self.fall.is_taxed() {
+            return Ok(vec![self.divided(seite)?]);
+        }
+        let largest = self.largest();
+        let mut blocks = Vec::with_capacity(self.teile.len());
+        for (at, (teil, steuer)) in self.teile.iter().zip(steuern).enumerate() {
+            let missing = if at == largest { missing } else { Money::ZERO };
+            let betrag = teil.netto.plus(steuer)?.plus(missing)?;
+            blocks.extend((!betrag.is_zero()).then(|| vec![self.line(seite, betrag, teil)]));
+        }
+        Ok(blocks)
+    }
+
+    /// One line over all of it on the account of the largest part, and behind it net lines from there to the others.
+    fn divided(&self, seite: Seite) -> Result<Vec<Buchungszeile>, TooLarge> {
+        let largest = self.largest();
+        let main = &self.teile[largest];
+        let brutto = self.netto.plus(self.steuer)?;
+        let mut block: Vec<_> =
+            (!brutto.is_zero()).then(|| self.line(seite, brutto, main)).into_iter().collect();
+        let is_other = |(at, teil): &(usize, &Teil)| *at != largest && !teil.netto.is_zero();
+        let mut others: Vec<_> =
+            self.teile.iter().enumerate().filter(is_other).map(|(_, teil)| teil).collect();
+        others.sort_by_key(|teil| teil.konto.konto);
+        for teil in others {
+            let is_suspended = teil.konto.automatik.is_some() || main.konto.automatik.is_some();
+            let bu = is_suspended.then(|| SUSPENDED.to_owned());
+            let line = self.line(seite, teil.netto, teil);
+            block.push(Buchungszeile { konto: Some(main.konto.konto), bu, ..line });
+        }
+        Ok(block)
+    }
+
+    fn line(&self, seite: Seite, betrag: Money, teil: &Teil) -> Buchungszeile {
+        Buchungszeile {
             betrag: betrag.abs(),
             soll: (seite == Seite::Verkauf) != betrag.is_negative(),
             fall: self.fall,
@@ -187,40 +227,7 @@ impl Gruppe {
             gegenkonto: teil.konto.konto,
             bu: teil.konto.bu.clone(),
             kostenstelle: teil.kostenstelle.clone(),
-        };
-        let largest = self.largest();
-        let main = &self.teile[largest];
-        let of_each = self.teile.iter().map(|teil| share(teil.netto, self.mwst_satz));
-        let missing = of_each.clone().try_fold(self.steuer, Money::minus)?;
-        // KOST1 of a line between two accounts would count on both; and where DATEV computes nothing there is no cent to
-        // be found.
-        let has_kostenstelle = self.teile.iter().any(|teil| teil.kostenstelle.is_some());
-        let by_account = self.teile.len() == 1
-            || missing.is_zero()
-            || has_kostenstelle
-            || aufteilung == Aufteilung::Brutto
-            || !self.fall.is_taxed();
-        if by_account {
-            let mut blocks = Vec::with_capacity(self.teile.len());
-            for (at, (teil, steuer)) in self.teile.iter().zip(of_each).enumerate() {
-                let missing = if at == largest { missing } else { Money::ZERO };
-                let betrag = teil.netto.plus(steuer)?.plus(missing)?;
-                blocks.extend((!betrag.is_zero()).then(|| vec![line(betrag, teil)]));
-            }
-            return Ok(blocks);
         }
-        let brutto = self.netto.plus(self.steuer)?;
-        let mut block: Vec<_> = (!brutto.is_zero()).then(|| line(brutto, main)).into_iter().collect();
-        let is_other = |(at, teil): &(usize, &Teil)| *at != largest && !teil.netto.is_zero();
-        let mut others: Vec<_> =
-            self.teile.iter().enumerate().filter(is_other).map(|(_, teil)| teil).collect();
-        others.sort_by_key(|teil| teil.konto.konto);
-        for teil in others {
-            let is_suspended = teil.konto.automatik.is_some() || main.konto.automatik.is_some();
-            let bu = is_suspended.then(|| SUSPENDED.to_owned());
-            block.push(Buchungszeile { konto: Some(main.konto.konto), bu, ..line(teil.netto, teil) });
-        }
-        Ok(vec![block])
     }
 
     /// The tax that DATEV takes out of these lines.

@@ -55,14 +55,14 @@ const IMPORTS: &[(&str, &str)] = &[
     ("vertriebler", "id;name\n7;Vera Vogt\n"),
     (
         "kunden",
-        "kundennr;name;email;plz;ort;partner_typen;status\n\
-         K-2;Müller Mühle;post@mueller.example;;Musterstadt;kunde;\n\
-         K-10;Bäckerei Süß;;;Straßberg;kunde;\n\
-         K-3;Sperrholz GmbH;;;;kunde;gesperrt\n\
-         KL-1;Landhandel;;01234;Musterstadt;kunde,lieferant;\n\
-         L-1;Hof Ahrens;hof@ahrens.example;;Dorf;lieferant;\n\
-         L-2;Gut Brehm;;;;lieferant;\n\
-         S-1;Spedition Eilig;;;;spediteur;\n",
+        "kundennr;name;email;plz;ort;partner_typen;status;debitor_konto;kreditor_konto\n\
+         K-2;Müller Mühle;post@mueller.example;;Musterstadt;kunde;;10002;\n\
+         K-10;Bäckerei Süß;;;Straßberg;kunde;;;\n\
+         K-3;Sperrholz GmbH;;;;kunde;gesperrt;;\n\
+         KL-1;Landhandel;;01234;Musterstadt;kunde,lieferant;;10004;\n\
+         L-1;Hof Ahrens;hof@ahrens.example;;Dorf;lieferant;;;70001\n\
+         L-2;Gut Brehm;;;;lieferant;;;\n\
+         S-1;Spedition Eilig;;;;spediteur;;;\n",
     ),
     ("biozertifikate", "id;nummer\n5;DE-ÖKO-001\n"),
     (
