@@ -205,6 +205,9 @@ fn a_field_that_a_record_shows_is_known_to_its_body() {
         "AnalyseNeu",
         "Freigabe",
         "Korrektur",
+        "BuchungsstapelNeu",
+        "DatevKontoSetzen",
+        "Verwerfen",
     ];
     let is_own = |field: &Field| {
         own.contains(&field.object.as_str())
