@@ -741,13 +741,16 @@ create table kontrakt (
   erledigt            integer not null default 0 check (erledigt in (0, 1)),
   notizen             text,
   referenz            text,
+  schema_id           blob,                    -- how its goods are settled (D29b); null: it names no scheme
   such_text           text not null,
   primary key (tenant_id, id),
   unique (tenant_id, kontrakt_nr),
-  foreign key (tenant_id, partner_id) references kunde (tenant_id, id)
+  foreign key (tenant_id, partner_id) references kunde (tenant_id, id),
+  foreign key (tenant_id, schema_id) references abrechnungsschema (tenant_id, id)
 ) strict, without rowid;
 -- The list of one partner.
 create index kontrakt_partner on kontrakt (tenant_id, partner_id);
+create index kontrakt_schema on kontrakt (tenant_id, schema_id) where schema_id is not null;
 -- D27: those that may become full, for the first page of the Leitstand.
 create index kontrakt_offen on kontrakt (tenant_id, gueltig_bis desc, id) where erledigt = 0;
 

@@ -81,9 +81,9 @@ pub mod kunden;
 
 pub mod biozertifikate;
 
-pub mod kontrakte;
-
 pub mod abrechnungsschemata;
+
+pub mod kontrakte;
 
 pub mod chargen;
 

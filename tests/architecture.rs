@@ -369,8 +369,7 @@ const READS: &[(&str, &str, &str)] = &[
     (
         "abrechnungen",
         "annahmeschein annahme_analyse",
-        "what was paid on a contract counts the live settlement of each note, and a list says which notes were analysed \
-      again, each in one statement",
+        "a list says what is open of each supplier, and which notes were analysed again, each in one statement",
     ),
     ("abrechnungsschemata", "artikel", NAMES),
     ("aenderungen", "aenderung", "proves what db wrote"),
@@ -412,7 +411,12 @@ const READS: &[(&str, &str, &str)] = &[
       batch crosses these",
     ),
     ("kasse", "artikel", NAMES),
-    ("kontrakte", "artikel kunde", NAMES),
+    ("kontrakte", "abrechnungsschema artikel kunde", NAMES),
+    (
+        "kontrakte",
+        "abrechnung abrechnung_annahme",
+        "a contract shows what was settled on it; abrechnungen asks kontrakte for it and stands below it",
+    ),
     (
         "kontrakte",
         "beleg beleg_position lager_offen lager_paar",

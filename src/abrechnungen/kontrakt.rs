@@ -6,7 +6,6 @@ use std::collections::btree_map::Entry;
 use uuid::Uuid;
 
 use super::model::NewAbrechnung;
-use super::sql;
 use crate::annahmescheine::Annahmeschein;
 use crate::artikel;
 use crate::blatt::numbers::german;
@@ -37,12 +36,12 @@ struct Vereinbart {
     offen: Option<Quantity>,
 }
 
-/// The contracts of a settlement, each with what its notes have left of it so far.
+/// The contracts of a settlement, each with what its notes have left of it so far; none where one binds another partner.
 pub struct Kontrakte<'k> {
     tx: &'k Tx<'k>,
     pub kunde: &'k Kunde,
     pub art: Abrechnungsart,
-    known: BTreeMap<(Uuid, Uuid), Vereinbart>,
+    known: BTreeMap<(Uuid, Uuid), Option<Vereinbart>>,
 }
 
 impl<'k> Kontrakte<'k> {
@@ -61,7 +60,8 @@ impl<'k> Kontrakte<'k> {
     ) -> Result<Vec<Preisteil>> {
         let art = self.art;
         let needs_none = new.abschlag.as_ref().is_some_and(|abschlag| abschlag.preis_je_t.is_some());
-        let vereinbart = schein.kontrakt_id.map(|kontrakt| self.agreed(kontrakt, artikel)).transpose()?;
+        let vereinbart =
+            schein.kontrakt_id.map(|kontrakt| self.agreed(kontrakt, artikel)).transpose()?.flatten();
         let of_kontrakt = vereinbart.as_ref().and_then(|vereinbart| vereinbart.preis);
         let Some(preis) = new.preis_je_t.or(of_kontrakt).or(schein.preis_je_t) else {
             return if needs_none { Ok(Vec::new()) } else { Err(price_missing(schein).into()) };
@@ -87,11 +87,12 @@ impl<'k> Kontrakte<'k> {
         Ok(parts.into_iter().filter(|part| !part.kg.is_zero()).collect())
     }
 
-    fn agreed(&mut self, kontrakt: Uuid, artikel: Uuid) -> Result<&mut Vereinbart> {
-        match self.known.entry((kontrakt, artikel)) {
-            Entry::Occupied(known) => Ok(known.into_mut()),
-            Entry::Vacant(free) => Ok(free.insert(read(self.tx, self.kunde, kontrakt, artikel)?)),
-        }
+    fn agreed(&mut self, kontrakt: Uuid, artikel: Uuid) -> Result<Option<&mut Vereinbart>> {
+        let known = match self.known.entry((kontrakt, artikel)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(free) => free.insert(read(self.tx, self.kunde, kontrakt, artikel)?),
+        };
+        Ok(known.as_mut())
     }
 }
 
@@ -112,19 +113,20 @@ fn price_missing(schein: &Annahmeschein) -> Box<Refusal> {
     Refusal::field(Code::PreisFehlt, "preis_je_t", message)
 }
 
-fn read(tx: &Tx<'_>, kunde: &Kunde, id: Uuid, artikel_id: Uuid) -> Result<Vereinbart> {
-    let kontrakt = kontrakte::complete(tx, id)?;
+fn read(tx: &Tx<'_>, kunde: &Kunde, id: Uuid, artikel_id: Uuid) -> Result<Option<Vereinbart>> {
+    let Some(kontrakt) = kontrakte::of_supplier(tx, id, kunde.id)? else { return Ok(None) };
     let artikel = artikel::must_have(tx, artikel_id)?;
-    let position = kontrakt.positionen.iter().find(|position| position.artikel_id == Some(artikel_id));
-    let is_theirs = kontrakt.partner_id.is_none_or(|partner| partner == kunde.id);
+    let positionen = kontrakte::positions(tx, id)?;
+    let position = positionen.iter().find(|position| position.artikel_id == Some(artikel_id));
     let einheit = kontrakt.gesamtmenge_einheit.as_deref().or(artikel.einheit.as_deref()).unwrap_or("t");
     let per_tonne = Conversion::between(einheit, "t");
     let in_kg = Conversion::between(einheit, "kg");
-    let preis = position.filter(|_| is_theirs).and_then(|position| position.preis);
+    let preis = position.and_then(|position| position.preis);
     let preis = preis.zip(per_tonne).map(|(preis, conversion)| conversion.price(preis)).transpose()?;
     let agreed = position.and_then(|position| position.menge).or(kontrakt.gesamtmenge);
     let agreed = agreed.zip(in_kg).map(|(menge, conversion)| conversion.quantity(menge)).transpose()?;
-    let paid = sql::paid_on_contract(tx, id, artikel_id)?;
+    let paid = kontrakte::settled(tx, &[id])?.into_iter().find(|paid| paid.artikel_id == artikel_id);
+    let paid = paid.map(|paid| paid.kg).unwrap_or_default();
     let offen = agreed.map(|agreed| agreed.minus(paid)).transpose()?;
-    Ok(Vereinbart { nummer: kontrakt.kontrakt_nr, preis, offen })
+    Ok(Some(Vereinbart { nummer: kontrakt.kontrakt_nr, preis, offen }))
 }

@@ -50,6 +50,7 @@ const REFUSALS: &[Code] = &[
     Code::PartnerGemischt,
     Code::PartnerNichtGefunden,
     Code::SchemaMehrdeutig,
+    Code::SchemaPasstNicht,
     Code::PreisFehlt,
     Code::KontraktUeberliefert,
     Code::ZuVielePositionen,

@@ -96,18 +96,6 @@ pub fn advances(tx: &Tx<'_>, schein: Uuid) -> Result<Vec<Abschlag>> {
     tx.all(&statement, named_params! {":schein": schein}, Abschlag::read)
 }
 
-/// What was paid of an article at the price of a contract, in kg.
-pub fn paid_on_contract(tx: &Tx<'_>, kontrakt: Uuid, artikel: Uuid) -> Result<Quantity> {
-    let statement = "select coalesce(sum(x.kontrakt_kg), 0) from abrechnung_annahme x
-        join annahmeschein s on s.tenant_id = x.tenant_id and s.abrechnung_id = x.abrechnung_id
-          and s.id = x.annahmeschein_id
-        join abrechnung a on a.tenant_id = x.tenant_id and a.id = x.abrechnung_id
-        join beleg b on b.tenant_id = a.tenant_id and b.id = a.beleg_id
-        where x.tenant_id = :tenant and x.kontrakt_id = :kontrakt and s.artikel_id = :artikel
-          and b.status <> 'storniert'";
-    tx.one(statement, named_params! {":kontrakt": kontrakt, ":artikel": artikel}, |row| row.get(0))
-}
-
 record! {
     /// What of a supplier, and of one contract with him, is not settled yet.
     pub struct Geschuldet of annahmeschein as s {

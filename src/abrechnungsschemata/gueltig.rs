@@ -41,12 +41,7 @@ pub fn of_version(tx: &Tx<'_>, id: Uuid, version: i64) -> Result<Gueltig> {
 /// How a delivery of an article is settled (D29b): by the scheme that is named, else by the only one that holds on its day.
 pub fn of_delivery(tx: &Tx<'_>, artikel: Uuid, day: Day, nummer: Option<&str>) -> Result<Option<Gueltig>> {
     let Some(nummer) = nummer else { return only(tx, artikel, day) };
-    let unknown = || {
-        let message = format!("Das Schema {nummer} gibt es nicht. Bitte die Nummer prüfen.");
-        Refusal::field(Code::SchemaNichtGefunden, "schema", message)
-    };
-    let id = sql::id_of(tx, nummer)?.ok_or_else(unknown)?;
-    let kopf = sql::find_valid(tx, id, day)?;
+    let kopf = sql::find_valid(tx, named(tx, nummer)?, day)?;
     let articles = kopf.as_ref().map(|kopf| sql::articles(tx, kopf)).transpose()?.unwrap_or_default();
     let fits = kopf.filter(|_| articles.iter().any(|(id, _)| *id == artikel));
     let does_not_fit = || {
@@ -57,6 +52,15 @@ pub fn of_delivery(tx: &Tx<'_>, artikel: Uuid, day: Day, nummer: Option<&str>) -
         Refusal::field(Code::SchemaPasstNicht, "schema", message)
     };
     Gueltig::read(tx, fits.ok_or_else(does_not_fit)?).map(Some)
+}
+
+/// The scheme of this number, as others name it in `schema`.
+pub fn named(tx: &Tx<'_>, nummer: &str) -> Result<Uuid> {
+    let unknown = || {
+        let message = format!("Das Schema {nummer} gibt es nicht. Bitte die Nummer prüfen.");
+        Refusal::field(Code::SchemaNichtGefunden, "schema", message)
+    };
+    Ok(sql::id_of(tx, nummer)?.ok_or_else(unknown)?)
 }
 
 /// Numbers of schemes that a refusal names.

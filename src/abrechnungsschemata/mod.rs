@@ -9,8 +9,9 @@ mod import;
 mod model;
 mod sql;
 
-pub use gueltig::{Gueltig, measured, merkmale, of_delivery, of_version, on_day};
+pub use gueltig::{Gueltig, measured, merkmale, named, of_delivery, of_version, on_day};
 pub use model::{Kopf, WertEingabe};
+pub use sql::holds_within;
 
 use uuid::Uuid;
 
@@ -19,6 +20,7 @@ use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::http::call::Call;
 use crate::http::param::Param;
+use crate::http::query::Query;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Route, Write};
 use crate::http::shape::Answer;
@@ -100,39 +102,38 @@ pub const ROUTES: &[Route] = &[
 
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    let artikel = call.query.uuid("artikel_id")?;
-    let Records { rows, count } = sql::list(tx, call.query.day("gueltig_am")?, artikel, page)?;
+    let Records { rows, count } = find_page(tx, &call.query, page)?;
     Ok(Reply::list(Listing::from_page(rows, usize::try_from(count).unwrap_or_default())?, cut))
 }
 
-/// The schemes that hold today.
-pub fn valid_today(tx: &Tx<'_>, most: u32) -> Result<Vec<Kopf>> {
-    Ok(sql::list(tx, Some(tx.today()), None, Page { limit: Some(most), offset: 0 })?.rows)
+/// The schemes that a query asks for.
+pub fn find_page(tx: &Tx<'_>, query: &Query, page: Page) -> Result<Records<Kopf>> {
+    sql::list(tx, query.day("gueltig_am")?, query.uuid("artikel_id")?, page)
 }
 
-/// The schemes of an article that hold on a day.
-pub fn of_article(tx: &Tx<'_>, artikel: Option<Uuid>, day: Option<Day>) -> Result<Vec<Kopf>> {
-    let page = Page { limit: Some(SHOWN), offset: 0 };
-    Ok(sql::list(tx, day.or_else(|| Some(tx.today())), artikel, page)?.rows)
-}
+/// Schemes that a person may choose from, at most.
+const CHOICE_MAX: u32 = 100;
 
-const SHOWN: u32 = 100;
+/// The schemes that hold on a day; without one the newest version of each. Of one article, where that is named.
+pub fn choice(tx: &Tx<'_>, am: Option<Day>, artikel: Option<Uuid>) -> Result<Vec<Kopf>> {
+    Ok(sql::list(tx, am, artikel, Page { limit: Some(CHOICE_MAX), offset: 0 })?.rows)
+}
 
 /// The version that a request names; else the newest.
-fn named(call: &Call<'_>, tx: &Tx<'_>) -> Result<Gueltig> {
+fn asked(call: &Call<'_>, tx: &Tx<'_>) -> Result<Gueltig> {
     let found = sql::find(tx, call.id(WHAT)?, call.query.int("version")?)?;
     Gueltig::read(tx, found.ok_or_else(|| Failure::not_found(WHAT))?)
 }
 
 fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let Gueltig { kopf, schema } = named(call, tx)?;
+    let Gueltig { kopf, schema } = asked(call, tx)?;
     let versionen = sql::versions(tx, kopf.id)?;
     let (id, newest) = (kopf.id, versionen.first().map_or(kopf.version, |newest| newest.version));
     Reply::resource(call, newest, id, &Abrechnungsschema { kopf, inhalt: schema, versionen })
 }
 
 fn get_pdf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let gueltig = named(call, tx)?;
+    let gueltig = asked(call, tx)?;
     let blatt = blatt::schema(tx, &gueltig)?;
     let name = format!("Schema-{}-{}", gueltig.kopf.nummer, gueltig.kopf.version);
     Ok(Reply::sheet(call, &name, &blatt)?.about(gueltig.kopf.id))

@@ -85,6 +85,22 @@ pub fn find_valid(tx: &Tx<'_>, id: Uuid, am: Day) -> Result<Option<Kopf>> {
     newest(tx, &filter)
 }
 
+/// Whether a version of a scheme is for an article, or for any where none is named, on some day of a time.
+pub fn holds_within(
+    tx: &Tx<'_>,
+    id: Uuid,
+    artikel: Option<Uuid>,
+    von: Option<Day>,
+    bis: Option<Day>,
+) -> Result<bool> {
+    let statement = "select 1 from abrechnungsschema_version v where v.tenant_id = :tenant and v.schema_id = :id
+          and (v.gueltig_bis is null or v.gueltig_bis >= max(v.gueltig_von, coalesce(:von, v.gueltig_von)))
+          and (:bis is null or v.gueltig_von <= :bis)
+          and (:artikel is null or exists (select 1 from abrechnungsschema_artikel x where x.tenant_id = v.tenant_id
+            and x.schema_id = v.schema_id and x.version = v.version and x.artikel_id = :artikel))";
+    tx.exists(statement, named_params! {":id": id, ":artikel": artikel, ":von": von, ":bis": bis})
+}
+
 fn newest(tx: &Tx<'_>, filter: &Filter<'_>) -> Result<Option<Kopf>> {
     let page = Page { limit: Some(1), offset: 0 };
     Ok(with_articles(tx, tx.list(&LIST, filter, page)?)?.rows.pop())

@@ -6,7 +6,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::model::{Annahmeschein, AnnahmescheinBestaetigung, NewAnnahmeschein};
-use super::qualitaet::{self, Qualitaet, of_intake, refuse_rejected};
+use super::qualitaet::{self, Qualitaet, Ware, of_intake, refuse_rejected};
 use super::sql;
 use crate::artikel::{self, Artikel};
 use crate::belege::{NewItem, receive};
@@ -52,7 +52,7 @@ const SCHWUNDFAKTOR_MAX: Quantity = Quantity::whole(100);
 /// POST /annahmescheine: a note is made, unless its external_ref is known (D19).
 pub fn create(
     tx: &WriteTx<'_>,
-    new: NewAnnahmeschein,
+    mut new: NewAnnahmeschein,
     mut hints: Hints,
 ) -> Result<Angelegt<AnnahmescheinBestaetigung, Annahmeschein>> {
     if let Some(external_ref) = &new.external_ref
@@ -69,7 +69,9 @@ pub fn create(
     if let Some(wiegung) = &wiegung {
         note_contradictions(wiegung, &new, kunde.id, &mut hints);
     }
-    let qualitaet = Qualitaet::of(tx, &new, artikel.id, &mut hints)?;
+    new.kontrakt_id = new.kontrakt_id.or(wiegung.as_ref().and_then(|wiegung| wiegung.wiegung.kontrakt_id));
+    let ware = Ware { artikel: artikel.id, partner: Some(kunde.id), kontrakt: new.kontrakt_id };
+    let qualitaet = Qualitaet::of(tx, &new, ware, &mut hints)?;
     let analyse = of_intake(tx, &new, &qualitaet.werte);
     let mut schein = note(tx, new, &kunde, &artikel, wiegung.as_ref(), &mut hints)?;
     check_ranges(&schein)?;
@@ -188,7 +190,7 @@ fn note(
 ) -> Result<Annahmeschein> {
     let menge = new.anliefermenge_kg.or(wiegung.map(|wiegung| wiegung.netto));
     let menge = required(menge, "anliefermenge_kg")?;
-    let kontrakt_id = new.kontrakt_id.or(wiegung.and_then(|wiegung| wiegung.wiegung.kontrakt_id));
+    let kontrakt_id = new.kontrakt_id;
     let lieferdatum = new.lieferdatum.unwrap_or_else(|| tx.today());
     let kontrakt = KontraktBezug { kontrakt_id, kontrakt_position_id: None }.checked(tx)?;
     kontrakt.hint_over(tx, lieferdatum, hints)?;

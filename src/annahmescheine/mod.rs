@@ -110,7 +110,6 @@ pub const ROUTES: &[Route] = &[
         qualitaet::REFUSALS,
         &[
             Code::SchemaNichtGefunden,
-            Code::SchemaPasstNicht,
             Code::AnnahmescheinNichtGesperrt,
             Code::AnnahmescheinAbgerechnet,
             Code::FreigabeUnvollstaendig,

@@ -10,7 +10,8 @@ use crate::biozertifikate;
 use crate::blatt::numbers::german;
 use crate::db::columns::Json;
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
+use crate::kontrakte::{self, Kontrakt};
 use crate::rules::day::{Day, DayTime};
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, refuse_if, required};
 use crate::rules::fixed::{Percent, Quantity, Zahl};
@@ -28,6 +29,7 @@ pub const REFUSALS: &[Code] = &[
     Code::FeldWiderspruch,
     Code::AnnahmescheinStorniert,
     Code::SchemaMehrdeutig,
+    Code::SchemaPasstNicht,
     Code::NettoNegativ,
     Code::PreisNegativ,
     Code::BetragZuGross,
@@ -51,11 +53,43 @@ pub struct Qualitaet {
     pub werte: Werte,
 }
 
+/// Goods that were delivered, and the contract that they are booked to.
+pub struct Ware {
+    pub artikel: Uuid,
+    pub partner: Option<Uuid>,
+    pub kontrakt: Option<Uuid>,
+}
+
+impl Ware {
+    /// By what they are settled where they name no scheme: that of their contract, else the only one of the article (D29b).
+    fn scheme(&self, tx: &Tx<'_>, day: Day) -> Result<Option<Gueltig>> {
+        let kontrakt = self.kontrakt.zip(self.partner);
+        let kontrakt = kontrakt.map(|(id, partner)| kontrakte::of_supplier(tx, id, partner)).transpose()?;
+        let Some(Kontrakt { kontrakt_nr, schema: Some(nummer), .. }) = kontrakt.flatten() else {
+            return abrechnungsschemata::of_delivery(tx, self.artikel, day, None);
+        };
+        abrechnungsschemata::of_delivery(tx, self.artikel, day, Some(&nummer)).map_err(|failure| match failure {
+            Failure::Refused(refusal) => {
+                let message = format!(
+                    "Der Kontrakt {kontrakt_nr} nennt das Schema {nummer}, das am {} für diesen Artikel nicht gilt. Bitte \
+                     schema angeben oder den Kontrakt ändern.",
+                    day.german()
+                );
+                Refusal::field(refusal.code, "schema", message).into()
+            }
+            failure => failure,
+        })
+    }
+}
+
 impl Qualitaet {
     /// What was sent with a new note, and the scheme that it is settled by.
-    pub fn of(tx: &Tx<'_>, new: &NewAnnahmeschein, artikel: Uuid, hints: &mut Hints) -> Result<Qualitaet> {
+    pub fn of(tx: &Tx<'_>, new: &NewAnnahmeschein, ware: Ware, hints: &mut Hints) -> Result<Qualitaet> {
         let day = new.lieferdatum.unwrap_or_else(|| tx.today());
-        let gueltig = abrechnungsschemata::of_delivery(tx, artikel, day, new.schema.as_deref())?;
+        let gueltig = match new.schema.as_deref() {
+            Some(nummer) => abrechnungsschemata::of_delivery(tx, ware.artikel, day, Some(nummer))?,
+            None => ware.scheme(tx, day)?,
+        };
         if let Some(gueltig) = &gueltig {
             refuse_formula(new, &gueltig.kopf.nummer)?;
         }
@@ -298,7 +332,7 @@ pub fn scheme_of(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Gueltig>>
             None => abrechnungsschemata::of_version(tx, id, version).map(Some),
         },
         (None, Some(artikel)) if !schein.has_formula() => {
-            abrechnungsschemata::of_delivery(tx, artikel, day, None)
+            Ware { artikel, partner: schein.partner_id, kontrakt: schein.kontrakt_id }.scheme(tx, day)
         }
         (None, _) => Ok(None),
     }

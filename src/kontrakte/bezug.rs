@@ -3,6 +3,7 @@
 use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
+use super::model::Kontrakt;
 use super::sql;
 use crate::db::record::record;
 use crate::db::tx::Tx;
@@ -112,6 +113,19 @@ pub fn side(kontrakt_typ: &str) -> Option<Seite> {
         _ if typ.starts_with("einkauf") => Some(Seite::Einkauf),
         _ => None,
     }
+}
+
+impl Kontrakt {
+    /// Whether it says anything of goods that this partner delivers or gets: it is with him, or with nobody, and on this side.
+    pub fn binds(&self, partner: Uuid, seite: Seite) -> bool {
+        let is_theirs = self.partner_id.is_none_or(|own| own == partner);
+        is_theirs && self.kontrakt_typ.as_deref().and_then(side).is_none_or(|side| side == seite)
+    }
+}
+
+/// The contract by which goods of a supplier are settled; none where the one that is named binds others (D29g).
+pub fn of_supplier(tx: &Tx<'_>, kontrakt: Uuid, partner: Uuid) -> Result<Option<Kontrakt>> {
+    Ok(sql::find(tx, kontrakt)?.filter(|kontrakt| kontrakt.binds(partner, Seite::Einkauf)))
 }
 
 fn not_found(feld: &str) -> Box<Refusal> {

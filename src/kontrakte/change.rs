@@ -1,10 +1,13 @@
 //! How contracts with their positions are stored, and what clients write of them (D22).
 
+use std::collections::BTreeSet;
+
 use uuid::Uuid;
 
 use super::model::{Kontrakt, KontraktChange, Position, PositionEingabe};
 use super::sql::{self, VERLAUF};
 use super::{bezug, lieferstand};
+use crate::abrechnungsschemata;
 use crate::artikel::{self, check_price};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
@@ -53,10 +56,17 @@ fn apply(tx: &WriteTx<'_>, old: &Kontrakt, change: KontraktChange, hints: &mut H
         Change::Clear => (None, None),
         Change::Keep => (old.partner_id, old.partner_name.clone()),
     };
+    let (schema_id, schema) = match change.schema {
+        Change::Set(nummer) => (Some(abrechnungsschemata::named(tx, &nummer)?), Some(nummer)),
+        Change::Clear => (None, None),
+        Change::Keep => (old.schema_id, old.schema.clone()),
+    };
     let mut new = Kontrakt {
         kontrakt_nr,
         partner_id,
         partner_name,
+        schema_id,
+        schema,
         gueltig_von: change.gueltig_von.map(DayTime).apply(old.gueltig_von),
         gueltig_bis: change.gueltig_bis.map(DayTime).apply(old.gueltig_bis),
         erfassungsdatum: change.erfassungsdatum.map(DayTime).apply(old.erfassungsdatum),
@@ -80,6 +90,37 @@ fn apply(tx: &WriteTx<'_>, old: &Kontrakt, change: KontraktChange, hints: &mut H
 pub fn check_days(kontrakt: &Kontrakt) -> Checked<()> {
     let ends_before = kontrakt.gueltig_von.zip(kontrakt.gueltig_bis).is_some_and(|(von, bis)| bis < von);
     refuse_if(ends_before, Code::DatumUngueltig, "gueltig_bis", "gueltig_bis liegt vor gueltig_von.")
+}
+
+/// A contract names a scheme that is for its articles on some day of its time; which version holds, a delivery says.
+fn check_scheme(tx: &Tx<'_>, old: Option<&Kontrakt>, new: &Kontrakt) -> Result<()> {
+    let (Some(id), Some(nummer)) = (new.schema_id, &new.schema) else { return Ok(()) };
+    let articles = |kontrakt: &Kontrakt| -> BTreeSet<Option<Uuid>> {
+        let named = kontrakt.positionen.iter().filter_map(|position| position.artikel_id);
+        named.map(Some).collect()
+    };
+    let said = |kontrakt: &Kontrakt| {
+        (kontrakt.schema_id, kontrakt.gueltig_von, kontrakt.gueltig_bis, articles(kontrakt))
+    };
+    if old.is_some_and(|old| said(old) == said(new)) {
+        return Ok(());
+    }
+    let [von, bis] = [new.gueltig_von, new.gueltig_bis].map(|day| day.map(|DayTime(day)| day));
+    let mut asked = articles(new);
+    if asked.is_empty() {
+        asked.insert(None);
+    }
+    for artikel in asked {
+        let holds = abrechnungsschemata::holds_within(tx, id, artikel, von, bis)?;
+        let of = artikel.map(|id| artikel::must_have(tx, id)).transpose()?;
+        let of = of.map(|artikel| format!(" für den Artikel {}", artikel.artikelnummer));
+        let message = format_args!(
+            "Das Schema {nummer} gilt in der Zeit des Kontrakts nicht{}. Bitte Schema, Artikel und Zeit prüfen.",
+            of.unwrap_or_default()
+        );
+        refuse_if(!holds, Code::SchemaPasstNicht, "schema", message)?;
+    }
+    Ok(())
 }
 
 fn check_quantity(feld: &str, menge: Option<&Quantity>) -> Checked<()> {
@@ -161,6 +202,7 @@ fn doubt(tx: &Tx<'_>, kontrakt: &Kontrakt, position: &Position) -> Result<Option
 
 /// Stores a contract with its positions, and what of them changed in its history; whether anything did.
 pub fn store(tx: &WriteTx<'_>, old: Option<&Kontrakt>, new: &Kontrakt) -> Result<bool> {
+    check_scheme(tx, old, new)?;
     let known = old.map_or(&[][..], |old| &old.positionen);
     let mut changed = Vec::new();
     if let Some(old) = old {

@@ -5,6 +5,7 @@ use uuid::Uuid;
 use super::change::{change, check_days, store};
 use super::model::{Kontrakt, KontraktChange, KontraktZeile, Position, PositionEingabe, PositionZeile};
 use super::sql;
+use crate::abrechnungsschemata;
 use crate::artikel;
 use crate::db::tx::WriteTx;
 use crate::failure::{Failure, Result};
@@ -43,7 +44,10 @@ fn with_row(tx: &WriteTx<'_>, old: Kontrakt, zeile: KontraktZeile) -> Result<Kon
     let day = |sent: Option<Day>, old: Option<DayTime>| sent.map(DayTime).or(old);
     let partner_of = |kundennr: String| kunden::must_have_number(tx, &kundennr, "partner");
     let partner = zeile.partner.map(partner_of).transpose()?;
+    let schema_id =
+        zeile.schema.as_deref().map(|nummer| abrechnungsschemata::named(tx, nummer)).transpose()?;
     let mut kontrakt = Kontrakt {
+        schema_id: schema_id.or(old.schema_id),
         partner_id: partner.as_ref().map(|partner| partner.id).or(old.partner_id),
         partner_name: partner.map(|partner| partner.name).or(old.partner_name),
         gueltig_von: day(zeile.gueltig_von, old.gueltig_von),
@@ -55,7 +59,7 @@ fn with_row(tx: &WriteTx<'_>, old: Kontrakt, zeile: KontraktZeile) -> Result<Kon
     check_days(&kontrakt)?;
     fill_each! { zeile => kontrakt:
         kontrakt_typ, gesamtmenge, gesamtmenge_einheit, mengenart, paritat, zahlungsbedingung, erntejahr,
-        notizen, referenz
+        notizen, referenz, schema
     }
     Ok(kontrakt)
 }

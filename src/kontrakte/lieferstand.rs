@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::bezug::{KontraktBezug, side};
 use super::model::{Kontrakt, Position};
-use super::sql::{self, Menge};
+use super::sql::{self, Bezahlt, Menge};
 use crate::artikel;
 use crate::db::tx::Tx;
 use crate::failure::Result;
@@ -22,9 +22,21 @@ struct Stand {
     einheit: Option<String>,
 }
 
-/// The contracts with their positions, what was delivered and what is open.
+/// The contracts with their positions, what was delivered, what is open and what was settled.
 pub fn complete(tx: &Tx<'_>, kontrakte: Vec<Kontrakt>) -> Result<Vec<Kontrakt>> {
-    Ok(counted(tx, kontrakte)?.into_iter().map(|stand| stand.kontrakt).collect())
+    let ids: Vec<Uuid> = kontrakte.iter().map(|kontrakt| kontrakt.id).collect();
+    let mut settled: HashMap<Uuid, Quantity> = HashMap::new();
+    for Bezahlt { kontrakt_id, kg, .. } in sql::settled(tx, &ids)? {
+        let sum = settled.entry(kontrakt_id).or_default();
+        *sum = sum.plus(kg)?;
+    }
+    let with_settled = |Stand { kontrakt, einheit, .. }: Stand| {
+        let from_kg = einheit.and_then(|einheit| Conversion::between("kg", &einheit));
+        let kg = settled.get(&kontrakt.id).copied().unwrap_or_default();
+        let abgerechnet = from_kg.map(|conversion| conversion.quantity(kg)).transpose()?;
+        Ok(Kontrakt { abgerechnet, ..kontrakt })
+    };
+    counted(tx, kontrakte)?.into_iter().map(with_settled).collect()
 }
 
 fn counted(tx: &Tx<'_>, kontrakte: Vec<Kontrakt>) -> Result<Vec<Stand>> {

@@ -7,10 +7,10 @@ mod lieferstand;
 mod model;
 mod sql;
 
-pub use bezug::{KontraktBezug, agreed_price};
+pub use bezug::{KontraktBezug, agreed_price, of_supplier};
 pub use import::put_back;
 pub use lieferstand::{Genannt, hint_delivered};
-pub use sql::{RETENTION, VERLAUF, delete, number};
+pub use sql::{RETENTION, VERLAUF, delete, number, positions, settled};
 
 use crate::db::list::{Filter, Page};
 use crate::db::tx::Tx;
@@ -79,6 +79,8 @@ const REFUSES: &[&[Code]] = &[&[
     Code::ArtikelNichtGefunden,
     Code::ArtikelWiderspruch,
     Code::ArtikelMehrdeutig,
+    Code::SchemaNichtGefunden,
+    Code::SchemaPasstNicht,
 ]];
 
 pub fn complete(tx: &Tx<'_>, id: Uuid) -> Result<Kontrakt> {

@@ -31,12 +31,18 @@ record! {
         erledigt: bool = mutable,
         notizen: Option<String> = mutable,
         referenz: Option<String> = mutable,
+        /// Number of the scheme that its goods are settled by (D29b); null: it names none.
+        schema: Option<String> = "sc.nummer",
+        #[serde(skip)]
+        schema_id: Option<Uuid> = mutable,
         partner_name: Option<String> = "k.name",
         /// Delivered on this contract, in its unit: gesamtmenge_einheit, else that of the first article of its
         /// positions; null where there is neither, or it does not compare with the goods (D21g).
         geliefert: Option<Quantity> = { None },
         /// gesamtmenge, else the sum of the positions, minus geliefert; below zero where more was delivered.
         offen: Option<Quantity> = { None },
+        /// What live settlements paid at its price (D29g), in its unit; null where that is none of weight.
+        abgerechnet: Option<Quantity> = { None },
         positionen: Vec<Position> = { Vec::new() },
     }
 }
@@ -68,6 +74,7 @@ eingabe! {
         erledigt: bool,
         notizen: LongText,
         referenz: Text,
+        schema: Text,
         positionen: Liste<PositionZeile, POSITIONS_MAX>,
     }
     nur_lesen: [..Kontrakt]
@@ -105,6 +112,7 @@ eingabe! {
         erledigt: bool,
         notizen: LongText,
         referenz: Text,
+        schema: Text,
         positionen: Liste<PositionEingabe, POSITIONS_MAX>,
     }
     nur_lesen: [..Kontrakt, "hinweise"]

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::model::{Kontrakt, Position};
 use crate::db::followed::Art;
 use crate::db::list::{Filter, ListSql, Page};
-use crate::db::record::Part;
+use crate::db::record::{Part, record};
 use crate::db::retention::Retention;
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
@@ -21,7 +21,8 @@ pub const VERLAUF: Verlauf = Verlauf::of("kontrakt_verlauf", ":kontrakt_id");
 
 const LIST: ListSql<'_> = ListSql {
     columns: Kontrakt::COLUMNS,
-    from: "from kontrakt v left join kunde k on k.tenant_id = v.tenant_id and k.id = v.partner_id",
+    from: "from kontrakt v left join kunde k on k.tenant_id = v.tenant_id and k.id = v.partner_id
+        left join abrechnungsschema sc on sc.tenant_id = v.tenant_id and sc.id = v.schema_id",
     count: "select count(*) from kontrakt v",
     ids_first: None,
     order: "order by v.erfassungsdatum desc, v.id",
@@ -128,6 +129,31 @@ const QUANTITIES: &str = "with genannt as (
   from gezaehlt join artikel a on a.tenant_id = :tenant and a.id = gezaehlt.artikel_id
   where gezaehlt.kontrakt_id in (select unhex(value) from json_each(:kontrakte))
   group by 1, 2, 3";
+
+/// What live settlements paid at the prices of some contracts, of each article, in kg (D29g). An advance takes nothing from
+/// a contract.
+pub fn settled(tx: &Tx<'_>, kontrakte: &[Uuid]) -> Result<Vec<Bezahlt>> {
+    let statement = format!(
+        "select {} from abrechnung_annahme x
+         join annahmeschein s on s.tenant_id = x.tenant_id and s.id = x.annahmeschein_id
+         join abrechnung a on a.tenant_id = x.tenant_id and a.id = x.abrechnung_id
+         join beleg b on b.tenant_id = a.tenant_id and b.id = a.beleg_id
+         where x.tenant_id = :tenant and x.kontrakt_id in (select unhex(value) from json_each(:kontrakte))
+           and b.status <> 'storniert'
+         group by x.kontrakt_id, s.artikel_id",
+        Bezahlt::COLUMNS
+    );
+    tx.all(&statement, named_params! {":kontrakte": hex(kontrakte)}, Bezahlt::read)
+}
+
+record! {
+    /// Of one article, what was paid at the price of a contract.
+    pub struct Bezahlt of abrechnung_annahme as x {
+        kontrakt_id: Uuid,
+        artikel_id: Uuid = "s.artikel_id",
+        kg: Quantity = "sum(x.kontrakt_kg)",
+    }
+}
 
 /// Where the counterpart of a position of a document names another contract, or another position of it (D21g): the
 /// number of the position, and that of the counterpart's document.

@@ -209,7 +209,7 @@ pub fn settle(ask: &Ask) -> Result<FirmaChange> {
 
 /// The calculator: a scheme, a weight, a price and values, and all rows.
 pub fn calculate(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let schemes = abrechnungsschemata::valid_today(&db.tx, ROWS)?;
+    let schemes = abrechnungsschemata::choice(&db.tx, Some(db.tx.today()), None)?;
     let chosen = parse_uuid(ask.param("schema"));
     let gueltig =
         chosen.map(|id| abrechnungsschemata::on_day(&db.tx, id, db.tx.today())).transpose()?.flatten();

@@ -99,8 +99,8 @@ pub fn add(ask: &Ask) -> Result<FirmaChange> {
 pub fn show_release(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let schein = annahmescheine::found(&db.tx, ask.uuid(0)?)?;
     let same = schein.schema.clone().unwrap_or_default();
-    let schemes =
-        abrechnungsschemata::of_article(&db.tx, schein.artikel_id, schein.lieferdatum.map(|day| day.0))?;
+    let day = schein.lieferdatum.map_or_else(|| db.tx.today(), |day| day.0);
+    let schemes = abrechnungsschemata::choice(&db.tx, Some(day), schein.artikel_id)?;
     let options = std::iter::once((String::new(), format!("wie bisher ({same})"))).chain(
         schemes
             .into_iter()

@@ -13,6 +13,7 @@ use super::parts::{
     with_way_back, yes_or_no,
 };
 use super::{frame, wahl};
+use crate::abrechnungsschemata::{self, Kopf};
 use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::http::reply::Reply;
@@ -51,7 +52,7 @@ const DAYS: [Feld; 3] = [
     ("erfassungsdatum", "Geschlossen am", |kontrakt| iso(kontrakt.erfassungsdatum)),
 ];
 
-const OTHERS: [&str; 3] = ["kontrakt_typ", "erledigt", "notizen"];
+const OTHERS: [&str; 4] = ["kontrakt_typ", "schema", "erledigt", "notizen"];
 
 /// What a row of a position has, as the interface names it; the first two are not typed.
 const ROW: [&str; 5] = ["id", "position", "artikelnr", "menge", "preis"];
@@ -128,6 +129,7 @@ fn fields(ask: &Ask, tx: &Tx<'_>, kontrakt: &Kontrakt, chosen: Option<Uuid>) -> 
             @for (kind, felder) in [("text", &TEXTS[..]), ("text", &NUMBERS), ("date", &DAYS)] {
                 @for (name, label, value) in felder { (field(ask, name, label, kind, &value(kontrakt), "off")) }
             }
+            (choice(ask, "schema", "Abrechnungsschema", schemes(tx, kontrakt)?, &or_blank(&kontrakt.schema)))
             (choice(ask, "erledigt", "Erledigt", [("nein", "nein"), ("ja", "ja")], &yes_or_no(kontrakt.erledigt)))
         }
         @if rows.is_empty() { p { "Dieser Kontrakt hat so viele Positionen, dass sie nur ein Import ändert." } }
@@ -143,6 +145,17 @@ fn fields(ask: &Ask, tx: &Tx<'_>, kontrakt: &Kontrakt, chosen: Option<Uuid>) -> 
         }
         (lines(ask, "notizen", "Notizen", &or_blank(&kontrakt.notizen)))
     })
+}
+
+/// The schemes that a contract may name, that of its own among them.
+fn schemes(tx: &Tx<'_>, kontrakt: &Kontrakt) -> Result<Vec<(String, String)>> {
+    let named = |kopf: Kopf| (kopf.nummer.clone(), format!("{} – {}", kopf.nummer, kopf.bezeichnung));
+    let mut schemes = vec![(String::new(), "nicht gesagt: das des Artikels".to_owned())];
+    schemes.extend(abrechnungsschemata::choice(tx, None, None)?.into_iter().map(named));
+    let own = kontrakt.schema.iter().filter(|own| !schemes.iter().any(|(nummer, _)| nummer == *own));
+    let own: Vec<_> = own.map(|own| (own.clone(), own.clone())).collect();
+    schemes.extend(own);
+    Ok(schemes)
 }
 
 fn names_of_head<'n>() -> impl Iterator<Item = &'n str> {

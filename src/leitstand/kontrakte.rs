@@ -119,7 +119,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
 /// A field of a contract: its name in the interface, its label, its value.
 pub type Feld = (&'static str, &'static str, fn(&Kontrakt) -> String);
 
-const FELDER: [Feld; 15] = [
+const FELDER: [Feld; 17] = [
     ("partner_name", "Partner", |kontrakt| or_blank(&kontrakt.partner_name)),
     ("kontrakt_typ", "Art", |kontrakt| or_blank(&kontrakt.kontrakt_typ)),
     ("gueltig_von", "Gültig von", |kontrakt| day(kontrakt.gueltig_von)),
@@ -129,10 +129,12 @@ const FELDER: [Feld; 15] = [
     ("gesamtmenge", "Vereinbart", |kontrakt| quantity(kontrakt, kontrakt.gesamtmenge)),
     ("geliefert", "Geliefert", |kontrakt| quantity(kontrakt, kontrakt.geliefert)),
     ("offen", "Offen", |kontrakt| quantity(kontrakt, kontrakt.offen)),
+    ("abgerechnet", "Mit Annahmescheinen abgerechnet", |kontrakt| quantity(kontrakt, kontrakt.abgerechnet)),
     ("mengenart", "Menge ist", |kontrakt| or_blank(&kontrakt.mengenart)),
     ("paritat", "Parität", |kontrakt| or_blank(&kontrakt.paritat)),
     ("zahlungsbedingung", "Zahlungsbedingung", |kontrakt| or_blank(&kontrakt.zahlungsbedingung)),
     ("referenz", "Referenz", |kontrakt| or_blank(&kontrakt.referenz)),
+    ("schema", "Abrechnungsschema", |kontrakt| or_blank(&kontrakt.schema)),
     ("erledigt", "Erledigt", |kontrakt| yes_or_no(kontrakt.erledigt)),
     ("notizen", "Notizen", |kontrakt| or_blank(&kontrakt.notizen)),
 ];

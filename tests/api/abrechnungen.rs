@@ -3,6 +3,7 @@
 
 mod beispiele;
 mod ernte;
+mod kontrakt;
 mod papiere;
 mod regeln;
 mod wege;

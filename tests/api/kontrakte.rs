@@ -52,6 +52,7 @@ fn a_contract_is_shown_with_every_field() {
         "erfassungsdatum": "2026-06-01T00:00:00.000Z", "gesamtmenge": "100.000", "gesamtmenge_einheit": "t",
         "mengenart": "circa", "paritat": "frei Mühle", "zahlungsbedingung": "14 Tage", "erntejahr": 2026,
         "erledigt": false, "notizen": "N", "referenz": "Ref Süd", "geliefert": "0.000", "offen": "100.000",
+        "schema": null, "abgerechnet": "0.000",
         "positionen": [{"id": null, "position": 1, "artikel_id": null, "menge": "100.000", "preis": "198.5000"}]});
     assert_eq!(shown, expected);
 }

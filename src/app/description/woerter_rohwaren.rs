@@ -45,7 +45,15 @@ pub const WOERTER: &[(&str, &str)] = &[
     ("Analyse*.version", "Zählt die Analysen und Freigaben des Scheins, ab 1."),
     (
         "Annahmeschein*.schema",
-        "Nummer des Schemas, nach dem abgerechnet wird; null: nach den Feldern des Scheins. In Anfragen ohne Angabe das einzige des Artikels.",
+        "Nummer des Schemas, nach dem abgerechnet wird; null: nach den Feldern des Scheins. In Anfragen ohne Angabe das seines Kontrakts, sonst das einzige des Artikels.",
+    ),
+    (
+        "Kontrakt*.schema",
+        "Nummer des Abrechnungsschemas, nach dem Ware auf diesen Kontrakt abgerechnet wird; null: er nennt keines.",
+    ),
+    (
+        "abgerechnet",
+        "Was zum Preis des Kontrakts mit Annahmescheinen abgerechnet ist, in seiner Einheit; null, wo sie kein Gewicht ist.",
     ),
     ("AbrechnungsSchrittZeile*.satz", "Satz dieser Zeile, in der Einheit des Schritts."),
     ("TabellenZeile.satz", "Satz dieser Zeile, in der Einheit des Schritts."),

@@ -99,11 +99,19 @@ fn a_contract_is_over_delivered_and_the_rest_has_the_price_of_the_day() {
     let on_contract: Vec<bool> =
         beleg["positionen"].as_array().unwrap().iter().map(|item| !item["kontrakt_id"].is_null()).collect();
     assert_eq!(on_contract, [true, true, true, false]);
+    let settled =
+        || hof.mill.client.get(&format!("/api/v1/kontrakte/{}", kontrakt.id())).body["abgerechnet"].clone();
+    assert_eq!(settled(), "100.000");
     // What was paid at its price counts for the next settlement, and no more once that is cancelled.
     let fourth = hof.note(1_000, "", more("2026-07-23"));
     hof.settle("end", &[&fourth], json!({})).refused(400, "KONTRAKT_UEBERLIEFERT");
     hof.storno(&made).is(200);
-    assert_eq!(sums(hof.settle("end", &[&fourth], json!({})).is(201))[0], "210.00");
+    assert_eq!(settled(), "0.000");
+    // An advance takes nothing from it.
+    hof.settle("abschlag", &[&fourth], json!({"abschlag": {"preis_je_t": 100}})).is(201);
+    assert_eq!(settled(), "0.000");
+    assert_eq!(sums(hof.settle("end", &[&fourth], json!({})).is(201))[0], "110.00");
+    assert_eq!(settled(), "1.000");
 }
 
 /// Example 13.

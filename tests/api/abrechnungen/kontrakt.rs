@@ -1,0 +1,172 @@
+//! What a contract says of a settlement: the scheme, the price and the quantity, to its own partner.
+
+use serde_json::{Value, json};
+
+use super::{A, Hof, NOTES, PATH, SCHEMES, items, sums, wheat};
+use crate::harness::{Answer, Server};
+use crate::lager::and;
+
+const KONTRAKTE: &str = "/api/v1/kontrakte";
+
+/// A contract on wheat with a partner.
+fn contract(hof: &Hof<'_>, partner: &str, more: Value) -> Answer {
+    let body = json!({"kontrakt_nr": "K-1", "kontrakt_typ": "EK", "partner_id": hof.mill.partner_id(partner),
+        "gesamtmenge": 1, "gesamtmenge_einheit": "t", "gueltig_von": "2026-07-01", "gueltig_bis": "2027-06-30",
+        "positionen": [{"position": 1, "artikelnr": "W", "preis": 300}]});
+    hof.post(KONTRAKTE, and(body, more))
+}
+
+/// A scheme that deducts a tenth, whatever was measured.
+fn tenth(more: Value) -> Value {
+    let step = json!([{"nr": 1, "code": "zehnt", "text": "Zehnt", "wirkung": "menge", "regel": "fest", "satz": "10"}]);
+    wheat(and(json!({"nummer": "ZEHNT", "schritte": step}), more))
+}
+
+#[test]
+fn a_delivery_takes_the_scheme_of_its_contract_unless_it_names_one() {
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::of(&server);
+    // From before there was a scheme; it takes that of its contract when it is settled.
+    let kontrakt = contract(&hof, "Hof", json!({})).id();
+    let booked = |more: Value| and(json!({"kontrakt_id": kontrakt}), more);
+    let early = hof.note(1_000, "", booked(json!({})));
+    hof.post(SCHEMES, wheat(json!({}))).is(201);
+    hof.post(SCHEMES, tenth(json!({}))).is(201);
+    let body = json!({"kundennummer": "Hof", "artikelnr": "W", "anliefermenge_kg": 1_000, "lieferdatum": "2026-07-20"});
+    hof.post(NOTES, body.clone()).refused(400, "SCHEMA_MEHRDEUTIG");
+    hof.post(NOTES, and(body.clone(), booked(json!({})))).refused(400, "SCHEMA_MEHRDEUTIG");
+    hof.preview("end", &[&early], json!({})).refused(400, "SCHEMA_MEHRDEUTIG");
+    let path = format!("{KONTRAKTE}/{kontrakt}");
+    let changed = hof.mill.client.put(&path, json!({"schema": "ZEHNT"}));
+    assert_eq!((&changed.is(200)["schema"], changed.body.get("schema_id")), (&json!("ZEHNT"), None));
+    let taken = |id: &str| {
+        let schein = hof.schein(id);
+        json!([schein["schema"], schein["netto_menge_kg"]])
+    };
+    let note = hof.note(1_000, A, booked(json!({})));
+    assert_eq!(taken(&note), json!(["ZEHNT", "900.000"]));
+    let named = hof.note(1_000, A, booked(json!({"schema": "WEIZEN"})));
+    assert_eq!(taken(&named), json!(["WEIZEN", "970.000"]));
+    // Of another partner, or one that sells, it says nothing.
+    hof.post(NOTES, and(body.clone(), booked(json!({"kundennummer": "Gut"}))))
+        .refused(400, "SCHEMA_MEHRDEUTIG");
+    // By way of the weighing, too.
+    let weighed = json!({"waage_id": 1, "gewicht_erst_kg": 3_000, "partner_id": hof.mill.partner_id("Hof"),
+        "artikel_id": hof.mill.artikel_id("W"), "kontrakt_id": kontrakt});
+    let weighing = hof.post("/api/v1/wiegungen", weighed).id();
+    hof.mill
+        .client
+        .put(&format!("/api/v1/wiegungen/{weighing}/zweitwiegung"), json!({"gewicht_zweit_kg": 1_000}))
+        .is(200);
+    let weighed = hof.post(NOTES, json!({"wiegung_id": weighing, "lieferdatum": "2026-07-20"}));
+    assert_eq!(weighed.is(201)["netto_menge_kg"], "1800.000");
+    let seen = hof.preview("end", &[&early], json!({}));
+    assert_eq!(seen.is(200)["annahmescheine"][0]["schema"], "ZEHNT");
+    assert!(seen.hint_codes().contains(&"SCHEMA_GEAENDERT".to_owned()));
+    // What holds on no day of the delivery is not settled by something else behind its back.
+    let later = and(body, booked(json!({"lieferdatum": "1999-12-31"})));
+    let refused = hof.post(NOTES, later);
+    let message = refused.refused(400, "SCHEMA_PASST_NICHT")["message"].as_str().unwrap();
+    assert!(message.starts_with("Der Kontrakt K-1 nennt das Schema ZEHNT, das am 31.12.1999"), "{message}");
+    assert_eq!(changes(&hof, &path), json!([["schema", null, "ZEHNT"]]));
+}
+
+/// The fields of the changes of a contract, the newest first.
+fn changes(hof: &Hof<'_>, path: &str) -> Value {
+    let rows = hof.mill.client.get(&format!("{path}/verlauf")).is(200)["data"].as_array().unwrap().clone();
+    let fields = rows.iter().flat_map(|row| row["felder"].as_array().unwrap());
+    fields.map(|feld| json!([feld["feld"], feld["alt"], feld["neu"]])).collect()
+}
+
+#[test]
+fn a_contract_names_a_scheme_that_is_for_its_articles_in_its_time() {
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::of(&server);
+    let of_time = json!({"gueltig_von": "2026-07-01", "gueltig_bis": "2026-07-31"});
+    hof.post(SCHEMES, tenth(of_time.clone())).is(201);
+    let rye = json!([{"position": 1, "artikelnr": "W"}, {"position": 2, "artikelnr": "R"}]);
+    let days = |von: &str, bis: &str| json!({"gueltig_von": von, "gueltig_bis": bis});
+    let table = [
+        (json!({"schema": "nirgends"}), "SCHEMA_NICHT_GEFUNDEN"),
+        (json!({"positionen": rye}), "SCHEMA_PASST_NICHT"),
+        (days("2026-08-01", "2026-08-31"), "SCHEMA_PASST_NICHT"),
+        (days("2026-06-01", "2026-06-30"), "SCHEMA_PASST_NICHT"),
+    ];
+    for (more, code) in table {
+        let refused = contract(&hof, "Hof", and(json!({"schema": "ZEHNT"}), more.clone()));
+        assert_eq!(refused.refused(400, code)["feld"], "schema", "{more}");
+    }
+    let open = json!({"schema": "ZEHNT", "gueltig_von": null, "gueltig_bis": null, "positionen": null});
+    contract(&hof, "Hof", and(json!({"kontrakt_nr": "K-2"}), open)).is(201);
+    let id = contract(&hof, "Hof", and(json!({"schema": "ZEHNT"}), days("2026-07-31", "2026-08-31"))).id();
+    let path = format!("{KONTRAKTE}/{id}");
+    let put = |body: Value| hof.mill.client.put(&path, body);
+    put(json!({"gueltig_von": "2026-08-01"})).refused(400, "SCHEMA_PASST_NICHT");
+    // It ends sooner; what does not change of the contract is not asked again.
+    let scheme = hof.mill.client.get(SCHEMES).is(200)["data"][0]["id"].as_str().unwrap().to_owned();
+    let next = tenth(json!({"gueltig_von": "2026-07-15", "artikel": ["R"]}));
+    hof.post(&format!("{SCHEMES}/{scheme}/versionen"), next).is(201);
+    assert_eq!(put(json!({"erledigt": true})).is(200)["schema"], "ZEHNT");
+    put(json!({"schema": null})).is(200);
+    put(json!({"schema": "ZEHNT"})).refused(400, "SCHEMA_PASST_NICHT");
+    // An import names it by its number, and says the same twice without a change.
+    let import = |row: Value| {
+        let path = server.database.with_file_name("kontrakte.json");
+        std::fs::write(&path, json!([row]).to_string()).unwrap();
+        let tenant = hof.mill.client.tenant.to_string();
+        let output = server.cli(&["import", "kontrakte", path.to_str().unwrap(), "--tenant", &tenant]);
+        (output.status.success(), String::from_utf8(output.stdout).unwrap())
+    };
+    let row = json!({"kontrakt_nr": "K-1", "gueltig_von": "2026-07-01", "schema": "ZEHNT"});
+    assert_eq!(import(row.clone()), (true, "0 neu, 1 geändert, 0 unverändert\n".to_owned()));
+    assert_eq!(import(row), (true, "0 neu, 0 geändert, 1 unverändert\n".to_owned()));
+    assert_eq!(hof.mill.client.get(&path).is(200)["schema"], "ZEHNT");
+    for nummer in ["nirgends", ""] {
+        let is_blank = nummer.is_empty();
+        assert_eq!(import(json!({"kontrakt_nr": "K-1", "schema": nummer})).0, is_blank, "{nummer}");
+    }
+    assert!(!import(json!({"kontrakt_nr": "K-1", "gueltig_von": "2026-08-01"})).0);
+    assert_eq!(hof.mill.client.get(&path).is(200)["schema"], "ZEHNT");
+}
+
+#[test]
+fn a_contract_of_another_partner_says_neither_price_nor_quantity() {
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::of(&server);
+    let ours = contract(&hof, "Gut", json!({})).id();
+    let sold = contract(&hof, "Hof", json!({"kontrakt_nr": "K-2", "kontrakt_typ": "VK"})).id();
+    for kontrakt in [&ours, &sold] {
+        let notes = [2_000, 3_000].map(|kg| hof.note(kg, "", json!({"kontrakt_id": kontrakt})));
+        let made = hof.settle("end", &[&notes[0], &notes[1]], json!({}));
+        assert_eq!(sums(made.is(201))[0], "1050.00");
+        let beleg = hof.beleg(&made);
+        assert_eq!(items(&beleg), ["2.000 210.0000 420.00", "3.000 210.0000 630.00"]);
+        let names = |item: &Value| !item["kontrakt_id"].is_null();
+        assert!(!beleg["positionen"].as_array().unwrap().iter().any(names), "{beleg}");
+        let note = &hof.mill.client.get(&format!("{PATH}/{}", made.id())).body["annahmescheine"][0];
+        assert_eq!(note["teile"][0]["kontrakt"], Value::Null);
+        let shown = hof.mill.client.get(&format!("{KONTRAKTE}/{kontrakt}"));
+        assert_eq!(shown.is(200)["abgerechnet"], "0.000");
+        // And no price of its own.
+        let without = hof.note(1_000, "", json!({"kontrakt_id": kontrakt, "preis_je_t": null}));
+        hof.settle("end", &[&without], json!({})).refused(400, "PREIS_FEHLT");
+    }
+}
+
+#[test]
+fn what_was_settled_is_shown_in_the_unit_of_the_contract() {
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::of(&server);
+    let dt = contract(&hof, "Hof", json!({"gesamtmenge": 50, "gesamtmenge_einheit": "dt"})).id();
+    let note = hof.note(1_250, "", json!({"kontrakt_id": dt, "preis_je_t": null}));
+    let open = hof.settle("end", &[&note], json!({"abschliessen": false}));
+    // 300 EUR/dt are 3,000 EUR/t.
+    assert_eq!(sums(open.is(201))[0], "3750.00");
+    let shown = |id: &str| {
+        let shown = hof.mill.client.get(&format!("{KONTRAKTE}/{id}"));
+        json!([shown.is(200)["abgerechnet"], shown.body["geliefert"]])
+    };
+    assert_eq!(shown(&dt), json!(["12.500", "12.500"]));
+    let other = json!({"kontrakt_nr": "K-2", "gesamtmenge_einheit": "Stk", "positionen": null});
+    assert_eq!(shown(&contract(&hof, "Hof", other).id())[0], Value::Null);
+}
