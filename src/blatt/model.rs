@@ -158,6 +158,14 @@ pub struct Tabelle {
     pub zeilen: Vec<Zeile>,
 }
 
+impl Tabelle {
+    /// Whether a column, other than the first one, has numbers, which stand at its right.
+    pub fn has_numbers(&self, at: usize) -> bool {
+        let is_number = |wert: &Wert| !matches!(wert, Wert::Leer | Wert::Text(_));
+        at > 0 && self.zeilen.iter().filter_map(|zeile| zeile.zellen.get(at)).any(is_number)
+    }
+}
+
 pub struct Zeile {
     pub zellen: Vec<Wert>,
     /// It is a sum of those above: a line above it, and bold.

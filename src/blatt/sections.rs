@@ -219,18 +219,9 @@ fn sums(summen: &Summen, flow: &mut Flow) -> Result<(), DrawError> {
 }
 
 fn table(tabelle: &Tabelle, flow: &mut Flow) -> Result<(), DrawError> {
-    if let Some(heading) = &tabelle.ueberschrift {
-        flow.heading(heading, 4.0 * CELL.leading)?;
-    }
-    let is_number = |at: usize| {
-        tabelle
-            .zeilen
-            .iter()
-            .any(|zeile| !matches!(zeile.zellen.get(at), None | Some(Wert::Leer | Wert::Text(_))))
-    };
     let columns = tabelle.spalten.iter().enumerate().map(|(at, title)| Column {
         title: title.clone(),
-        numbers: at > 0 && is_number(at),
+        numbers: tabelle.has_numbers(at),
         takes_the_rest: at == 0,
     });
     let columns: Vec<_> = columns.collect();
@@ -238,7 +229,12 @@ fn table(tabelle: &Tabelle, flow: &mut Flow) -> Result<(), DrawError> {
     // The eye should not have far to go from a name to its value.
     let width = if columns.len() > 2 { TEXT_WIDTH } else { TEXT_WIDTH / 2.0 };
     let summary = tabelle.ueberschrift.as_deref().unwrap_or("Tabelle");
-    Table { width, ..Table::new(summary, columns, rows) }.draw(flow)
+    let table = Table { width, ..Table::new(summary, columns, rows) };
+    if let Some(heading) = &tabelle.ueberschrift {
+        let beginning = table.least(flow);
+        flow.heading(heading, beginning)?;
+    }
+    table.draw(flow)
 }
 
 fn row(zeile: &Zeile, columns: &[Column]) -> Row {

@@ -190,8 +190,8 @@ impl Table {
 
     pub fn draw(&self, flow: &mut Flow) -> Result<(), DrawError> {
         let places = self.places(flow);
-        let beginning = self.beginning(&places, flow);
-        flow.need(LABEL.leading + 2.0 * PADDING + beginning)?;
+        let least = self.least(flow);
+        flow.need(least)?;
         let summary = flow.typesetter.one_line(&self.summary);
         let node = flow.pages.tree.add(Tree::ROOT, Role::Table(summary));
         let head = flow.pages.tree.add(node, Role::TableHead);
@@ -219,6 +219,12 @@ impl Table {
         }
         self.rule(flow, STRONG, DARK);
         Ok(())
+    }
+
+    /// What must stand on the page where it begins: its headings and the rows that stay with them.
+    pub fn least(&self, flow: &mut Flow) -> f32 {
+        let places = self.places(flow);
+        LABEL.leading + 2.0 * PADDING + self.beginning(&places, flow)
     }
 
     /// What of the rows must stand on the page of the headings: the first one, or all where they belong together.

@@ -131,8 +131,9 @@ impl Typesetter {
 
     fn wrap(&self, paragraph: &str, style: Style, width: f32, lines: &mut Vec<String>) {
         let face = self.fonts.face(style.weight);
-        // Widths as shares of the size; a line of one character is never too long.
-        let limit = width / style.size;
+        // Widths as shares of the size, summed in another order than those of a column that is as wide as its text; a line of
+        // one character is never too long.
+        let limit = width / style.size + 0.001;
         let (mut start, mut used) = (0, 0.0);
         // Where the line may end, and how wide it is up to there.
         let mut good: Option<(usize, f32)> = None;
