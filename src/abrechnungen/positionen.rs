@@ -8,6 +8,7 @@ use super::rechnen::{Berechnet, Note};
 use super::sql::Abschlag;
 use crate::belege::NewItem;
 use crate::blatt::numbers::german;
+use crate::blatt::settled;
 use crate::failure::Result;
 use crate::rules::day::Day;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
@@ -160,7 +161,7 @@ impl Note {
 
     fn advance(&self) -> NewItem {
         let artikel = self.posten.artikel_bezeichnung.as_deref().unwrap_or("Rohware");
-        let text = format!("Abschlag auf {artikel}, {} kg", german(self.kg(), 0));
+        let text = format!("Abschlag auf {artikel}, {}", settled::advance(&self.posten).unwrap_or_default());
         NewItem { bezeichnung: Some(text), ..self.amount(self.posten.betrag) }
     }
 

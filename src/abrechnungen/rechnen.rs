@@ -9,7 +9,7 @@ use super::kontrakt::{Kontrakte, Preisteil};
 use super::model::NewAbrechnung;
 use super::sql::{self, Abgerechnet, Abschlag};
 use crate::abrechnungsschemata::{self, Gueltig};
-use crate::annahmescheine::{self, Annahmeschein};
+use crate::annahmescheine::{self, Annahmeschein, Gemessen};
 use crate::belege::{self, Geliefert};
 use crate::chargen::Bewegung;
 use crate::db::tx::{Tx, WriteTx};
@@ -53,6 +53,7 @@ struct Grundlage {
     gueltig: Option<Gueltig>,
     werte: Werte,
     ist_mittel: bool,
+    geraet: Option<String>,
     analyse: i64,
 }
 
@@ -209,8 +210,8 @@ fn basis(tx: &Tx<'_>, schein: &Annahmeschein, hints: &mut Hints) -> Result<Grund
         }
         Some(_) => {}
     }
-    let werte = annahmescheine::values_of(tx, schein)?;
-    Ok(Grundlage { gueltig, werte, ist_mittel: false, analyse: annahmescheine::last_analyse(tx, schein.id)? })
+    let Gemessen { werte, geraet, version } = annahmescheine::gemessen(tx, schein)?;
+    Ok(Grundlage { gueltig, werte, ist_mittel: false, geraet, analyse: version })
 }
 
 /// The mean of each value that a step of the partie asks for.
@@ -310,11 +311,14 @@ fn posten(
         analyse: basis.analyse,
         werte: werte.collect(),
         ist_mittel: basis.ist_mittel,
+        geraet: basis.geraet,
         mwst_satz,
         steuer_kategorie,
         teile,
         rechnung,
         betrag,
+        abschlag_je_t: None,
+        abschlag_prozent: None,
         abschlaege: Money::ZERO,
     })
 }
@@ -416,6 +420,7 @@ impl Note {
             (None, prozent) => share(self.posten.betrag, prozent.unwrap_or_default()),
         };
         self.posten.betrag = betrag;
+        (self.posten.abschlag_je_t, self.posten.abschlag_prozent) = (abschlag.preis_je_t, abschlag.prozent);
         self.kontrakt_kg = Quantity::ZERO;
         Ok(self)
     }

@@ -47,6 +47,7 @@ fn angaben(tx: &Tx<'_>, schein: &Annahmeschein, kundennr: Option<String>) -> Res
         ("Kontrakt", kontrakt),
         ("Lieferschein", schein.el_beleg_nummer.clone()),
         ("Ihre Charge", schein.fremde_charge_nr.clone()),
+        ("Gerät", qualitaet::gemessen(tx, schein)?.geraet),
         (
             "Schema",
             schein

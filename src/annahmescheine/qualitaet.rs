@@ -1,5 +1,7 @@
 //! What was measured of a note, what its scheme makes of it, and what locks it (D29a, D29d, D29e).
 
+use std::collections::BTreeMap;
+
 use uuid::Uuid;
 
 use super::model::{Analyse, AnalyseBestaetigung, Annahmeschein, Freigabe, NewAnalyse, NewAnnahmeschein};
@@ -300,10 +302,46 @@ pub fn add(
     Ok(confirmation(schein, version, hinweise))
 }
 
-/// The newest values of a note; without an analysis what it says itself.
+/// What was measured of a note.
+pub struct Gemessen {
+    /// The newest of each; without an analysis what the note says itself.
+    pub werte: Werte,
+    /// With what: a device, or several with what each measured.
+    pub geraet: Option<String>,
+    /// Of the last analysis or release; 0: none.
+    pub version: i64,
+}
+
+pub fn gemessen(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Gemessen> {
+    let (mut werte, mut with, mut last) = (Werte::new(), BTreeMap::new(), 0);
+    for (version, geraet, measured) in sql::measurements(tx, schein.id)? {
+        last = version;
+        for Messwert { merkmal, wert } in measured {
+            with.insert(merkmal.clone(), geraet.clone());
+            werte.insert(merkmal, wert);
+        }
+    }
+    let werte = if werte.is_empty() { of_fields(schein) } else { werte };
+    Ok(Gemessen { werte, geraet: devices(&with), version: last })
+}
+
+/// The devices by which values were measured; what each measured where it is not all.
+fn devices(with: &BTreeMap<String, Option<String>>) -> Option<String> {
+    let mut by_device: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (merkmal, geraet) in with.iter().filter_map(|(merkmal, geraet)| Some((merkmal, geraet.as_ref()?))) {
+        by_device.entry(geraet).or_default().push(merkmal);
+    }
+    let is_one = by_device.values().any(|merkmale| merkmale.len() == with.len());
+    let said = |(geraet, merkmale): (&str, Vec<&str>)| match is_one {
+        true => geraet.to_owned(),
+        false => format!("{geraet} ({})", merkmale.join(", ")),
+    };
+    let all: Vec<_> = by_device.into_iter().map(said).collect();
+    (!all.is_empty()).then(|| all.join(", "))
+}
+
 pub fn values_of(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Werte> {
-    let werte = sql::werte(tx, schein.id)?;
-    Ok(if werte.is_empty() { of_fields(schein) } else { werte })
+    Ok(gemessen(tx, schein)?.werte)
 }
 
 /// Why a note waits, in one sentence; none where it does not.

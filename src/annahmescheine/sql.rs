@@ -14,7 +14,7 @@ use crate::listing::{PageOf, Records};
 use crate::rules::day::Day;
 use crate::rules::fixed::{Money, Quantity};
 use crate::rules::receipt::AnnahmescheinStatus;
-use crate::rules::settlement::{Messwert, Werte};
+use crate::rules::settlement::Messwert;
 
 const LIST: ListSql<'_> = ListSql {
     columns: Annahmeschein::COLUMNS,
@@ -126,18 +126,27 @@ const ANALYSEN: ListSql<'_> = ListSql {
     order: "order by q.version desc",
 };
 
-/// The newest value of each that was measured of a note.
-pub fn werte(tx: &Tx<'_>, schein: Uuid) -> Result<Werte> {
-    let statement = "select werte from annahme_analyse where tenant_id = :tenant and annahmeschein_id = :id order by version";
-    let all = tx.all(statement, named_params! {":id": schein}, |row| row.get::<_, Json<Vec<Messwert>>>(0))?;
-    let each = all.into_iter().flat_map(|Json(werte)| werte);
-    Ok(each.map(|messwert| (messwert.merkmal, messwert.wert)).collect())
+/// What each analysis and release of a note measured, and with what, in their order, with their versions.
+pub fn measurements(tx: &Tx<'_>, schein: Uuid) -> Result<Vec<(i64, Option<String>, Vec<Messwert>)>> {
+    let statement = "select version, geraet, werte from annahme_analyse
+        where tenant_id = :tenant and annahmeschein_id = :id order by version";
+    tx.all(statement, named_params! {":id": schein}, |row| {
+        let Json(werte) = row.get(2)?;
+        Ok((row.get(0)?, row.get(1)?, werte))
+    })
 }
 
 pub fn last_analyse(tx: &Tx<'_>, schein: Uuid) -> Result<i64> {
     let statement = "select coalesce(max(version), 0) from annahme_analyse
         where tenant_id = :tenant and annahmeschein_id = :id";
     tx.one(statement, named_params! {":id": schein}, |row| row.get(0))
+}
+
+/// Whether a note follows a scheme, in one of its versions or in any.
+pub fn follows(tx: &Tx<'_>, schema: Uuid, version: Option<i64>) -> Result<bool> {
+    let statement = "select 1 from annahmeschein s where s.tenant_id = :tenant and s.schema_id = :schema
+        and s.schema_version = coalesce(:version, s.schema_version) limit 1";
+    tx.exists(statement, named_params! {":schema": schema, ":version": version})
 }
 
 /// The document that pays for a note, or did in advance, and lives.

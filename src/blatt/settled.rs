@@ -69,13 +69,14 @@ pub fn posten(posten: &AbrechnungsPosten) -> Tabelle {
             .as_ref()
             .zip(posten.schema_version)
             .map(|(nummer, version)| format!("Schema {nummer}, Version {version}")),
+        posten.geraet.as_ref().map(|geraet| format!("Gerät {geraet}")),
         posten.ist_mittel.then(|| "Mittel der Partie".to_owned()),
     ];
     let title = of.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     let several = posten.teile.len() > 1;
     let whole = match several {
         true => Rechnung { ware: None, summe: None, ..posten.rechnung.clone() },
-        false => posten.rechnung.clone(),
+        false => computed_with(posten),
     };
     let mut table = note(title, &whole);
     for teil in posten.teile.iter().filter(|_| several) {
@@ -84,10 +85,44 @@ pub fn posten(posten: &AbrechnungsPosten) -> Tabelle {
         let text = format!("{of}: {} kg × {} €/t", german(teil.kg, 0), german(teil.preis_je_t, 2));
         table.zeilen.push(result(&text, teil.ware));
     }
+    if let Some(text) = advance(posten) {
+        table.zeilen.extend(
+            posten
+                .rechnung
+                .summe
+                .filter(|_| posten.abschlag_prozent.is_some())
+                .map(|wert| result("Wert nach dieser Analyse, netto", wert)),
+        );
+        table.zeilen.push(Zeile { summe: true, ..result(&format!("Abschlag: {text}"), posten.betrag) });
+    }
     if !posten.abschlaege.is_zero() {
         table.zeilen.push(result("abzüglich Abschläge", -posten.abschlaege));
     }
     table
+}
+
+/// What of a note follows what is paid: an advance at a price of its own follows its weight alone, and one of a value is
+/// not that value.
+fn computed_with(posten: &AbrechnungsPosten) -> Rechnung {
+    let mut rechnung = posten.rechnung.clone();
+    if posten.is_advance() {
+        rechnung.summe = None;
+    }
+    if posten.abschlag_je_t.is_some() {
+        (rechnung.grundpreis, rechnung.ware) = (None, None);
+        rechnung.zeilen.retain(|zeile| zeile.wirkung == Wirkung::Menge);
+    }
+    rechnung
+}
+
+/// On which weight, and at what, an advance is paid.
+pub fn advance(posten: &AbrechnungsPosten) -> Option<String> {
+    let kg = german(posten.rechnung.netto_kg.unwrap_or_default(), 0);
+    let at_price = posten.abschlag_je_t.map(|preis| format!("{kg} kg × {} €/t", german(preis, 2)));
+    at_price.or_else(|| {
+        let (prozent, wert) = (posten.abschlag_prozent?, posten.rechnung.summe.unwrap_or_default());
+        Some(format!("{kg} kg, {} % von {} €", german(prozent, 0), german(wert, 2)))
+    })
 }
 
 /// A row that says what is left.

@@ -21,6 +21,12 @@ pub const WOERTER: &[(&str, &str)] = &[
     ("AbrechnungsPosten.werte", "Messwerte, mit denen gerechnet wurde; bei einer Partie ihr Mittel."),
     ("AbrechnungsPosten.mwst_satz", "Satz des Liefertags; null: ohne Steuer."),
     ("AbrechnungsPosten.rechnung", "Mengen und Kosten des Scheins und die Preiszeilen seines ersten Teils."),
+    (
+        "AbrechnungsPosten.geraet",
+        "Womit gemessen wurde; bei mehreren Geräten mit dem, was jedes gemessen hat.",
+    ),
+    ("abschlag_je_t", "Bei einem Abschlag: sein Preis je t."),
+    ("abschlag_prozent", "Bei einem Abschlag: sein Anteil an Ware und Kosten in Prozent."),
     ("AbrechnungsPosten.betrag", "Was hier abgerechnet wird, netto, vor Abzug der Abschläge."),
     ("AbrechnungsTeil.preis_je_t", "Preis je t nach den Preiszeilen."),
     ("AbrechnungsPosition.einheit", "Einheit der Menge; null bei Beträgen ohne Ware."),

@@ -30,10 +30,14 @@ pub fn sheet(tx: &Tx<'_>, vorlage: &Vorlage<'_>) -> Result<Blatt> {
     anschrift.zeilen.splice(1..1, contact);
     Ok(Blatt {
         titel: format!("{} {}", worte::art(beleg), beleg.beleg_nummer).trim_end().to_owned(),
-        untertitel: vorlage.storno_von.as_ref().map(|original| {
-            let (art, nummer) = (worte::art(original), &original.beleg_nummer);
-            format!("Storno zu {art} {nummer} vom {}", original.datum().german())
-        }),
+        untertitel: vorlage
+            .storno_von
+            .as_ref()
+            .map(|original| {
+                let (art, nummer) = (worte::art(original), &original.beleg_nummer);
+                format!("Storno zu {art} {nummer} vom {}", original.datum().german())
+            })
+            .or_else(|| settlement(vorlage)),
         datum: beleg.datum(),
         absender: tenants::absender(tx, firma, &partner.staat)?,
         anschrift,
@@ -42,6 +46,16 @@ pub fn sheet(tx: &Tx<'_>, vorlage: &Vorlage<'_>) -> Result<Blatt> {
         aufdruck: tenants::aufdruck(tx)?,
         erechnung: None,
     })
+}
+
+/// Which of the settlements of its notes a document is; a supplement says so in its items.
+fn settlement(vorlage: &Vorlage<'_>) -> Option<String> {
+    let first = vorlage.angaben.abrechnung.first()?;
+    let text = match first.posten.is_advance() {
+        true => "Abschlag auf gelieferte Rohware; abgerechnet wird sie später",
+        false => "Endabrechnung gelieferter Rohware",
+    };
+    Some(text.to_owned())
 }
 
 fn angaben(vorlage: &Vorlage<'_>) -> Vec<Angabe> {

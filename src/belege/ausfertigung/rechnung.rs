@@ -189,6 +189,7 @@ fn abgerechnet(posten: &AbrechnungsPosten) -> Vec<Merkmal> {
         ("Anlieferung".to_owned(), format!("{} kg", german(rechnung.brutto_kg, 0))),
     ];
     all.extend(posten.werte.iter().map(|one| (one.merkmal.clone(), german(one.wert, 0))));
+    all.extend(posten.geraet.as_ref().map(|geraet| ("Gerät".to_owned(), geraet.clone())));
     all.extend(
         rechnung.grundpreis.map(|preis| ("Grundpreis".to_owned(), format!("{} EUR/t", german(preis, 2)))),
     );

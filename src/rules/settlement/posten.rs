@@ -27,6 +27,8 @@ pub struct AbrechnungsPosten {
     /// The values that it was computed with: of a partie their mean.
     pub werte: Vec<Messwert>,
     pub ist_mittel: bool,
+    /// With what its own values were measured: a device, or several with what each measured.
+    pub geraet: Option<String>,
     /// Of its lieferdatum (D7), and why it is that one.
     pub mwst_satz: Percent,
     pub steuer_kategorie: Steuerkategorie,
@@ -36,8 +38,19 @@ pub struct AbrechnungsPosten {
     pub rechnung: Rechnung,
     /// What is settled, net: of an advance or supplement that alone.
     pub betrag: Money,
+    /// Of an advance: its price per t.
+    pub abschlag_je_t: Option<Price>,
+    /// Of an advance: its share of goods and costs.
+    pub abschlag_prozent: Option<Percent>,
     /// Advances that are taken off, net.
     pub abschlaege: Money,
+}
+
+impl AbrechnungsPosten {
+    /// Whether a part is paid in advance, and the value is settled later (D29i).
+    pub fn is_advance(&self) -> bool {
+        self.abschlag_je_t.is_some() || self.abschlag_prozent.is_some()
+    }
 }
 
 /// A quantity at one price.

@@ -53,6 +53,55 @@ fn the_sheet_has_all_rows_of_each_lorry() {
     assert!(told.contains("feuchte über 14.5 % 16,2 2,21 % 24.661 kg −545 24.116 kg"), "{told}");
 }
 
+/// The advance of a pool, which nobody knows the price of, and one of what the goods are worth.
+#[test]
+fn the_sheet_of_an_advance_says_what_it_is_and_on_what() {
+    needs!("pdftotext");
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::with_scheme(&server, json!({}));
+    let pool = hof.note(24_860, A, json!({"preis_je_t": null, "geraet": "GT-7"}));
+    let made = hof.settle("abschlag", &[&pool], json!({"abschlag": {"preis_je_t": 160}}));
+    let is_advance = "Abschlag auf gelieferte Rohware; abgerechnet wird sie später";
+    let told = sheet(&hof, &made.is(201)["beleg_id"]);
+    for expected in [
+        is_advance,
+        "Abschlag auf Weizen, 24.116 kg × 160,00 €/t",
+        "Schema WEIZEN, Version 1 · Gerät GT-7",
+        "Abrechnungsgewicht 24.116 kg",
+        "Abschlag: 24.116 kg × 160,00 €/t 3.858,56 €",
+    ] {
+        assert!(told.contains(expected), "{expected} is missing in {told}");
+    }
+    assert!(
+        !told.contains("Protein (Zeile") && !told.contains("Betrag netto"),
+        "its price does not count: {told}"
+    );
+    // Each value is of the device that measured it last.
+    let valued = hof.note(24_860, "besatz=2.80 feuchte=19", json!({"geraet": "GT-7"}));
+    let later =
+        json!({"werte": super::werte("protein=11.6 feuchte=16.2"), "geraet": "NIR", "quelle": "labor"});
+    hof.post(&format!("{}/{valued}/analysen", super::NOTES), later).is(201);
+    let made = hof.settle("abschlag", &[&valued], json!({"abschlag": {"prozent": "62.5"}}));
+    let told = sheet(&hof, &made.is(201)["beleg_id"]);
+    for expected in [
+        is_advance,
+        "Abschlag auf Weizen, 24.116 kg, 62,5 % von 4.919,66 €",
+        "Gerät GT-7 (besatz), NIR (feuchte, protein)",
+        "Ware: 24.116 kg × 204,00 €/t 4.919,66 €",
+        "Wert nach dieser Analyse, netto 4.919,66 €",
+        "Abschlag: 24.116 kg, 62,5 % von 4.919,66 € 3.074,79 €",
+    ] {
+        assert!(told.contains(expected), "{expected} is missing in {told}");
+    }
+    let made = hof.settle("end", &[&valued], json!({}));
+    let told = sheet(&hof, &made.is(201)["beleg_id"]);
+    assert!(told.contains("Endabrechnung gelieferter Rohware") && !told.contains(is_advance), "{told}");
+    assert!(told.contains("abzüglich Abschläge −3.074,79 €"), "{told}");
+    let drawn = pdf(&hof.mill.client, &format!("{}/{valued}/pdf", super::NOTES));
+    let told = text(&drawn.bytes);
+    assert!(told.contains("Gerät GT-7 (besatz), NIR"), "{told}");
+}
+
 #[test]
 fn a_storno_and_a_later_scheme_leave_the_rows_as_they_were_printed() {
     needs!("pdftotext");
