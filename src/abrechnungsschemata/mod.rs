@@ -9,9 +9,10 @@ mod import;
 mod model;
 mod sql;
 
+pub use blatt::{notes, tables};
 pub use gueltig::{Gueltig, measured, merkmale, named, of_delivery, of_version, on_day};
-pub use model::{Kopf, WertEingabe};
-pub use sql::holds_within;
+pub use model::{Kopf, SchemaVersion, WertEingabe};
+pub use sql::{holds_within, versions};
 
 use uuid::Uuid;
 
@@ -111,6 +112,11 @@ pub fn find_page(tx: &Tx<'_>, query: &Query, page: Page) -> Result<Records<Kopf>
     sql::list(tx, query.day("gueltig_am")?, query.uuid("artikel_id")?, page)
 }
 
+/// A version of a scheme, or the newest.
+pub fn found(tx: &Tx<'_>, id: Uuid, version: Option<i64>) -> Result<Gueltig> {
+    Gueltig::read(tx, sql::find(tx, id, version)?.ok_or_else(|| Failure::not_found(WHAT))?)
+}
+
 /// Schemes that a person may choose from, at most.
 const CHOICE_MAX: u32 = 100;
 
@@ -121,8 +127,7 @@ pub fn choice(tx: &Tx<'_>, am: Option<Day>, artikel: Option<Uuid>) -> Result<Vec
 
 /// The version that a request names; else the newest.
 fn asked(call: &Call<'_>, tx: &Tx<'_>) -> Result<Gueltig> {
-    let found = sql::find(tx, call.id(WHAT)?, call.query.int("version")?)?;
-    Gueltig::read(tx, found.ok_or_else(|| Failure::not_found(WHAT))?)
+    found(tx, call.id(WHAT)?, call.query.int("version")?)
 }
 
 fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

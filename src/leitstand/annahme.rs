@@ -32,7 +32,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             (filter_choice(ask, "gesperrt", "Gesperrt", [("true", "nur gesperrte"), ("false", "nur freie")]))
         },
         above: html! {
-            p.actions { a.button href=(ask.of_firma("annahme/abrechnen")) { "Abrechnen" } a.button href=(ask.of_firma("annahme/rechner")) { "Probeweise rechnen" } }
+            p.actions { a.button href=(ask.of_firma("annahme/abrechnen")) { "Abrechnen" } a.button href=(ask.of_firma("annahme/rechner")) { "Probeweise rechnen" } a.button href=(ask.of_firma("annahme/schemata")) { "Abrechnungsschemata" } }
             @if sums.count > 0 {
             (parts::sums(&of, [("angeliefert", kg(sums.anliefermenge_kg)), ("netto", kg(sums.netto_menge_kg))]))
         } },
@@ -61,6 +61,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         (schein.el_id, "belege", "Zum Lieferschein"),
         (schein.charge_id, "chargen", "Zur Charge"),
         (schein.kontrakt_id, "kontrakte", "Zum Kontrakt"),
+        (schein.schema_id, "annahme/schemata", "Zum Schema"),
         (schein.abrechnung_beleg_id, "belege", "Zur Gutschrift"),
     ];
     let body = html! {

@@ -106,7 +106,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         (share(&kontrakt))
         p.actions {
             @if ask.may_change() { a.button href=(format!("{here}/aendern")) { "Ändern" } }
-            (ask.links([(kontrakt.partner_id, "partner", "Zum Partner")]))
+            (ask.links([(kontrakt.partner_id, "partner", "Zum Partner"), (kontrakt.schema_id, "annahme/schemata", "Zum Schema")]))
             a.button href=(ask.of_firma(&format!("belege?kontrakt_id={}", kontrakt.id))) { "Belege" }
         }
         h2 { "Positionen" }

@@ -71,6 +71,7 @@ mod rechte;
 pub mod restoring;
 mod resume;
 mod ruecknahme;
+mod schemata;
 mod schluessel;
 pub mod server;
 mod sicherung;
@@ -197,6 +198,9 @@ pub const PAGES: &[Page] = &[
     firma!("/annahme", annahme::list).in_menu("Annahme"),
     firma!("/annahme/abrechnen", abrechnen::show).takes(Take::Firma(abrechnen::settle)).in_steps().heavy(),
     firma!("/annahme/rechner", abrechnen::calculate),
+    firma!("/annahme/schemata", schemata::list),
+    firma!("/annahme/schemata/{id}", schemata::show),
+    firma!("/annahme/schemata/{id}/pdf", schemata::pdf).heavy(),
     firma!("/annahme/{id}", annahme::show),
     firma!("/annahme/{id}/analyse", analyse::show).takes(Take::Firma(analyse::add)),
     firma!("/annahme/{id}/freigabe", analyse::show_release).takes(Take::Firma(analyse::release)),

@@ -416,10 +416,10 @@ pub fn settled(tabelle: &Tabelle) -> Markup {
     html! {
         h2 { (title) }
         div.scroll tabindex="0" role="region" aria-label=(title) { table {
-            thead { tr { @for (at, head) in tabelle.spalten.iter().enumerate() { th scope="col" class=[(at > 0).then_some("n")] { (head) } } } }
+            thead { tr { @for (at, head) in tabelle.spalten.iter().enumerate() { th scope="col" class=[tabelle.has_numbers(at).then_some("n")] { (head) } } } }
             tbody { @for zeile in &tabelle.zeilen { tr {
                 @for (at, (wert, head)) in zeile.zellen.iter().zip(&tabelle.spalten).enumerate() {
-                    td class=[(at > 0).then_some("n")] data-head=(head) { @if zeile.summe { strong { (text(wert)) } } @else { (text(wert)) } }
+                    td class=[tabelle.has_numbers(at).then_some("n")] data-head=(head) { @if zeile.summe { strong { (text(wert)) } } @else { (text(wert)) } }
                 }
             } } }
         } }

@@ -21,6 +21,7 @@ mod personen;
 mod protokoll;
 mod rollen;
 mod ruecknahme;
+mod schemata;
 mod schluessel;
 mod seiten;
 mod sicherung;

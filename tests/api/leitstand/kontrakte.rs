@@ -9,11 +9,17 @@ use crate::harness::Server;
 fn a_contract_is_written_and_changed_in_the_browser() {
     let server = Server::start();
     let mill = server.company("Mühle");
+    let scheme = |nummer: &str, artikel: &str| json!({"nummer": nummer, "bezeichnung": "Ernte", "artikel": [artikel], "gueltig_von": "2000-01-01"});
     let partner = mill.post("/api/v1/kunden", json!({"name": "Hof Ahrens", "kundennr": "L-1"})).id();
     let wheat = json!({"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg", "ep_netto": "0.2"});
     let artikel = mill.post("/api/v1/artikel", wheat).id();
     let mut browser = person(&server, &["Bert", "--role", "buero"]);
     let firma = format!("/leitstand/f/{}", mill.tenant);
+    mill.post("/api/v1/artikel", json!({"artikelnummer": "G", "bezeichnung": "Gerste", "einheit": "kg"}))
+        .is(201);
+    for (nummer, artikel) in [("WEIZEN", "W"), ("GERSTE", "G")] {
+        mill.post("/api/v1/abrechnungsschemata", scheme(nummer, artikel)).is(201);
+    }
     // Partner and article are chosen in steps, each of which keeps the other.
     let new = format!("{firma}/kontrakte/neu");
     assert!(browser.get(&format!("{firma}/kontrakte")).is(200).text.contains(&new));
@@ -51,6 +57,10 @@ fn a_contract_is_written_and_changed_in_the_browser() {
     assert!(refused.is(400).text.contains("id=\"fehler-positionen[0].preis\""), "{}", refused.text);
     assert!(refused.text.contains("value=\"-19,5\"") && refused.text.contains("value=\"V-26-1\""));
     fields[8].1 = "195,00";
+    fields.push(("schema", "GERSTE"));
+    let refused = browser.fill(&chosen, &fields);
+    assert!(refused.is(400).text.contains("id=\"fehler-schema\""), "{}", refused.text);
+    fields.last_mut().unwrap().1 = "WEIZEN";
     let made = browser.fill(&chosen, &fields);
     let page = made.is(303).header("location").to_owned();
     let shown = browser.get(&page);
@@ -63,6 +73,12 @@ fn a_contract_is_written_and_changed_in_the_browser() {
         json!(["Hof Ahrens", "1000.000", "195.0000"])
     );
     assert_eq!(stored["positionen"].as_array().unwrap().len(), 1);
+    assert_eq!(stored["schema"], "WEIZEN");
+    assert!(
+        shown.text.contains("<dt>Abrechnungsschema</dt>") && shown.text.contains("Zum Schema"),
+        "{}",
+        shown.text
+    );
     // The position is the one that is there, a further one is new.
     let id = stored["positionen"][0]["id"].as_str().unwrap().to_owned();
     let change = format!("{page}/aendern");

@@ -227,6 +227,8 @@ pub const BODIES: &[Row] = &[
         "KONTRAKT_NICHT_GEFUNDEN",
     ),
     ("PUT", "/api/v1/kontrakte/OWN_kontrakt", r#"{"partner_id":"@"}"#, "kunde", "PARTNER_NICHT_GEFUNDEN"),
+    ("POST", "/api/v1/kontrakte", r#"{"kontrakt_nr":"N","schema":"@"}"#, "marke", "SCHEMA_NICHT_GEFUNDEN"),
+    ("PUT", "/api/v1/kontrakte/OWN_kontrakt", r#"{"schema":"@"}"#, "marke", "SCHEMA_NICHT_GEFUNDEN"),
     (
         "POST",
         "/api/v1/wiegungen",

@@ -1,0 +1,93 @@
+//! Schemes of settlement: which there are, and all that one says, in words. They are changed by an import or by a program.
+
+use maud::html;
+
+use super::lists::{self, List, filter};
+use super::page::{Ask, Snapshot};
+use super::parts::{facts, linked, optional, settled, yes_or_no};
+use super::{frame, parts};
+use crate::abrechnungsschemata::{self, Gueltig, Kopf, SchemaVersion};
+use crate::annahmescheine;
+use crate::failure::Result;
+use crate::http::reply::Reply;
+use crate::rules::day::Day;
+
+pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let query = ask.query_of("/api/v1/abrechnungsschemata")?;
+    let found = abrechnungsschemata::find_page(&db.tx, &query, lists::page_of(ask))?;
+    let mut used = Vec::new();
+    for kopf in &found.rows {
+        used.extend(annahmescheine::follows(&db.tx, kopf.id, None)?.then_some(kopf.id));
+    }
+    let list = List {
+        empty: "Keine Abrechnungsschemata gefunden. Sie kommen durch einen Import herein (Seite Import, Art abrechnungsschemata); Beispiele liegen dem Handbuch bei.",
+        filters: filter(ask, "gueltig_am", "Gültig am", "date"),
+        keeps: &[("artikel_id", "für", "artikel")],
+        above: html! {
+            p { "Ein Schema sagt, was von einer Anlieferung gemessen, abgezogen und zugeschlagen wird. Gezeigt ist die Fassung des Tages, ohne Tag die neueste." }
+            p.actions { a.button href=(ask.of_firma("annahme/rechner")) { "Probeweise rechnen" } }
+        },
+        ..List::of("annahme/schemata", "Abrechnungsschemata", |kopf: &Kopf| kopf.id, &found)
+    };
+    let body = lists::body(ask, db, list, |table| {
+        table
+            .text("Schema", |kopf| kopf.nummer.clone())
+            .text("Bezeichnung", |kopf| kopf.bezeichnung.clone())
+            .text("Artikel", |kopf| kopf.artikel.join(", "))
+            .numbers("Version", |kopf| kopf.version.to_string())
+            .text("Gültig", |kopf| days(kopf.gueltig_von, kopf.gueltig_bis))
+            .text("Benutzt", |kopf| yes_or_no(used.contains(&kopf.id)))
+    })?;
+    Ok(frame::page(ask, "Abrechnungsschemata", body))
+}
+
+fn days(von: Day, bis: Option<Day>) -> String {
+    match bis {
+        None => format!("ab {}", von.german()),
+        Some(bis) if bis < von => "nie: eine andere Version trat an ihre Stelle".to_owned(),
+        Some(bis) => format!("{} bis {}", von.german(), bis.german()),
+    }
+}
+
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let gueltig = abrechnungsschemata::found(&db.tx, ask.uuid(0)?, version(ask))?;
+    let Gueltig { kopf, schema } = &gueltig;
+    let here = ask.page_of("annahme/schemata", kopf.id);
+    let versions = abrechnungsschemata::versions(&db.tx, kopf.id)?;
+    let is_used = annahmescheine::follows(&db.tx, kopf.id, Some(kopf.version))?;
+    let stock = if schema.books_gross() { "das gewogene Gewicht" } else { "das Abrechnungsgewicht" };
+    let said = [
+        ("Bezeichnung", kopf.bezeichnung.clone()),
+        ("Version", kopf.version.to_string()),
+        ("Gültig", days(kopf.gueltig_von, kopf.gueltig_bis)),
+        ("Ernte", optional(kopf.erntejahr, |jahr| jahr.to_string())),
+        ("Artikel", kopf.artikel.join(", ")),
+        ("Lieferschein über", stock.to_owned()),
+        ("Preis je t auf", format!("{} Nachkommastellen", schema.preis_stellen)),
+        ("Annahmescheine nach dieser Version", yes_or_no(is_used)),
+    ];
+    let of_version = |version: &SchemaVersion| format!("{here}?version={}", version.version);
+    let body = html! {
+        (facts(&said))
+        p.actions {
+            a.button href=(format!("{here}/pdf?version={}", kopf.version)) { "Zum Aushändigen (PDF)" }
+            a.button href=(ask.of_firma(&format!("annahme/rechner?schema={}", kopf.id))) { "Probeweise rechnen" }
+        }
+        @for table in abrechnungsschemata::tables(&db.tx, schema)? { (settled(&table)) }
+        @for note in abrechnungsschemata::notes(schema) { p { (note) } }
+        h2 { "Versionen" }
+        (linked("Versionen, die neueste zuerst", "", &versions, of_version).text("Version", |version| version.version.to_string()).text("Gültig", |version| days(version.gueltig_von, version.gueltig_bis)).text("Angelegt", |version| parts::moment(version.angelegt_am)))
+        p { "Eine Version ändert sich nie. Was künftig anders ist, kommt als neue Version durch einen Import herein (Art abrechnungsschemata oder abrechnungstabellen)." }
+    };
+    Ok(frame::page(ask, &format!("Abrechnungsschema {}", kopf.nummer), body))
+}
+
+/// The version that is asked for; what is none is the newest.
+fn version(ask: &Ask) -> Option<i64> {
+    ask.param("version").parse().ok()
+}
+
+pub fn pdf(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let version = version(ask).map_or_else(String::new, |version| format!("?version={version}"));
+    ask.file_of(db, &format!("abrechnungsschemata/{{id}}/pdf{version}"))
+}
