@@ -101,6 +101,7 @@ record! {
     pub struct Geschuldet of annahmeschein as s {
         partner_id: Option<Uuid>,
         partner_name: Option<String> = "k.name",
+        kontrakt_id: Option<Uuid>,
         kontrakt_nr: Option<String> = "v.kontrakt_nr",
         anzahl: i64 = "count(*)",
         gesperrt: i64 = "count(s.sperrgruende)",

@@ -24,8 +24,8 @@ pub fn schema(tx: &Tx<'_>, gueltig: &Gueltig) -> Result<Blatt> {
     angaben.extend(kopf.gueltig_bis.map(|bis| Angabe::new("Gültig bis", bis.german())));
     angaben.extend(kopf.erntejahr.map(|jahr| Angabe::new("Ernte", jahr.to_string())));
     angaben.push(Angabe::new("Artikel", kopf.artikel.join(", ")));
-    let mut abschnitte: Vec<_> = tables(tx, schema)?.into_iter().map(Abschnitt::Tabelle).collect();
-    abschnitte.push(Abschnitt::Text { ueberschrift: None, absaetze: notes(schema) });
+    let mut abschnitte = vec![Abschnitt::Text { ueberschrift: None, absaetze: notes(schema) }];
+    abschnitte.extend(tables(tx, schema)?.into_iter().map(Abschnitt::Tabelle));
     Ok(Blatt {
         titel: format!("Abrechnungsschema {}", kopf.nummer),
         untertitel: Some(kopf.bezeichnung.clone()),

@@ -5,22 +5,25 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::done::{FirmaChange, TRY, tried};
+use super::done::{Done, FirmaChange, TRY, tried};
 use super::frame;
+use super::lists::filter;
 use super::page::{Ask, Snapshot};
 use super::parts::{
-    ROWS, TOO_MANY, amount, choice, field, form, json_number, lines, number, optional, or_blank, price,
-    refusal, settled, table,
+    ROWS, TOO_MANY, amount, choice, field, form, json_number, lines, number, optional, or_blank,
+    other_params, price, refusal, settled, table,
 };
 use crate::abrechnungen::{self, Geschuldet};
 use crate::abrechnungsschemata;
 use crate::annahmescheine::{self, Annahmeschein, Suche};
 use crate::blatt::settled as rows;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
 use crate::http::route::Method;
+use crate::kontrakte;
 use crate::kunden;
 use crate::rules::choice::Choice;
+use crate::rules::day::Day;
 use crate::rules::error::{Code, Refusal};
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::settlement::{AbrechnungsPosten, Abrechnungsart, Rechnung};
@@ -29,12 +32,27 @@ use crate::rules::verweis::parse_uuid;
 /// The name of the box of a note, before its id.
 const TICK: &str = "schein-";
 
-/// Fields that the interface refuses under these names.
-const FELDER: [&str; 5] =
-    ["preis_je_t", "rest_preis_je_t", "zuschlag_je_t", "negativ_zulassen", "zahlungsziel_tage"];
-
-/// The boxes of a form, and what each says.
+/// The boxes of a form.
 const FINAL: &str = "abschliessen";
+const NEGATIVE: &str = "negativ_zulassen";
+
+/// The prices that are typed for a kind of settlement: the name of each in the interface, and its label.
+fn prices(art: Abrechnungsart) -> &'static [(&'static str, &'static str)] {
+    match art {
+        Abrechnungsart::End => &[
+            ("preis_je_t", "Preis je t (EUR); leer: wie im Kontrakt oder Annahmeschein"),
+            ("rest_preis_je_t", "Preis je t (EUR) für das, was über den Kontrakt hinausgeht"),
+        ],
+        Abrechnungsart::Abschlag => &[
+            ("abschlag.preis_je_t", "Abschlag je t (EUR)"),
+            ("abschlag.prozent", "oder Abschlag in % des Wertes"),
+            ("preis_je_t", "Preis je t (EUR) für diesen Wert; leer: wie im Kontrakt oder Annahmeschein"),
+        ],
+        Abrechnungsart::Nachverguetung => {
+            &[("zuschlag_je_t", "Zuschlag je t (EUR); unter 0 eine Nachbelastung")]
+        }
+    }
+}
 
 pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let Some(partner) = parse_uuid(ask.param("partner_id")) else { return suppliers(ask, db) };
@@ -44,19 +62,39 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         Abrechnungsart::Nachverguetung => AnnahmescheinStatus::Abgerechnet,
         _ => AnnahmescheinStatus::Offen,
     };
-    let suche = Suche { partner: partner.id, status, artikel: None, kontrakt: None, von: None, bis: None };
+    let kontrakt = parse_uuid(ask.param("kontrakt_id"));
+    let [von, bis] = ["von", "bis"].map(|name| Day::parse(ask.param(name)));
+    let suche = Suche { partner: partner.id, status, artikel: None, kontrakt, von, bis };
     let scheine = annahmescheine::search(&db.tx, &suche, ROWS as usize + 1)?;
     let shown = &scheine[..scheine.len().min(ROWS as usize)];
-    let to = |art: Abrechnungsart| format!("?partner_id={}&art={}", partner.id, art.as_str());
+    let to = |art: Abrechnungsart| format!("?art={}{}", art.as_str(), other_params(ask, &["art"]));
     let body = html! {
         p.actions { @for one in Abrechnungsart::ALL { a.button href=(to(*one)) aria-current=[(*one == art).then_some("page")] { (word(*one)) } } }
-        @if scheine.len() > shown.len() { p.note { "Es sind mehr als " (number(ROWS)) " Annahmescheine; gezeigt sind die neuesten." } }
+        (restriction(ask, db, kontrakt)?)
+        @if scheine.len() > shown.len() { p.note { "Es sind mehr als " (number(ROWS)) " Annahmescheine; gezeigt sind die neuesten. Andere zeigt ein Zeitraum." } }
         (result(ask))
         @if shown.is_empty() { p { "Hier gibt es nichts abzurechnen." } }
         @else if ask.may_change() { (settle_form(ask, art, shown)) }
         @else { (notes(ask, shown)) }
     };
     Ok(frame::page(ask, &format!("{}: {}", word(art), partner.name), body))
+}
+
+/// Of which contract and days notes are shown.
+fn restriction(ask: &Ask, db: &Snapshot<'_>, kontrakt: Option<Uuid>) -> Result<Markup> {
+    let nummer = kontrakt.map(|id| kontrakte::number(&db.tx, id)).transpose()?.flatten();
+    let kept = ["partner_id", "art", "kontrakt_id"].into_iter();
+    let kept = kept.filter_map(|name| Some((name, ask.filled_param(name)?)));
+    Ok(html! {
+        @if let Some(nummer) = nummer { p { "Nur Annahmescheine auf den Kontrakt " (nummer) ". "
+            a href=(format!("?{}", other_params(ask, &["kontrakt_id"]).trim_start_matches('&'))) { "Alle des Lieferanten" } } }
+        form.filter method="get" {
+            (filter(ask, "von", "Geliefert von", "date"))
+            (filter(ask, "bis", "bis", "date"))
+            @for (name, value) in kept { input type="hidden" name=(name) value=(value); }
+            button type="submit" { "Suchen" }
+        }
+    })
 }
 
 fn art_of(ask: &Ask) -> Abrechnungsart {
@@ -74,7 +112,10 @@ fn word(art: Abrechnungsart) -> &'static str {
 /// What is open of each supplier and contract.
 fn suppliers(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let owed = abrechnungen::owed(&db.tx, ROWS)?;
-    let to = |row: &Geschuldet| format!("?partner_id={}", row.partner_id.unwrap_or_default());
+    let to = |row: &Geschuldet| {
+        let kontrakt = row.kontrakt_id.map(|id| format!("&kontrakt_id={id}")).unwrap_or_default();
+        format!("?partner_id={}{kontrakt}", row.partner_id.unwrap_or_default())
+    };
     let body = html! {
         p.actions { a.button href=(ask.of_firma("annahme/rechner")) { "Probeweise rechnen" } }
         (super::parts::linked("Offene Annahmescheine", "Alle Annahmescheine sind abgerechnet.", &owed, to)
@@ -116,25 +157,15 @@ fn tick(ask: &Ask, schein: &Annahmeschein) -> Markup {
 
 fn settle_form(ask: &Ask, art: Abrechnungsart, scheine: &[Annahmeschein]) -> Markup {
     let text = |name: &str, label: &str| field(ask, name, label, "text", "", "off");
+    let mut fields = vec!["zahlungsziel_tage", "notizen"];
+    fields.extend(prices(art).iter().map(|(name, _)| name));
     let inside = html! {
-        (refusal(ask, &FELDER))
+        (refusal(ask, &fields))
         (notes(ask, scheine))
-        @match art {
-            Abrechnungsart::End => {
-                (text("preis_je_t", "Preis je t (EUR); leer: wie im Kontrakt oder Annahmeschein"))
-                (text("rest_preis_je_t", "Preis je t für das, was über den Kontrakt hinausgeht"))
-            }
-            Abrechnungsart::Abschlag => {
-                (text("abschlag_preis_je_t", "Abschlag je t (EUR)"))
-                (text("abschlag_prozent", "oder Abschlag in % des Wertes"))
-            }
-            Abrechnungsart::Nachverguetung => {
-                (text("zuschlag_je_t", "Zuschlag je t (EUR); unter 0 eine Nachbelastung"))
-            }
-        }
+        @for (name, label) in prices(art) { (text(name, label)) }
         (text("zahlungsziel_tage", "Zahlungsziel in Tagen; leer: wie beim Partner"))
         (lines(ask, "notizen", "Text auf der Gutschrift", ""))
-        label.tick { input type="checkbox" name="negativ_zulassen" value="ja" checked[ask.is_sent("negativ_zulassen")];
+        label.tick { input type="checkbox" name=(NEGATIVE) value="ja" checked[ask.is_sent(NEGATIVE)];
             "Es darf unter 0 enden: Der Lieferant zahlt zurück." }
         label.tick { input type="checkbox" name=(FINAL) value="ja" checked[ask.is_sent(FINAL)];
             "Gleich abschließen; dann lässt sie sich nur noch stornieren." }
@@ -179,18 +210,17 @@ pub fn settle(ask: &Ask) -> Result<FirmaChange> {
     let mut body = json!({
         "art": art,
         "annahmeschein_ids": ids,
-        "negativ_zulassen": ask.is_sent("negativ_zulassen"),
+        NEGATIVE: ask.is_sent(NEGATIVE),
         FINAL: ask.is_sent(FINAL),
         "notizen": ask.filled("notizen"),
         "zahlungsziel_tage": ask.filled("zahlungsziel_tage"),
     });
-    for name in ["preis_je_t", "rest_preis_je_t", "zuschlag_je_t"] {
-        body[name] = ask.filled(name).map_or(Value::Null, json_number);
-    }
-    if art == Abrechnungsart::Abschlag {
-        let of = |name: &str| ask.filled(name).map_or(Value::Null, json_number);
-        body["abschlag"] =
-            json!({"prozent": of("abschlag_prozent"), "preis_je_t": of("abschlag_preis_je_t")});
+    for (name, _) in prices(art) {
+        let typed = ask.filled(name).map_or(Value::Null, json_number);
+        match name.split_once('.') {
+            Some((outer, inner)) => body[outer][inner] = typed,
+            None => body[*name] = typed,
+        }
     }
     let is_trial = ask.step().is_some();
     let to = ask.of_firma("annahme");
@@ -198,21 +228,75 @@ pub fn settle(ask: &Ask) -> Result<FirmaChange> {
         ask.change(Method::Post, "/api/v1/abrechnungen", &body, to, "Die Gutschrift ist angelegt.")?;
     let document = ask.page_of("belege", "");
     Ok(Box::new(move |tx| {
+        let write = |tx| write(tx).map_err(for_the_form);
         if is_trial {
             return tried(tx, || Ok(write(tx)?.answer));
         }
-        let mut done = write(tx)?;
-        done.to = format!("{document}{}", done.answer["beleg_id"].as_str().unwrap_or_default());
-        Ok(done)
+        to_document(write(tx)?, &document)
     }))
+}
+
+/// A settlement is cancelled and made again with what was measured since.
+pub fn show_correct(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let schein = annahmescheine::found(&db.tx, ask.uuid(0)?)?;
+    let gone = || Failure::not_found("Diese Abrechnung");
+    let (id, nummer) = schein.abrechnung_id.zip(schein.abrechnung_beleg_nummer).ok_or_else(gone)?;
+    let inside = html! {
+        p { (nummer) " wird storniert und neu angelegt: über dieselben Annahmescheine und zu denselben Preisen, mit den neuesten Messwerten. Beides geschieht, oder keines." }
+        input type="hidden" name="abrechnung" value=(id);
+        (field(ask, "grund", "Grund", "text", "", "off"))
+    };
+    frame::form_page(ask, "Abrechnung korrigieren", &["grund"], inside, "Stornieren und neu abrechnen", true)
+}
+
+pub fn correct(ask: &Ask) -> Result<FirmaChange> {
+    let id = parse_uuid(ask.field("abrechnung")).ok_or_else(|| Failure::not_found("Diese Abrechnung"))?;
+    let path = format!("/api/v1/abrechnungen/{id}/korrektur");
+    let body = json!({"grund": ask.filled("grund")});
+    let write =
+        ask.change(Method::Post, &path, &body, ask.of_firma("annahme"), "Die neue Gutschrift ist angelegt.")?;
+    let document = ask.page_of("belege", "");
+    Ok(Box::new(move |tx| to_document(write(tx).map_err(for_the_form)?, &document)))
+}
+
+/// What was made is looked at.
+fn to_document(mut done: Done, page: &str) -> Result<Done> {
+    done.to = format!("{page}{}", done.answer["beleg_id"].as_str().unwrap_or_default());
+    Ok(done)
+}
+
+/// A refusal in the words of the form: it has no field for a note, which its sentence names, and boxes to tick.
+fn for_the_form(failure: Failure) -> Failure {
+    let Failure::Refused(mut refusal) = failure else { return failure };
+    let in_words = |code: Code, message: &str| {
+        let (said, advice) = match code {
+            Code::AbrechnungNegativ => (" Soll ", "Soll das so sein, bitte unten ankreuzen."),
+            Code::PreisFehlt => (" Bitte ", "Bitte ihn hier eintragen."),
+            Code::KontraktUeberliefert => (" Bitte ", "Bitte hier einen Preis dafür eintragen."),
+            _ => return message.to_owned(),
+        };
+        format!("{} {advice}", message.split(said).next().unwrap_or(message))
+    };
+    refusal.message = in_words(refusal.code, &refusal.message);
+    for mistake in &mut refusal.fehler {
+        mistake.message = in_words(mistake.error, &mistake.message);
+        if mistake.feld.starts_with("annahmeschein_ids") {
+            mistake.feld = "Annahmeschein".to_owned();
+        }
+    }
+    Failure::Refused(refusal)
 }
 
 /// The calculator: a scheme, a weight, a price and values, and all rows.
 pub fn calculate(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let schemes = abrechnungsschemata::choice(&db.tx, Some(db.tx.today()), None)?;
-    let chosen = parse_uuid(ask.param("schema"));
-    let gueltig =
-        chosen.map(|id| abrechnungsschemata::on_day(&db.tx, id, db.tx.today())).transpose()?.flatten();
+    let gueltig = match parse_uuid(ask.param("schema")) {
+        None => None,
+        Some(id) => match abrechnungsschemata::on_day(&db.tx, id, db.tx.today())? {
+            None => Some(abrechnungsschemata::found(&db.tx, id, None)?),
+            held => held,
+        },
+    };
     let asked = gueltig.as_ref().map(|gueltig| gueltig.schema.asked()).unwrap_or_default();
     let merkmale = abrechnungsschemata::merkmale(&db.tx)?;
     let named = |code: &str| {
@@ -227,8 +311,14 @@ pub fn calculate(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
                 input id=(format!("feld-{name}")) name=(name) type="text" inputmode="decimal" autocomplete="off" value=(ask.param(name)); }
         }
     };
+    // One that does not hold today is the newest of its versions.
+    let other = gueltig.as_ref().map(|gueltig| &gueltig.kopf);
+    let other = other.filter(|other| !schemes.iter().any(|kopf| kopf.id == other.id));
     let options = std::iter::once((String::new(), "bitte wählen".to_owned())).chain(
-        schemes.iter().map(|kopf| (kopf.id.to_string(), format!("{} – {}", kopf.nummer, kopf.bezeichnung))),
+        schemes
+            .iter()
+            .chain(other)
+            .map(|kopf| (kopf.id.to_string(), format!("{} – {}", kopf.nummer, kopf.bezeichnung))),
     );
     let body = html! {
         form.filters method="get" {
@@ -240,7 +330,10 @@ pub fn calculate(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             }
             button type="submit" { "Rechnen" }
         }
-        @if let (Some(gueltig), false) = (&gueltig, ask.param("menge_kg").is_empty()) { (calculated(ask, db, gueltig, &asked)?) }
+        @if let Some(gueltig) = &gueltig {
+            @if ask.param("menge_kg").is_empty() { p { "Gerechnet wird, sobald ein Gewicht dasteht. Leer bleibt, was nicht gemessen wurde." } }
+            @else { (calculated(ask, db, gueltig, &asked)?) }
+        }
     };
     Ok(frame::page(ask, "Probeweise rechnen", body))
 }
@@ -253,15 +346,17 @@ fn calculated(
 ) -> Result<Markup> {
     let filled = |name: &str| Some(ask.param(name)).filter(|typed| !typed.is_empty()).map(json_number);
     let werte = asked.iter().filter_map(|code| Some(json!({"merkmal": code, "wert": filled(code)?})));
+    let kopf = &gueltig.kopf;
     let body = json!({
+        "version": kopf.version,
         "menge_kg": filled("menge_kg"),
         "preis_je_t": filled("preis_je_t"),
         "werte": werte.collect::<Vec<_>>(),
     });
-    let path = format!("/api/v1/abrechnungsschemata/{}/probe", gueltig.kopf.id);
+    let path = format!("/api/v1/abrechnungsschemata/{}/probe", kopf.id);
     let answer = match ask.asked(db, &path, &body) {
         Ok(answer) => answer,
-        Err(crate::failure::Failure::Refused(refusal)) => {
+        Err(Failure::Refused(refusal)) => {
             return Ok(html! { p.refused role="alert" { (refusal.message) } });
         }
         Err(failure) => return Err(failure),
@@ -269,6 +364,6 @@ fn calculated(
     let rechnung: Option<Rechnung> = serde_json::from_value(answer).ok();
     Ok(html! { @if let Some(rechnung) = rechnung {
         @for befund in &rechnung.befunde { p.refused { (annahmescheine::said(befund)) } }
-        (settled(&rows::note(gueltig.kopf.bezeichnung.clone(), &rechnung)))
+        (settled(&rows::note(format!("{}, Version {} von {}", kopf.bezeichnung, kopf.version, kopf.nummer), &rechnung)))
     } })
 }

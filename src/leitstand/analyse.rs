@@ -6,15 +6,16 @@ use serde_json::json;
 use super::done::FirmaChange;
 use super::frame;
 use super::page::{Ask, Snapshot};
-use super::parts::{choice, field, json_number, moment, optional, or_blank, refusal, settled};
+use super::parts::{choice, field, in_unit, json_number, moment, optional, or_blank, settled};
 use crate::abrechnungsschemata;
 use crate::annahmescheine::{self, Analyse, Annahmeschein};
 use crate::blatt::numbers::german;
 use crate::blatt::settled as rows;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
 use crate::http::route::Method;
-use crate::rules::settlement::{Merkmal, SHIPPED};
+use crate::rules::error::{Code, refuse_if};
+use crate::rules::settlement::{Merkmal, Messwert, SHIPPED};
 
 /// Before the code of what is measured in the name of a field.
 const WERT: &str = "wert-";
@@ -28,11 +29,19 @@ pub fn of_note(db: &Snapshot<'_>, schein: &Annahmeschein) -> Result<Markup> {
     let rechnung = annahmescheine::rechnung(&db.tx, schein)?;
     let analysen = annahmescheine::analysen(&db.tx, schein.id)?;
     let ware = schein.artikel_bezeichnung.clone().unwrap_or_else(|| "Rohware".to_owned());
+    let merkmale = abrechnungsschemata::merkmale(&db.tx)?;
+    let value = |one: &Messwert| {
+        let merkmal = merkmale.get(&one.merkmal);
+        let name = merkmal.map_or(&one.merkmal, |merkmal| &merkmal.bezeichnung);
+        format!("{name} {}", in_unit(german(one.wert, 0), merkmal.map(|merkmal| merkmal.einheit.as_str())))
+    };
     let said = |analyse: &Analyse| match &analyse.grund {
         Some(grund) => format!("Freigabe: {grund}"),
         None => {
-            let werte = analyse.werte.0.iter();
-            werte.map(|one| format!("{} {}", one.merkmal, german(one.wert, 0))).collect::<Vec<_>>().join(", ")
+            let quelle = analyse.quelle.map(|quelle| quelle.as_str());
+            let quelle = QUELLEN.iter().find(|(name, _)| Some(*name) == quelle).map_or("", |(_, word)| word);
+            let werte: Vec<_> = analyse.werte.0.iter().map(value).collect();
+            format!("{quelle}: {}", werte.join(", "))
         }
     };
     Ok(html! {
@@ -41,9 +50,7 @@ pub fn of_note(db: &Snapshot<'_>, schein: &Annahmeschein) -> Result<Markup> {
         @if !analysen.is_empty() {
             h2 { "Analysen und Freigaben" }
             ul { @for analyse in &analysen { li {
-                (moment(analyse.am)) " "
-                @if let Some(quelle) = analyse.quelle { "(" (quelle.as_str()) ") " }
-                (said(analyse))
+                (moment(analyse.am)) ", " (said(analyse))
                 @if let Some(geraet) = &analyse.geraet { ", Gerät " (geraet) }
                 @if let Some(probe) = &analyse.probe_nr { ", Probe " (probe) }
                 @if let Some(schema) = &analyse.schema { ", Schema " (schema) }
@@ -77,47 +84,79 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         (field(ask, "geraet", "Gerät", "text", "", "off"))
         (field(ask, "probe_nr", "Nummer der Probe", "text", "", "off"))
     };
-    frame::form_page(ask, "Analyse eintragen", &["geraet", "probe_nr"], inside, "Speichern", false)
+    let names: Vec<String> = merkmale.iter().map(|merkmal| format!("{WERT}{}", merkmal.code)).collect();
+    let fields: Vec<&str> =
+        names.iter().map(String::as_str).chain(["quelle", "geraet", "probe_nr"]).collect();
+    frame::form_page(ask, "Analyse eintragen", &fields, inside, "Speichern", false)
 }
 
 pub fn add(ask: &Ask) -> Result<FirmaChange> {
     let id = ask.id(0)?;
     let typed = ask.form.fields.iter().filter(|(_, typed)| !typed.trim().is_empty());
-    let werte = typed.filter_map(|(name, typed)| {
-        Some(json!({"merkmal": name.strip_prefix(WERT)?, "wert": json_number(typed)}))
-    });
+    let typed: Vec<(String, &str)> =
+        typed.filter_map(|(name, typed)| Some((name.strip_prefix(WERT)?.to_owned(), typed.trim()))).collect();
+    let message = "Bitte mindestens einen Messwert eintragen.";
+    refuse_if(typed.is_empty(), Code::FeldFehlt, "werte", message)?;
+    let werte = typed.iter().map(|(code, typed)| json!({"merkmal": code, "wert": json_number(typed)}));
     let body = json!({
         "quelle": ask.filled("quelle"),
         "geraet": ask.filled("geraet"),
         "probe_nr": ask.filled("probe_nr"),
         "werte": werte.collect::<Vec<_>>(),
     });
+    let codes: Vec<String> = typed.into_iter().map(|(code, _)| code).collect();
     let (path, to) = (format!("/api/v1/annahmescheine/{id}/analysen"), ask.page_of("annahme", id));
-    ask.change(Method::Post, &path, &body, to, "Die Analyse ist gespeichert.")
+    let change = ask.change(Method::Post, &path, &body, to, "Die Analyse ist gespeichert.");
+    let change = change.map_err(|failure| at_fields(failure, &codes))?;
+    Ok(Box::new(move |tx| change(tx).map_err(|failure| at_fields(failure, &codes))))
+}
+
+/// A refusal of values at the fields in which they were typed.
+fn at_fields(failure: Failure, codes: &[String]) -> Failure {
+    let Failure::Refused(mut refusal) = failure else { return failure };
+    let named = |feld: &str| {
+        let at = feld.strip_prefix("werte[")?.split(']').next()?.parse::<usize>().ok()?;
+        Some(format!("{WERT}{}", codes.get(at)?))
+    };
+    let own = refusal.feld.iter_mut();
+    for feld in own.chain(refusal.fehler.iter_mut().map(|mistake| &mut mistake.feld)) {
+        if let Some(name) = named(feld) {
+            *feld = name;
+        }
+    }
+    Failure::Refused(refusal)
 }
 
 pub fn show_release(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let schein = annahmescheine::found(&db.tx, ask.uuid(0)?)?;
-    let same = schein.schema.clone().unwrap_or_default();
+    let same =
+        schein.schema.as_ref().map_or_else(|| "wie bisher".to_owned(), |same| format!("wie bisher ({same})"));
     let day = schein.lieferdatum.map_or_else(|| db.tx.today(), |day| day.0);
     let schemes = abrechnungsschemata::choice(&db.tx, Some(day), schein.artikel_id)?;
-    let options = std::iter::once((String::new(), format!("wie bisher ({same})"))).chain(
+    let options = std::iter::once((String::new(), same)).chain(
         schemes
             .into_iter()
             .map(|kopf| (kopf.nummer.clone(), format!("{} – {}", kopf.nummer, kopf.bezeichnung))),
     );
     let inside = html! {
-        (refusal(ask, &[]))
         @if let Some(reasons) = annahmescheine::locks(&schein) { p { "Gesperrt ist " (schein.belegnummer) ": " (reasons) } }
         (choice(ask, "schema", "Abrechnen nach", options, ""))
         (field(ask, "grund", "Grund", "text", "", "off"))
     };
-    frame::form_page(ask, "Annahmeschein freigeben", &["grund", "schema"], inside, "Freigeben", false)
+    let (title, button) = match schein.gesperrt {
+        true => ("Annahmeschein freigeben", "Freigeben"),
+        false => ("Nach einem anderen Schema abrechnen", "Speichern"),
+    };
+    frame::form_page(ask, title, &["grund", "schema"], inside, button, false)
 }
 
 pub fn release(ask: &Ask) -> Result<FirmaChange> {
     let id = ask.id(0)?;
     let body = json!({"grund": ask.filled("grund"), "schema": ask.filled("schema")});
     let (path, to) = (format!("/api/v1/annahmescheine/{id}/freigabe"), ask.page_of("annahme", id));
-    ask.change(Method::Put, &path, &body, to, "Der Annahmeschein ist freigegeben.")
+    let note = match ask.filled("schema") {
+        Some(_) => "Der Annahmeschein wird nach diesem Schema abgerechnet.",
+        None => "Der Annahmeschein ist freigegeben.",
+    };
+    ask.change(Method::Put, &path, &body, to, note)
 }

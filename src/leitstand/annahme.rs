@@ -75,6 +75,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
                 a.button href=(format!("{here}/freigabe")) { @if schein.gesperrt { "Freigeben" } @else { "Anderes Schema" } }
                 @if let (Some(partner), false) = (schein.partner_id, schein.gesperrt) { a.button href=(ask.of_firma(&format!("annahme/abrechnen?partner_id={partner}"))) { "Abrechnen" } }
             }
+            @if ask.may_change() && schein.abrechnung_id.is_some() { a.button href=(format!("{here}/korrektur")) { "Abrechnung korrigieren" } }
             @if ask.may_change() && schein.status == AnnahmescheinStatus::Offen { a.button.danger href=(format!("{here}/storno")) { "Stornieren" } }
         }
     };

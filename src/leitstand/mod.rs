@@ -203,6 +203,7 @@ pub const PAGES: &[Page] = &[
     firma!("/annahme/schemata/{id}/pdf", schemata::pdf).heavy(),
     firma!("/annahme/{id}", annahme::show),
     firma!("/annahme/{id}/analyse", analyse::show).takes(Take::Firma(analyse::add)),
+    firma!("/annahme/{id}/korrektur", abrechnen::show_correct).takes(Take::Firma(abrechnen::correct)),
     firma!("/annahme/{id}/freigabe", analyse::show_release).takes(Take::Firma(analyse::release)),
     firma!("/annahme/{id}/pdf", |ask, db| ask.file_of(db, "annahmescheine/{id}/pdf")).heavy(),
     firma!("/annahme/{id}/storno", annahme::show_cancel).takes(Take::Firma(annahme::cancel)),

@@ -94,6 +94,7 @@ const WORK: &[&str] = &[
     "/annahme/{id}",
     "/annahme/{id}/analyse",
     "/annahme/{id}/freigabe",
+    "/annahme/{id}/korrektur",
     "/annahme/{id}/pdf",
     "/annahme/{id}/storno",
     "/produktion",
