@@ -314,7 +314,7 @@ pub struct Gemessen {
 
 pub fn gemessen(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Gemessen> {
     let (mut werte, mut with, mut last) = (Werte::new(), BTreeMap::new(), 0);
-    for (version, geraet, measured) in sql::measurements(tx, schein.id)? {
+    for (version, geraet, Json(measured)) in sql::measurements(tx, schein.id)? {
         last = version;
         for Messwert { merkmal, wert } in measured {
             with.insert(merkmal.clone(), geraet.clone());

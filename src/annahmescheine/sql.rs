@@ -127,14 +127,14 @@ const ANALYSEN: ListSql<'_> = ListSql {
 };
 
 /// What each analysis and release of a note measured, and with what, in their order, with their versions.
-pub fn measurements(tx: &Tx<'_>, schein: Uuid) -> Result<Vec<(i64, Option<String>, Vec<Messwert>)>> {
+pub fn measurements(tx: &Tx<'_>, schein: Uuid) -> Result<Vec<Messung>> {
     let statement = "select version, geraet, werte from annahme_analyse
         where tenant_id = :tenant and annahmeschein_id = :id order by version";
-    tx.all(statement, named_params! {":id": schein}, |row| {
-        let Json(werte) = row.get(2)?;
-        Ok((row.get(0)?, row.get(1)?, werte))
-    })
+    tx.all(statement, named_params! {":id": schein}, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
 }
+
+/// The version of an analysis or release, the device, and what was measured.
+type Messung = (i64, Option<String>, Json<Vec<Messwert>>);
 
 pub fn last_analyse(tx: &Tx<'_>, schein: Uuid) -> Result<i64> {
     let statement = "select coalesce(max(version), 0) from annahme_analyse
