@@ -369,7 +369,7 @@ const READS: &[(&str, &str, &str)] = &[
     (
         "abrechnungen",
         "annahmeschein annahme_analyse",
-        "a list says what is open of each supplier, and which notes were analysed again, each in one statement",
+        "its lists tell what is open, and what was analysed again",
     ),
     ("abrechnungsschemata", "artikel", NAMES),
     ("aenderungen", "aenderung", "proves what db wrote"),
@@ -412,11 +412,7 @@ const READS: &[(&str, &str, &str)] = &[
     ),
     ("kasse", "artikel", NAMES),
     ("kontrakte", "abrechnungsschema artikel kunde", NAMES),
-    (
-        "kontrakte",
-        "abrechnung abrechnung_annahme",
-        "a contract shows what was settled on it; abrechnungen asks kontrakte for it and stands below it",
-    ),
+    ("kontrakte", "abrechnung abrechnung_annahme", "shows what was settled; abrechnungen stands below it"),
     (
         "kontrakte",
         "beleg beleg_position lager_offen lager_paar",

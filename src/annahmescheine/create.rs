@@ -86,11 +86,17 @@ pub fn create(
     if let Some(analyse) = analyse {
         sql::insert_analyse(tx, schein.id, &analyse)?;
     }
+    follow_delivery(tx, &mut schein)?;
+    Ok(Angelegt::Neu(confirmation(schein, bewegungen, hints)))
+}
+
+/// An invoice may have waited for the goods of a note, and settles it at once.
+fn follow_delivery(tx: &WriteTx<'_>, schein: &mut Annahmeschein) -> Result<()> {
     if schein.el_id.is_some() {
         belege::note_receipts(tx, schein.el_id.as_ref())?;
         schein.status = sql::find(tx, schein.id)?.map_or(schein.status, |stored| stored.status);
     }
-    Ok(Angelegt::Neu(confirmation(schein, bewegungen, hints)))
+    Ok(())
 }
 
 /// What only a weighing could give must be sent without one; that is asked before anything is looked up (D19).

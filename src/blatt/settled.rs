@@ -57,8 +57,8 @@ pub fn together(posten: &[&AbrechnungsPosten]) -> Result<Tabelle, TooLarge> {
     Ok(Tabelle { ueberschrift, spalten: vec!["Alle".to_owned(), "Menge".to_owned()], zeilen })
 }
 
-/// The block of a note in its settlement: what it is, its rows, and its parts where it has several prices.
-pub fn posten(posten: &AbrechnungsPosten) -> Tabelle {
+/// What a note in a settlement is.
+fn heading(posten: &AbrechnungsPosten) -> String {
     let of = [
         Some(posten.belegnummer.clone()),
         posten.lieferdatum.map(|day| format!("vom {}", day.german())),
@@ -72,13 +72,17 @@ pub fn posten(posten: &AbrechnungsPosten) -> Tabelle {
         posten.geraet.as_ref().map(|geraet| format!("Gerät {geraet}")),
         posten.ist_mittel.then(|| "Mittel der Partie".to_owned()),
     ];
-    let title = of.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    of.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// The block of a note in its settlement: what it is, its rows, and its parts where it has several prices.
+pub fn posten(posten: &AbrechnungsPosten) -> Tabelle {
     let several = posten.teile.len() > 1;
     let whole = match several {
         true => Rechnung { ware: None, summe: None, ..posten.rechnung.clone() },
         false => computed_with(posten),
     };
-    let mut table = note(title, &whole);
+    let mut table = note(heading(posten), &whole);
     for teil in posten.teile.iter().filter(|_| several) {
         let of =
             teil.kontrakt.as_ref().map_or_else(|| "Rest".to_owned(), |nummer| format!("Kontrakt {nummer}"));
@@ -86,13 +90,8 @@ pub fn posten(posten: &AbrechnungsPosten) -> Tabelle {
         table.zeilen.push(result(&text, teil.ware));
     }
     if let Some(text) = advance(posten) {
-        table.zeilen.extend(
-            posten
-                .rechnung
-                .summe
-                .filter(|_| posten.abschlag_prozent.is_some())
-                .map(|wert| result("Wert nach dieser Analyse, netto", wert)),
-        );
+        let wert = posten.rechnung.summe.filter(|_| posten.abschlag_prozent.is_some());
+        table.zeilen.extend(wert.map(|wert| result("Wert nach dieser Analyse, netto", wert)));
         table.zeilen.push(Zeile { summe: true, ..result(&format!("Abschlag: {text}"), posten.betrag) });
     }
     if !posten.abschlaege.is_zero() {

@@ -45,12 +45,7 @@ fn apply(tx: &WriteTx<'_>, old: &Kontrakt, change: KontraktChange, hints: &mut H
     check_quantity("gesamtmenge", change.gesamtmenge.get())?;
     let kept = Some(old.kontrakt_nr.clone()).filter(|nummer| !nummer.is_empty());
     let kontrakt_nr = required(change.kontrakt_nr.apply(kept), "kontrakt_nr")?;
-    if kontrakt_nr != old.kontrakt_nr {
-        let message =
-            format_args!("Die Kontraktnummer {kontrakt_nr} ist schon vergeben. Bitte eine andere wählen.");
-        let is_taken = sql::find_by_nr(tx, &kontrakt_nr)?.is_some();
-        refuse_if(is_taken, Code::FeldWiderspruch, "kontrakt_nr", message)?;
-    }
+    check_number(tx, old, &kontrakt_nr)?;
     let (partner_id, partner_name) = match change.partner_id {
         Change::Set(id) => Some(kunden::by_id(tx, id)?).map(|kunde| (kunde.id, kunde.name)).unzip(),
         Change::Clear => (None, None),
@@ -85,6 +80,12 @@ fn apply(tx: &WriteTx<'_>, old: &Kontrakt, change: KontraktChange, hints: &mut H
     };
     hint_doubts(tx, old, &new, hints)?;
     Ok(new)
+}
+
+fn check_number(tx: &Tx<'_>, old: &Kontrakt, nummer: &str) -> Result<()> {
+    let is_taken = nummer != old.kontrakt_nr && sql::find_by_nr(tx, nummer)?.is_some();
+    let message = format_args!("Die Kontraktnummer {nummer} ist schon vergeben. Bitte eine andere wählen.");
+    Ok(refuse_if(is_taken, Code::FeldWiderspruch, "kontrakt_nr", message)?)
 }
 
 pub fn check_days(kontrakt: &Kontrakt) -> Checked<()> {

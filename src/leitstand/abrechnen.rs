@@ -14,7 +14,7 @@ use super::parts::{
     other_params, price, refusal, settled, table,
 };
 use crate::abrechnungen::{self, Geschuldet};
-use crate::abrechnungsschemata;
+use crate::abrechnungsschemata::{self, Gueltig, Kopf};
 use crate::annahmescheine::{self, Annahmeschein, Suche};
 use crate::blatt::settled as rows;
 use crate::failure::{Failure, Result};
@@ -287,16 +287,29 @@ fn for_the_form(failure: Failure) -> Failure {
     Failure::Refused(refusal)
 }
 
+/// The scheme that is chosen, as it holds today, else in its newest version.
+fn chosen(ask: &Ask, db: &Snapshot<'_>) -> Result<Option<Gueltig>> {
+    let Some(id) = parse_uuid(ask.param("schema")) else { return Ok(None) };
+    match abrechnungsschemata::on_day(&db.tx, id, db.tx.today())? {
+        None => abrechnungsschemata::found(&db.tx, id, None).map(Some),
+        held => Ok(held),
+    }
+}
+
+/// The schemes of today, and the one that is chosen, as a choice.
+fn schemes(db: &Snapshot<'_>, chosen: Option<&Gueltig>) -> Result<Vec<(String, String)>> {
+    let mut schemes = abrechnungsschemata::choice(&db.tx, Some(db.tx.today()), None)?;
+    let other = chosen.map(|gueltig| gueltig.kopf.clone());
+    schemes.extend(other.filter(|other| !schemes.iter().any(|kopf| kopf.id == other.id)));
+    let named = |kopf: Kopf| (kopf.id.to_string(), format!("{} – {}", kopf.nummer, kopf.bezeichnung));
+    let first = (String::new(), "bitte wählen".to_owned());
+    Ok(std::iter::once(first).chain(schemes.into_iter().map(named)).collect())
+}
+
 /// The calculator: a scheme, a weight, a price and values, and all rows.
 pub fn calculate(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let schemes = abrechnungsschemata::choice(&db.tx, Some(db.tx.today()), None)?;
-    let gueltig = match parse_uuid(ask.param("schema")) {
-        None => None,
-        Some(id) => match abrechnungsschemata::on_day(&db.tx, id, db.tx.today())? {
-            None => Some(abrechnungsschemata::found(&db.tx, id, None)?),
-            held => held,
-        },
-    };
+    let gueltig = chosen(ask, db)?;
+    let options = schemes(db, gueltig.as_ref())?;
     let asked = gueltig.as_ref().map(|gueltig| gueltig.schema.asked()).unwrap_or_default();
     let merkmale = abrechnungsschemata::merkmale(&db.tx)?;
     let named = |code: &str| {
@@ -311,15 +324,6 @@ pub fn calculate(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
                 input id=(format!("feld-{name}")) name=(name) type="text" inputmode="decimal" autocomplete="off" value=(ask.param(name)); }
         }
     };
-    // One that does not hold today is the newest of its versions.
-    let other = gueltig.as_ref().map(|gueltig| &gueltig.kopf);
-    let other = other.filter(|other| !schemes.iter().any(|kopf| kopf.id == other.id));
-    let options = std::iter::once((String::new(), "bitte wählen".to_owned())).chain(
-        schemes
-            .iter()
-            .chain(other)
-            .map(|kopf| (kopf.id.to_string(), format!("{} – {}", kopf.nummer, kopf.bezeichnung))),
-    );
     let body = html! {
         form.filters method="get" {
             (choice(ask, "schema", "Schema", options, ask.param("schema")))
@@ -338,12 +342,7 @@ pub fn calculate(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(ask, "Probeweise rechnen", body))
 }
 
-fn calculated(
-    ask: &Ask,
-    db: &Snapshot<'_>,
-    gueltig: &abrechnungsschemata::Gueltig,
-    asked: &[String],
-) -> Result<Markup> {
+fn calculated(ask: &Ask, db: &Snapshot<'_>, gueltig: &Gueltig, asked: &[String]) -> Result<Markup> {
     let filled = |name: &str| Some(ask.param(name)).filter(|typed| !typed.is_empty()).map(json_number);
     let werte = asked.iter().filter_map(|code| Some(json!({"merkmal": code, "wert": filled(code)?})));
     let kopf = &gueltig.kopf;
