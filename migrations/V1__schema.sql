@@ -1900,7 +1900,7 @@ create table abrechnung_annahme (
   mwst_satz        integer not null,           -- of its lieferdatum (D7)
   steuer_kategorie text not null,              -- why it is that one
   betrag           integer not null,           -- net, before advances
-  inhalt           text not null,              -- JSON: abrechnungen::model::AbrechnungsPosten
+  inhalt           text not null,              -- JSON: rules::settlement::AbrechnungsPosten
   primary key (tenant_id, abrechnung_id, annahmeschein_id),
   foreign key (tenant_id, abrechnung_id) references abrechnung (tenant_id, id),
   foreign key (tenant_id, annahmeschein_id) references annahmeschein (tenant_id, id),

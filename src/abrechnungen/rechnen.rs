@@ -1,6 +1,7 @@
 //! What each note of a settlement comes to (D29e, D29g, D29i): its values, weight, prices and what was paid already.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use uuid::Uuid;
 
@@ -50,7 +51,7 @@ pub struct Berechnet {
 
 /// How a note is computed: its scheme, and its values or their mean.
 struct Grundlage {
-    gueltig: Option<Gueltig>,
+    gueltig: Option<Rc<Gueltig>>,
     werte: Werte,
     ist_mittel: bool,
     geraet: Option<String>,
@@ -168,9 +169,10 @@ fn settled(
 fn bases(tx: &Tx<'_>, scheine: &[Annahmeschein], hints: &mut Hints) -> Result<Vec<Grundlage>> {
     let merkmale = abrechnungsschemata::merkmale(tx)?;
     let mut bases = Vec::with_capacity(scheine.len());
+    let mut known = Schemata::new();
     let mut parties: BTreeMap<(Option<Uuid>, Option<Uuid>), Vec<usize>> = BTreeMap::new();
     for (at, schein) in scheine.iter().enumerate() {
-        let basis = basis(tx, schein, hints)?;
+        let basis = basis(tx, schein, &mut known, hints)?;
         if basis.gueltig.as_ref().is_some_and(|gueltig| gueltig.schema.is_partie()) {
             parties.entry((schein.artikel_id, schein.kontrakt_id)).or_default().push(at);
         }
@@ -186,8 +188,23 @@ fn bases(tx: &Tx<'_>, scheine: &[Annahmeschein], hints: &mut Hints) -> Result<Ve
     Ok(bases)
 }
 
-fn basis(tx: &Tx<'_>, schein: &Annahmeschein, hints: &mut Hints) -> Result<Grundlage> {
-    let gueltig = annahmescheine::scheme_of(tx, schein)?;
+/// Versions that notes of a settlement have, each read once: by scheme, by the version that a note came in by, and by day.
+type Schemata = BTreeMap<(Uuid, Option<i64>, Day), Rc<Gueltig>>;
+
+fn scheme_of(tx: &Tx<'_>, schein: &Annahmeschein, known: &mut Schemata) -> Result<Option<Rc<Gueltig>>> {
+    let read = || Ok(annahmescheine::scheme_of(tx, schein)?.map(Rc::new));
+    let Some(schema) = schein.schema_id else { return read() };
+    let key = (schema, schein.schema_version, day_of(tx, schein));
+    if let Some(gueltig) = known.get(&key) {
+        return Ok(Some(Rc::clone(gueltig)));
+    }
+    let found = read()?;
+    known.extend(found.iter().map(|gueltig| (key, Rc::clone(gueltig))));
+    Ok(found)
+}
+
+fn basis(tx: &Tx<'_>, schein: &Annahmeschein, known: &mut Schemata, hints: &mut Hints) -> Result<Grundlage> {
+    let gueltig = scheme_of(tx, schein, known)?;
     let (nummer, version) = (&schein.belegnummer, schein.schema_version);
     match &gueltig {
         None => {
@@ -297,7 +314,7 @@ fn posten(
     for teil in &teile {
         betrag = betrag.plus(teil.ware)?;
     }
-    let kopf = basis.gueltig.map(|gueltig| gueltig.kopf);
+    let kopf = basis.gueltig.as_ref().map(|gueltig| &gueltig.kopf);
     let werte = basis.werte.into_iter().map(|(merkmal, wert)| Messwert { merkmal, wert });
     Ok(AbrechnungsPosten {
         annahmeschein_id: schein.id,
@@ -306,8 +323,8 @@ fn posten(
         artikel_id: required(schein.artikel_id, "artikel_id")?,
         artikel_bezeichnung: schein.artikel_bezeichnung.clone(),
         wiegeschein_nr: annahmescheine::weighing_slip(tx, schein)?,
-        schema: kopf.as_ref().map(|kopf| kopf.nummer.clone()),
-        schema_version: kopf.as_ref().map(|kopf| kopf.version),
+        schema: kopf.map(|kopf| kopf.nummer.clone()),
+        schema_version: kopf.map(|kopf| kopf.version),
         analyse: basis.analyse,
         werte: werte.collect(),
         ist_mittel: basis.ist_mittel,
