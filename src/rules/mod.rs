@@ -24,6 +24,7 @@ pub mod settlement;
 pub mod stammdaten;
 pub mod tax;
 pub mod text;
+pub mod umsatzsteuer;
 pub mod unit;
 pub mod verweis;
 pub mod weighing;

@@ -1,0 +1,10 @@
+//! Figures for the VAT return, the recapitulative statement and Intrastat (D35), from the groups of final invoices (D33).
+//! They are a help: they go by the date of the document and file nothing.
+
+mod ausland;
+mod formular;
+mod umsatz;
+
+pub use ausland::{IntrastatJahr, Quartal, ZmZeile, intrastat, quartale, quartale_ab, zm};
+pub use formular::{FallSumme, Kennzahl, has_formular, kennzahlen};
+pub use umsatz::Umsatz;
