@@ -101,6 +101,8 @@ pub mod abrechnungen;
 
 pub mod buchhaltung;
 
+pub mod berichte;
+
 pub mod versand;
 
 pub mod herkunft;

@@ -14,7 +14,7 @@ use crate::http::reply::Reply;
 use crate::http::route::{Route, Run};
 use crate::http::shape::Answer;
 use crate::{
-    abrechnungen, abrechnungsschemata, aenderungen, annahmescheine, artikel, belege, buchhaltung, chargen,
+    abrechnungen, abrechnungsschemata, aenderungen, annahmescheine, artikel, belege, berichte, buchhaltung, chargen,
     herkunft, kasse, kontrakte, kunden, laender, produktion, steuersaetze, waage,
 };
 
@@ -56,6 +56,7 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
         belege::ROUTES,
         annahmescheine::ROUTES,
         buchhaltung::ROUTES,
+        berichte::ROUTES,
         herkunft::ROUTES,
         aenderungen::ROUTES,
     ]

@@ -6,6 +6,7 @@ use crate::db::record::record;
 use crate::rules::buchung::{Buchungsbeleg, Buchungsposition, Fall, Kontierung};
 use crate::rules::day::Day;
 use crate::rules::document::{BelegTyp, Rechnungsart, Seite};
+use crate::rules::error::{HintCode, Hints};
 use crate::rules::fixed::{Money, Percent};
 use crate::rules::tax::{Gedruckt, Klasse, Satz, Steuerkategorie, derived_rate, rate_on};
 
@@ -28,6 +29,8 @@ record! {
         kunden_ust_id: Option<String>,
         /// What the partner has today.
         ust_id: Option<String> = "k.ust_id",
+        /// ISO 3166-1 alpha-2.
+        kunden_staat: String = "coalesce(b.kunden_staat, k.staat)",
         summe_brutto: Money,
         steuergruppen: Option<Gedruckt>,
         zahlungsziel_tage: Option<i64>,
@@ -92,6 +95,31 @@ impl Rechnung {
         self.storno_von_beleg_id.is_some()
     }
 
+    /// The VAT id for the recapitulative statement: as it was when the invoice was written, else that of today.
+    pub fn eu_ust_id(&self) -> Option<EuUstId> {
+        let filled = |ust_id: &&String| !ust_id.trim().is_empty();
+        let frozen = self.kunden_ust_id.as_ref().filter(filled);
+        let found = frozen.or(self.ust_id.as_ref().filter(filled))?;
+        Some(EuUstId { text: eu_spelling(found), is_of_today: frozen.is_none() })
+    }
+
+    /// What is said where an invoice into the EU has no VAT id.
+    pub fn missing_ust_id(&self) -> String {
+        format!(
+            "{} hat keine USt-IdNr., {} ist aber eine Lieferung in die EU. Bitte beim Partner eintragen.",
+            self.kunden_name, self.beleg_nummer
+        )
+    }
+
+    /// Says that the VAT id is not that of the invoice.
+    pub fn hint_ust_id_of_today(&self, hints: &mut Hints) {
+        let message = format!(
+            "{} nennt keine USt-IdNr.; genommen ist die heutige von {}.",
+            self.beleg_nummer, self.kunden_name
+        );
+        hints.add_field(HintCode::UstIdUebernommen, self.beleg_nummer.clone(), message);
+    }
+
     /// What takes money back, and is no storno.
     pub fn is_credit(&self) -> bool {
         self.summe_brutto.is_negative() && !self.is_storno()
@@ -139,6 +167,24 @@ impl Rechnung {
         named.dedup();
         let credited = named.first().copied().filter(|_| self.is_credit() && named.len() == 1);
         self.storno_von_beleg_id.or(credited)
+    }
+}
+
+/// A VAT id as the recapitulative statement wants it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EuUstId {
+    pub text: String,
+    /// The invoice has none.
+    pub is_of_today: bool,
+}
+
+/// A VAT id without blanks and marks; Greece is EL.
+fn eu_spelling(ust_id: &str) -> String {
+    let plain: String = ust_id.chars().filter(char::is_ascii_alphanumeric).collect();
+    let plain = plain.to_ascii_uppercase();
+    match plain.strip_prefix("GR") {
+        Some(rest) => format!("EL{rest}"),
+        None => plain,
     }
 }
 

@@ -136,30 +136,19 @@ impl<'t> Buchen<'t> {
         Some(kontierung)
     }
 
-    /// The VAT id for the recapitulative statement: as it was when the invoice was written, else that of today.
+    /// The VAT id for column 40, where goods went into the EU.
     fn ust_id(&mut self, rechnung: &Rechnung, vorgaenge: &[Vorgang], hints: &mut Hints) -> Option<String> {
         if !vorgaenge.iter().any(|vorgang| vorgang.fall == Fall::ErloesIg) {
             return None;
         }
-        let filled = |ust_id: &&String| !ust_id.trim().is_empty();
-        let frozen = rechnung.kunden_ust_id.as_ref().filter(filled);
-        let found = frozen.or(rechnung.ust_id.as_ref().filter(filled));
-        let Some(ust_id) = found else {
-            let message = format!(
-                "{} hat keine USt-IdNr., {} ist aber eine Lieferung in die EU. Bitte beim Partner eintragen.",
-                rechnung.kunden_name, rechnung.beleg_nummer
-            );
-            self.miss(rechnung, Code::UstIdFehlt, "ust_id".to_owned(), message);
+        let Some(ust_id) = rechnung.eu_ust_id() else {
+            self.miss(rechnung, Code::UstIdFehlt, "ust_id".to_owned(), rechnung.missing_ust_id());
             return None;
         };
-        if frozen.is_none() {
-            let message = format!(
-                "{} nennt keine USt-IdNr.; genommen ist die heutige von {}.",
-                rechnung.beleg_nummer, rechnung.kunden_name
-            );
-            hints.add_field(HintCode::UstIdUebernommen, rechnung.beleg_nummer.clone(), message);
+        if ust_id.is_of_today {
+            rechnung.hint_ust_id_of_today(hints);
         }
-        Some(eu_ust_id(ust_id))
+        Some(ust_id.text)
     }
 
     /// Says where Belegfeld 1 is not the number of the invoice, or was there before for the partner.
@@ -300,14 +289,4 @@ fn missing_account(fall: Fall, satz: Option<Percent>, gruppe: Option<&str>) -> (
     let group = gruppe.map(|gruppe| format!(", Artikelgruppe {gruppe}")).unwrap_or_default();
     let message = format!("Es fehlt das Konto für {}{rate}{group}. Bitte eintragen.", fall.as_str());
     (feld, message)
-}
-
-/// A VAT id as the statement wants it: without blanks and marks; Greece is EL.
-fn eu_ust_id(ust_id: &str) -> String {
-    let plain: String = ust_id.chars().filter(char::is_ascii_alphanumeric).collect();
-    let plain = plain.to_ascii_uppercase();
-    match plain.strip_prefix("GR") {
-        Some(rest) => format!("EL{rest}"),
-        None => plain,
-    }
 }

@@ -2,7 +2,7 @@
 //!
 //! [`konten`] are the accounts and what DATEV computes on them; [`belege`] reads invoices as they are booked, [`buchen`]
 //! makes lines of them, [`stamm`] the records of their partners; [`stapel`] is a batch of them, [`dateien`] its files, and
-//! [`extf`] the format.
+//! [`extf`] the format. [`umsaetze`] is what the reports count.
 
 mod belege;
 mod buchen;
@@ -15,12 +15,15 @@ mod model;
 mod sql;
 mod stamm;
 mod stapel;
+mod umsaetze;
 
+pub use belege::Rechnung;
 pub use checks::{CHECKS, altered_datei, not_handed_over};
 pub use konten::proposal;
 pub use model::{KontoSumme, NewStapel, Stapel, StapelAngelegt};
-pub use sql::all;
-pub use stapel::{create, discard, with_number, zip};
+pub use sql::{all, open_numbers};
+pub use stapel::{create, discard, listed, with_number, zip};
+pub use umsaetze::umsaetze;
 
 use crate::db::tx::Tx;
 use crate::failure::Result;

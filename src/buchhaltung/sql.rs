@@ -97,6 +97,13 @@ pub fn rechnungen(tx: &Tx<'_>, von: Day, bis: Day, neu: bool) -> Result<Vec<Rech
     tx.all(&statement, named_params! {":von": von, ":bis": bis, ":neu": neu}, Rechnung::read)
 }
 
+/// How many final invoices are dated in a period.
+pub fn count_rechnungen(tx: &Tx<'_>, von: Day, bis: Day) -> Result<i64> {
+    let statement = "select count(*) from beleg b where b.tenant_id = :tenant and b.rechnungsart is not null
+        and b.ereignis_am is not null and b.beleg_datum between :von and :bis";
+    tx.one(statement, named_params! {":von": von, ":bis": bis}, |row| row.get(0))
+}
+
 /// An invoice that is final.
 pub fn rechnung(tx: &Tx<'_>, id: Uuid) -> Result<Option<Rechnung>> {
     let statement = format!(

@@ -165,7 +165,7 @@ fn hint_late(tx: &Tx<'_>, rechnungen: &[Rechnung], hints: &mut Hints) -> Result<
 }
 
 /// The first twenty numbers, and how many more there are.
-fn listed(numbers: &[String]) -> String {
+pub fn listed(numbers: &[String]) -> String {
     const NAMED: usize = 20;
     let named = numbers.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
     match numbers.len().saturating_sub(NAMED) {

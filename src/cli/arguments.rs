@@ -8,7 +8,7 @@ use clap_complete::Shell;
 #[cfg(windows)]
 use super::service;
 use super::{
-    abrechnung, audit, backup, beleg, export, import, key, kunde, migrate, serve, tenant, tls, user,
+    abrechnung, audit, backup, beleg, bericht, export, import, key, kunde, migrate, serve, tenant, tls, user,
 };
 
 /// Die Partnerschnittstelle zu den Daten der Firma: JSON über HTTP, aus einer Datei.
@@ -79,6 +79,12 @@ pub enum Command {
         after_help = "Beispiele:\n  partnerd export datev --tenant \"Mühle Beispiel\" \\\n      --bis 2026-10-31 --out /mnt/usb"
     )]
     Export(export::Command),
+    /// Zahlen für Umsatzsteuer, Zusammenfassende Meldung und Intrastat
+    #[command(
+        subcommand,
+        after_help = "Beispiele:\n  partnerd bericht umsatzsteuer --tenant \"Mühle Beispiel\" \\\n      --von 2026-10-01 --bis 2026-10-31"
+    )]
+    Bericht(bericht::Command),
     /// Eine Person vergessen (DSGVO)
     #[command(
         subcommand,

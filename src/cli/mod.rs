@@ -6,6 +6,7 @@ mod arguments;
 mod audit;
 mod backup;
 mod beleg;
+mod bericht;
 mod changes;
 mod check;
 mod database;
@@ -121,6 +122,7 @@ fn carry_out(arguments: Arguments, config: &Config, terminal: &Terminal) -> Outc
         Command::Beleg(command) => beleg::run(command, config, terminal),
         Command::Abrechnung(command) => abrechnung::run(command, config, terminal),
         Command::Export(command) => export::run(command, config, terminal),
+        Command::Bericht(command) => bericht::run(command, config, terminal),
         Command::Kunde(command) => kunde::run(command, config, terminal),
         Command::Audit(command) => audit::run(command, config, terminal),
         Command::Import(arguments) => import::run(&arguments, config, terminal),

@@ -25,7 +25,7 @@ const TAGS: &[(&str, &str, &[&str])] = &[
         "Kontrakte, Annahmescheine, Abrechnungen und ihre Schemata",
         &["kontrakte", "annahmescheine", "abrechnungen", "abrechnungsschemata"],
     ),
-    ("Buchhaltung", "Konten und DATEV-Stapel für den Steuerberater", &["datev"]),
+    ("Buchhaltung", "Konten und DATEV-Stapel für den Steuerberater, Berichte", &["datev", "berichte"]),
     ("Produktion", "Produktionsaufträge", &["produktionsauftraege"]),
     ("Kasse", "Bonzeilen der Kassen", &["barverkaeufe"]),
     ("Waage", "Wiegungen", &["wiegungen"]),

@@ -1,0 +1,57 @@
+//! Reports as they go over the wire.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::rules::day::Day;
+use crate::rules::error::Hints;
+use crate::rules::fixed::Money;
+use crate::rules::umsatzsteuer::{FallSumme, IntrastatJahr, Kennzahl, Quartal, ZmZeile};
+
+/// Figures of the VAT return (D35).
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "UmsatzsteuerBericht")]
+pub struct Umsatzsteuer {
+    pub von: Day,
+    pub bis: Day,
+    /// How many documents are in it.
+    pub belege: usize,
+    pub kennzahlen: Vec<Kennzahl>,
+    pub faelle: Vec<FallSumme>,
+    /// Of them what was delivered in another month than that of its date, at most a hundred.
+    pub anderer_monat: Vec<AndererMonat>,
+    pub anderer_monat_anzahl: usize,
+    pub hinweise: Hints,
+}
+
+/// A document whose goods were delivered in another month.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AndererMonat {
+    pub beleg_id: Uuid,
+    pub beleg_nummer: String,
+    pub beleg_datum: Day,
+    pub leistungsdatum: Day,
+    pub summe_brutto: Money,
+}
+
+/// The recapitulative statement (D35).
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ZmBericht")]
+pub struct Zm {
+    pub von: Day,
+    pub bis: Day,
+    pub zeilen: Vec<ZmZeile>,
+    pub quartale: Vec<Quartal>,
+    pub hinweise: Hints,
+}
+
+/// Goods from and to the EU against the thresholds of Intrastat (D35).
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "IntrastatBericht")]
+pub struct Intrastat {
+    pub von: Day,
+    pub bis: Day,
+    pub jahre: Vec<IntrastatJahr>,
+    pub hinweise: Hints,
+}

@@ -1,0 +1,49 @@
+//! Final invoices as the reports count them (D35): the groups of their lines (D33), whatever their accounts.
+
+use super::belege::{Rechnung, vorgaenge};
+use super::sql;
+use crate::db::tx::Tx;
+use crate::failure::Result;
+use crate::rules::buchung::{Gruppe, Kontierung, gruppen};
+use crate::rules::day::Day;
+use crate::rules::error::{Code, refuse_if};
+use crate::rules::umsatzsteuer::Umsatz;
+use crate::{laender, steuersaetze, tenants};
+
+/// Invoices of one report, at most.
+const BELEGE_MAX: i64 = 50_000;
+
+/// The final invoices dated in a period, by date and number, each with its groups.
+///
+/// # Errors
+///
+/// `ZEITRAUM_UNGUELTIG` where they are too many.
+pub fn umsaetze(tx: &Tx<'_>, von: Day, bis: Day) -> Result<Vec<(Rechnung, Vec<Umsatz>)>> {
+    let count = sql::count_rechnungen(tx, von, bis)?;
+    let message = format_args!(
+        "Ein Bericht umfasst höchstens {BELEGE_MAX} Rechnungen, es sind {count}. Bitte einen kürzeren Zeitraum wählen."
+    );
+    refuse_if(count > BELEGE_MAX, Code::ZeitraumUngueltig, "bis", message)?;
+    let saetze = steuersaetze::all(tx)?;
+    let is_kleinunternehmer = tenants::load(tx)?.kleinunternehmer;
+    let rechnungen = sql::rechnungen(tx, von, bis, false)?;
+    let groups = |rechnung: Rechnung| {
+        // the sums of a group do not depend on accounts, and a report needs none to be set
+        let anywhere = || Kontierung { konto: 0, bu: None, automatik: None };
+        let positionen = sql::positionen(tx, rechnung.id)?;
+        let vorgaenge = vorgaenge(&rechnung, positionen, &saetze, is_kleinunternehmer);
+        let gebucht = rechnung.gebucht(vorgaenge.into_iter().map(|vorgang| (vorgang, anywhere())).collect());
+        let gebiet = laender::gebiet(&rechnung.kunden_staat);
+        let umsatz = |gruppe: Gruppe| Umsatz {
+            datum: rechnung.beleg_datum,
+            fall: gruppe.fall,
+            satz: gruppe.satz,
+            gebiet,
+            basis: gruppe.netto,
+            steuer: gruppe.steuer,
+        };
+        let umsaetze = gruppen(&gebucht)?.into_iter().map(umsatz).collect();
+        Ok((rechnung, umsaetze))
+    };
+    rechnungen.into_iter().map(groups).collect()
+}

@@ -1,0 +1,159 @@
+//! `bericht`: figures for the VAT return, the recapitulative statement and Intrastat (D35).
+
+use clap::Subcommand;
+use serde_json::json;
+
+use crate::berichte::{self, Zeitraum};
+use crate::blatt::numbers::german;
+use crate::cli::database::{find_tenant, now, open};
+use crate::cli::key::day;
+use crate::cli::terminal::{Outcome, Terminal};
+use crate::config::Config;
+use crate::db::tx::Tx;
+use crate::failure::{Failure, Result};
+use crate::rules::day::Day;
+use crate::rules::error::Hints;
+use crate::rules::fixed::Money;
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Zahlen für die Umsatzsteuer-Voranmeldung, je Kennzahl
+    ///
+    /// Nach Belegdatum, aus den abgeschlossenen Rechnungen und Gutschriften; Barverkäufe sind nicht dabei. Neben der Steuer der
+    /// Belege steht die, die das Formular aus vollen Euro rechnet.
+    #[command(
+        after_help = "Beispiele:\n  partnerd bericht umsatzsteuer --tenant \"Mühle Beispiel\" \\\n      --von 2026-10-01 --bis 2026-10-31"
+    )]
+    Umsatzsteuer(Arguments),
+    /// Zahlen für die Zusammenfassende Meldung, je USt-IdNr.
+    #[command(
+        after_help = "Beispiele:\n  partnerd bericht zm --tenant \"Mühle Beispiel\" \\\n      --von 2026-10-01 --bis 2026-10-31"
+    )]
+    Zm(Arguments),
+    /// Ein- und Ausfuhr in der EU gegen die Schwellen von Intrastat
+    #[command(
+        after_help = "Beispiele:\n  partnerd bericht intrastat --tenant \"Mühle Beispiel\" \\\n      --von 2026-01-01 --bis 2026-12-31"
+    )]
+    Intrastat(Arguments),
+}
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Name oder Nummer der Firma
+    #[arg(long, value_name = "FIRMA")]
+    tenant: String,
+    /// Erstes Belegdatum, etwa 2026-10-01
+    #[arg(long, value_name = "TAG", value_parser = day)]
+    von: Day,
+    /// Letztes Belegdatum
+    #[arg(long, value_name = "TAG", value_parser = day)]
+    bis: Day,
+}
+
+pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
+    match command {
+        Command::Umsatzsteuer(arguments) => umsatzsteuer(&arguments, config, terminal),
+        Command::Zm(arguments) => zm(&arguments, config, terminal),
+        Command::Intrastat(arguments) => intrastat(&arguments, config, terminal),
+    }
+}
+
+/// A report, read on one snapshot. What it lacks is named before it is refused.
+fn read<T>(
+    arguments: &Arguments,
+    config: &Config,
+    terminal: &Terminal,
+    report: impl FnOnce(&Tx<'_>, Zeitraum) -> Result<T>,
+) -> Outcome<T> {
+    let zeitraum = Zeitraum::of(arguments.von, arguments.bis).map_err(Failure::from)?;
+    let mut connection = open(config)?;
+    let tenant = find_tenant(&connection, &arguments.tenant)?.id;
+    let snapshot = connection.transaction()?;
+    let report = report(&Tx::new(&snapshot, tenant, now()), zeitraum);
+    if let Err(Failure::Refused(refusal)) = &report {
+        refusal.fehler.iter().for_each(|fehler| terminal.say(&fehler.message));
+    }
+    Ok(report?)
+}
+
+fn say(hints: &Hints, terminal: &Terminal) {
+    hints.iter().for_each(|hint| terminal.say(&hint.message));
+}
+
+/// An amount, or nothing where there is none.
+fn amount(betrag: Option<Money>) -> String {
+    betrag.map(|betrag| german(betrag, 2)).unwrap_or_default()
+}
+
+fn umsatzsteuer(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
+    let bericht = read(arguments, config, terminal, berichte::umsatzsteuer)?;
+    if terminal.json {
+        terminal.print(&json!(bericht).to_string());
+        return Ok(());
+    }
+    say(&bericht.hinweise, terminal);
+    let header = ["Kennzahl", "Basis", "volle Euro", "Steuer der Belege", "Steuer im Formular", "Differenz"];
+    terminal.rows(&header, &bericht.kennzahlen, |of| {
+        let tax = of.steuer_kennzahl.map(|tax| format!(" / {tax}")).unwrap_or_default();
+        vec![
+            format!("{}{tax}", of.kennzahl),
+            amount(of.basis),
+            of.basis_euro.map(|euro| euro.to_string()).unwrap_or_default(),
+            amount(of.steuer),
+            amount(of.steuer_formular),
+            amount(of.differenz),
+        ]
+    })?;
+    if bericht.anderer_monat_anzahl > 0 {
+        let count = bericht.anderer_monat_anzahl;
+        terminal.say(&format!("{count} Belege sind von Leistungen eines anderen Monats (--json nennt sie)."));
+    }
+    Ok(())
+}
+
+fn zm(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
+    let bericht = read(arguments, config, terminal, berichte::zm)?;
+    if terminal.json {
+        terminal.print(&json!(bericht).to_string());
+        return Ok(());
+    }
+    say(&bericht.hinweise, terminal);
+    terminal.rows(&["USt-IdNr.", "Summe", "volle Euro"], &bericht.zeilen, |zeile| {
+        vec![zeile.ust_id.clone(), german(zeile.summe, 2), zeile.summe_euro.to_string()]
+    })?;
+    for quartal in bericht.quartale.iter().filter(|quartal| quartal.ueberschritten) {
+        terminal.say(&format!(
+            "Im {}. Quartal {} sind es {} EUR, mehr als 50.000: Die Meldung ist monatlich abzugeben.",
+            quartal.quartal,
+            quartal.jahr,
+            german(quartal.summe, 2)
+        ));
+    }
+    Ok(())
+}
+
+fn intrastat(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
+    let bericht = read(arguments, config, terminal, berichte::intrastat)?;
+    if terminal.json {
+        terminal.print(&json!(bericht).to_string());
+        return Ok(());
+    }
+    say(&bericht.hinweise, terminal);
+    let header = ["Jahr", "Eingänge", "Schwelle", "Versendungen", "Schwelle", "zu melden"];
+    terminal.rows(&header, &bericht.jahre, |jahr| {
+        let due = match (jahr.eingaenge_ueberschritten, jahr.versendungen_ueberschritten) {
+            (true, true) => "Eingänge und Versendungen",
+            (true, false) => "Eingänge",
+            (false, true) => "Versendungen",
+            (false, false) => "",
+        };
+        vec![
+            jahr.jahr.to_string(),
+            german(jahr.eingaenge, 2),
+            amount(jahr.schwelle_eingaenge),
+            german(jahr.versendungen, 2),
+            amount(jahr.schwelle_versendungen),
+            due.to_owned(),
+        ]
+    })
+}
