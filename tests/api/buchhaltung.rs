@@ -7,6 +7,7 @@ use zip::ZipArchive;
 
 use crate::harness::{Answer, COMPLETE, Client, Server};
 
+mod berichte;
 mod chance;
 mod konten;
 mod stapel;

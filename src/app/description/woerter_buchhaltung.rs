@@ -1,4 +1,4 @@
-//! What the fields of accounts and batches mean.
+//! What the fields of accounts, batches and reports mean.
 
 pub const WOERTER: &[(&str, &str)] = &[
     (
@@ -61,4 +61,60 @@ pub const WOERTER: &[(&str, &str)] = &[
     ("PositionFehler.beleg_nummer", "Beleg, um den es geht; nur wo es ein anderer ist als der der Anfrage."),
     ("debitor_konto", "Personenkonto als Kunde beim Steuerberater; steht fest, sobald es vergeben ist."),
     ("kreditor_konto", "Personenkonto als Lieferant beim Steuerberater; steht fest, sobald es vergeben ist."),
+    ("UmsatzsteuerBericht.von", "Erstes Belegdatum."),
+    ("UmsatzsteuerBericht.bis", "Letztes Belegdatum."),
+    ("UmsatzsteuerBericht.belege", "Zahl der Rechnungen und Gutschriften im Zeitraum."),
+    ("UmsatzsteuerBericht.kennzahlen", "Die Zahlen, wie das Formular sie will; nur Kennzahlen, zu denen es Belege gibt."),
+    ("UmsatzsteuerBericht.faelle", "Woraus sie entstehen: Summen je Fall und Steuersatz, auch ohne Kennzahl."),
+    (
+        "UmsatzsteuerBericht.anderer_monat",
+        "Belege, deren Leistung in einem anderen Monat liegt als ihr Datum: bitte prüfen, wohin sie gehören. Höchstens 100.",
+    ),
+    ("UmsatzsteuerBericht.anderer_monat_anzahl", "Wie viele solche Belege es sind."),
+    ("Kennzahl.kennzahl", "Nummer im Formular."),
+    (
+        "Kennzahl.steuer_kennzahl",
+        "Kennzahl, in die die Steuer kommt; null: das Formular rechnet sie selbst, oder es gibt keine.",
+    ),
+    ("Kennzahl.basis", "Netto auf den Cent; null bei Vorsteuer, von der das Formular nur die Steuer will."),
+    ("Kennzahl.basis_euro", "Netto in vollen Euro, wie das Formular es will: Cent fallen weg."),
+    (
+        "Kennzahl.steuer",
+        "Steuer der Belege; wo die Firma sie selbst schuldet, je Beleg errechnet. Null: keine.",
+    ),
+    ("Kennzahl.steuer_formular", "Steuer, die das Formular aus vollen Euro errechnet, oder die einzutragen ist."),
+    ("Kennzahl.differenz", "steuer_formular weniger steuer: Cent, die aus den vollen Euro kommen."),
+    ("FallSumme.fall", "Warum die Positionen dort zählen: Verkauf oder Einkauf, und ihre steuer_kategorie."),
+    ("FallSumme.mwst_satz", "Steuersatz in %; null: der Fall hat keinen."),
+    ("FallSumme.basis", "Netto."),
+    ("FallSumme.steuer", "Steuer, wie sie auf den Belegen steht."),
+    ("AndererMonat.beleg_id", "id des Belegs."),
+    ("AndererMonat.leistungsdatum", "Tag, an dem geliefert oder geleistet wurde."),
+    ("ZmBericht.von", "Erstes Belegdatum."),
+    ("ZmBericht.bis", "Letztes Belegdatum."),
+    ("ZmBericht.zeilen", "Lieferungen in die EU, je USt-IdNr. des Käufers."),
+    (
+        "ZmBericht.quartale",
+        "Das Quartal von bis und die vier davor: Ist eines überschritten, wird die Meldung jeden Monat fällig.",
+    ),
+    ("ZmZeile.ust_id", "USt-IdNr. des Käufers, ohne Leerzeichen; Griechenland als EL."),
+    ("ZmZeile.summe", "Netto auf den Cent; negativ, wenn Gutschriften überwiegen."),
+    ("ZmZeile.summe_euro", "Netto in vollen Euro, wie die Meldung es will: Cent fallen weg."),
+    ("Quartal.jahr", "Jahr des Quartals."),
+    ("Quartal.quartal", "1 bis 4."),
+    ("Quartal.summe", "Was in ihm in die EU geliefert wurde, netto; vom letzten nur bis zum Tag bis."),
+    ("Quartal.ueberschritten", "true: mehr als 50.000 EUR."),
+    ("IntrastatBericht.von", "Tag, dessen Jahr das erste ist."),
+    ("IntrastatBericht.bis", "Letztes Belegdatum."),
+    ("IntrastatBericht.jahre", "Jedes Jahr vom 1. Januar an, das letzte bis zum Tag bis."),
+    ("IntrastatJahr.jahr", "Kalenderjahr."),
+    ("IntrastatJahr.eingaenge", "Waren aus anderen Ländern der EU, netto."),
+    ("IntrastatJahr.schwelle_eingaenge", "Wert, über dem sie zu melden sind; null: für das Jahr nicht bekannt."),
+    ("IntrastatJahr.eingaenge_ueberschritten", "true: Sie sind zu melden."),
+    ("IntrastatJahr.versendungen", "Waren in andere Länder der EU, netto."),
+    (
+        "IntrastatJahr.schwelle_versendungen",
+        "Wert, über dem sie zu melden sind; null: für das Jahr nicht bekannt.",
+    ),
+    ("IntrastatJahr.versendungen_ueberschritten", "true: Sie sind zu melden."),
 ];

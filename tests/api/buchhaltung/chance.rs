@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{BELEGE, advised, files, kunde, stapel};
 use crate::datev::{self, steuer};
 use crate::dice::Dice;
-use crate::harness::Server;
+use crate::harness::{Client, Server};
 
 fn one_of<T: Clone>(dice: &mut Dice, values: &[T]) -> T {
     dice.pick(values).unwrap()
@@ -161,15 +161,12 @@ fn what_differs_is_named_by_the_cent() {
     assert!(named > 500, "only {named} documents differ");
 }
 
-/// The same over HTTP with the file before the checker: documents, credits and cancelled ones.
-#[test]
-fn the_files_of_random_documents_pass_the_checker_with_their_tax() {
-    let server = Server::start_at("2026-10-28T10:00:00Z");
-    let mill = advised(&server);
-    let partner = kunde(&mill, json!({"partner_typen": ["kunde", "lieferant"]}));
-    let mut dice = Dice::new(40);
+/// Documents of October, some of them cancelled: of each its number, what it brings to its partner and its tax, in cents.
+pub fn documents(mill: &Client, seed: u64, count: usize) -> Vec<(String, i64, i64)> {
+    let partner = kunde(mill, json!({"partner_typen": ["kunde", "lieferant"]}));
+    let mut dice = Dice::new(seed);
     let mut expected: Vec<(String, i64, i64)> = Vec::new();
-    for case in 0..120 {
+    for case in 0..count {
         let typ = one_of(&mut dice, &["RE", "RE", "ER"]);
         let articles: &[(&str, &str)] = if typ == "RE" {
             &[("A", "7"), ("B", "7"), ("C", "7"), ("A", "19")]
@@ -210,6 +207,15 @@ fn the_files_of_random_documents_pass_the_checker_with_their_tax() {
             expected.push((number, sign * amount("summe_brutto"), amount("summe_mwst")));
         }
     }
+    expected
+}
+
+/// The same over HTTP with the file before the checker: documents, credits and cancelled ones.
+#[test]
+fn the_files_of_random_documents_pass_the_checker_with_their_tax() {
+    let server = Server::start_at("2026-10-28T10:00:00Z");
+    let mill = advised(&server);
+    let expected = documents(&mill, 40, 120);
     server.set_clock("2026-11-02T10:00:00Z");
     let made = stapel(&mill, "2026-10-31");
     made.is(201);

@@ -10,7 +10,7 @@ const OCTOBER: &[u8] = include_bytes!("../../data/datev/EXTF_Buchungsstapel_2026
 const NOVEMBER: &[u8] = include_bytes!("../../data/datev/EXTF_Buchungsstapel_2026-11_8.csv");
 const STAMM: &[u8] = include_bytes!("../../data/datev/EXTF_Debitoren_Kreditoren_7.csv");
 
-const PARTNERS: &str = r#"[
+pub const PARTNERS: &str = r#"[
   {"kunden_id": 23, "kundennr": "23", "nachname_firma": "Müller Mühle GmbH", "anrede": "Firma", "zahlungsziel_tage": 30},
   {"kunden_id": 24, "kundennr": "24", "nachname_firma": "Mühle Wien GmbH", "anrede": "Firma", "staat": "AT",
    "ust_id": "ATU13585627", "strasse": "Mühlgasse 1", "plz": "1010", "ort": "Wien", "zahlungsziel_tage": 30,
@@ -47,7 +47,7 @@ fn up_to(mill: &Client, typ: &str, count: usize) {
 }
 
 /// The documents of October in the order of their numbers; the id of each.
-fn october(mill: &Client) -> Vec<String> {
+pub fn october(mill: &Client) -> Vec<String> {
     let ig =
         json!({"artikelnr": "A", "menge": 1, "ep_netto": "10000", "mwst_satz": 0, "steuer_kategorie": "K"});
     let export =

@@ -1,0 +1,257 @@
+//! Figures for the VAT return, the ZM and Intrastat (D35): those of the worked documents to the cent, and those of any
+//! documents as DATEV finds them in the batch.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::worked::{self, PARTNERS};
+use super::{BELEGE, KONTEN, advised, chance, files, stapel};
+use crate::datev::{self, steuer};
+use crate::harness::{Answer, Client, Server};
+
+fn bericht(mill: &Client, name: &str, von: &str, bis: &str) -> Answer {
+    mill.get(&format!("/api/v1/berichte/{name}?von={von}&bis={bis}"))
+}
+
+/// A cent amount of a report.
+fn cents(value: &Value) -> Option<i64> {
+    value.as_str().map(|text| text.replace('.', "").parse().unwrap())
+}
+
+/// Kennzahl, basis, whole euros, tax, tax of the form.
+type Row = (i64, Option<i64>, Option<i64>, Option<i64>, Option<i64>);
+
+fn rows(report: &Answer) -> Vec<Row> {
+    let row = |row: &Value| {
+        let [basis, steuer, formular, differenz] =
+            ["basis", "steuer", "steuer_formular", "differenz"].map(|name| cents(&row[name]));
+        assert_eq!(formular.zip(steuer).map(|(formular, steuer)| formular - steuer), differenz);
+        (row["kennzahl"].as_i64().unwrap(), basis, row["basis_euro"].as_i64(), steuer, formular)
+    };
+    report.is(200)["kennzahlen"].as_array().unwrap().iter().map(row).collect()
+}
+
+fn worked_company(server: &Server) -> Client {
+    let mill = advised(server);
+    server.import(&mill, "kunden", PARTNERS);
+    server.set(&mill, &[("datev_ab", "2026-10-01")]);
+    mill
+}
+
+#[test]
+fn the_figures_of_the_worked_documents_are_right_to_the_cent() {
+    let server = Server::start_at("2026-10-28T10:00:00Z");
+    let mill = worked_company(&server);
+    let ids = worked::october(&mill);
+    // what the design says, less its cash day: 600.00 at 7 % and 100.00 at 19 %
+    let expected: [Row; 9] = [
+        (41, Some(1_000_000), Some(10_000), None, None),
+        (43, Some(250_000), Some(2_500), None, None),
+        (46, Some(80_000), Some(800), Some(15_200), Some(15_200)),
+        (61, None, None, Some(35_000), Some(35_000)),
+        (66, None, None, Some(117_256), Some(117_256)),
+        (67, None, None, Some(15_200), Some(15_200)),
+        (81, Some(8_000), Some(80), Some(1_520), Some(1_520)),
+        (86, Some(743_447), Some(7_434), Some(52_041), Some(52_038)),
+        (93, Some(500_000), Some(5_000), Some(35_000), Some(35_000)),
+    ];
+    let october = bericht(&mill, "umsatzsteuer", "2026-10-01", "2026-10-31");
+    assert_eq!(rows(&october), expected);
+    assert_eq!(october.is(200)["belege"], 17);
+    assert_eq!(october.is(200)["anderer_monat"], json!([]));
+    let zm = bericht(&mill, "zm", "2026-10-01", "2026-10-31");
+    let zeile = json!([{"ust_id": "ATU13585627", "summe": "10000.00", "summe_euro": 10_000}]);
+    assert_eq!(zm.is(200)["zeilen"], zeile);
+    let intrastat = bericht(&mill, "intrastat", "2026-10-01", "2026-10-31").is(200)["jahre"].clone();
+    let [jahr] = intrastat.as_array().unwrap().as_slice() else { panic!("one year") };
+    assert_eq!((&jahr["eingaenge"], &jahr["versendungen"]), (&json!("5000.00"), &json!("10000.00")));
+    assert_eq!(jahr["schwelle_eingaenge"], "3000000.00");
+
+    server.set_clock("2026-11-03T10:00:00Z");
+    mill.post(&format!("{BELEGE}/{}/storno", ids[0]), json!({"grund": "Falscher Preis"})).is(200);
+    let back = json!([{"artikelnr": "A", "menge": -1, "ep_netto": "100", "bezug_beleg_id": ids[1]}]);
+    let credit = json!({"beleg_typ": "RE", "kundennummer": "23", "beleg_datum": "2026-11-03", "items": back});
+    mill.post(BELEGE, credit).is(201);
+    let november = bericht(&mill, "umsatzsteuer", "2026-11-01", "2026-11-30");
+    assert_eq!(rows(&november), [(86, Some(-620_313), Some(-6_203), Some(-43_422), Some(-43_421))]);
+    // the cancelled invoice still counts in its month
+    assert_eq!(rows(&bericht(&mill, "umsatzsteuer", "2026-10-01", "2026-10-31")), expected);
+
+    let tenant = mill.tenant.to_string();
+    let arguments =
+        ["bericht", "umsatzsteuer", "--tenant", &tenant, "--von", "2026-10-01", "--bis", "31.10.2026"];
+    let printed = String::from_utf8(server.cli(&arguments).stdout).unwrap();
+    let line = printed.lines().find(|line| line.starts_with("86")).unwrap();
+    let cells: Vec<_> = line.split_whitespace().collect();
+    assert_eq!(cells, ["86", "7.434,47", "7434", "520,41", "520,38", "\u{2212}0,03"]);
+}
+
+/// Net and tax of each case and rate: what the batch brings to its accounts, as DATEV computes it, in cents. What is sold
+/// is positive, too.
+type Sums = BTreeMap<(String, i64), (i64, i64)>;
+
+fn of_report(report: &Answer) -> Sums {
+    let row = |row: &Value| {
+        let satz = cents(&row["mwst_satz"]).unwrap_or_default();
+        let key = (row["fall"].as_str().unwrap().to_owned(), satz);
+        (key, (cents(&row["basis"]).unwrap(), cents(&row["steuer"]).unwrap()))
+    };
+    report.is(200)["faelle"].as_array().unwrap().iter().map(row).collect()
+}
+
+/// The same of a batch, each account by its row of konten.
+fn of_batch(mill: &Client, bis: &str) -> Sums {
+    let konten = mill.get(KONTEN).is(200).clone();
+    let fall_of = |konto: u64, satz: u32| {
+        let konten = konten.as_array().unwrap().iter();
+        let mut of_account = konten.filter(|row| {
+            row["konto"] == konto && cents(&row["satz"]).is_none_or(|of_row| of_row == i64::from(satz))
+        });
+        of_account.next().unwrap_or_else(|| panic!("no row for {konto} at {satz}"))["fall"].clone()
+    };
+    let made = stapel(mill, bis);
+    made.is(201);
+    let mut sums = Sums::new();
+    for (_, bytes) in files(mill, &made.id()).iter().filter(|(name, _)| name.contains("Buchungsstapel")) {
+        let file = datev::check(bytes, &[]).unwrap_or_else(|faults| panic!("{faults:?}"));
+        for (posten, betrag) in steuer::recompute(&file).unwrap() {
+            let fall = fall_of(posten.konto, posten.satz).as_str().unwrap().to_owned();
+            let sign = if fall.starts_with("erloes") { -1 } else { 1 };
+            let (netto, steuer) = sums.entry((fall, posten.satz.into())).or_default();
+            *netto += sign * betrag.netto;
+            *steuer += sign * betrag.steuer;
+        }
+    }
+    sums
+}
+
+#[test]
+fn the_report_is_what_datev_finds_in_the_batch_of_the_same_documents() {
+    let server = Server::start_at("2026-10-28T10:00:00Z");
+    let mill = worked_company(&server);
+    worked::october(&mill);
+    chance::documents(&mill, 41, 60);
+    server.set_clock("2026-11-02T06:00:00Z");
+    let report = of_report(&bericht(&mill, "umsatzsteuer", "2026-10-01", "2026-10-31"));
+    assert_eq!(report.len(), 9, "{report:?}");
+    assert_eq!(of_batch(&mill, "2026-10-31"), report);
+}
+
+#[test]
+fn a_report_needs_no_accounts_but_the_vat_ids_of_what_went_into_the_eu() {
+    let server = Server::start_at("2026-10-28T10:00:00Z");
+    let mill = worked_company(&server);
+    worked::october(&mill);
+    let database = rusqlite::Connection::open(&server.database).unwrap();
+    database.execute("delete from konto", []).unwrap();
+    assert_eq!(rows(&bericht(&mill, "umsatzsteuer", "2026-10-01", "2026-10-31")).len(), 9);
+
+    let partner = json!({"kunden_id": 26, "kundennr": "26", "nachname_firma": "Mühle Graz", "staat": "AT"});
+    mill.post("/api/v1/kunden", partner).is(201);
+    let ig =
+        json!([{"artikelnr": "A", "menge": 1, "ep_netto": "100", "mwst_satz": 0, "steuer_kategorie": "K"}]);
+    let sale = json!({"beleg_typ": "RE", "kundennummer": "26", "beleg_datum": "2026-10-27", "items": ig});
+    let number = mill.post(BELEGE, sale).is(201)["beleg_nummer"].clone();
+    let refused = bericht(&mill, "zm", "2026-10-01", "2026-10-31");
+    let fehler = refused.refused(400, "UST_ID_FEHLT")["details"]["fehler"].clone();
+    assert_eq!((&fehler[0]["beleg_nummer"], fehler.as_array().unwrap().len()), (&number, 1));
+    let tenant = mill.tenant.to_string();
+    let arguments = ["bericht", "zm", "--tenant", &tenant, "--von", "2026-10-01", "--bis", "2026-10-31"];
+    let printed = server.cli(&arguments);
+    assert_eq!(printed.status.code(), Some(1));
+    let said = String::from_utf8(printed.stderr).unwrap();
+    assert!(said.contains("Mühle Graz hat keine USt-IdNr.") && said.contains("UST_ID_FEHLT"), "{said}");
+    // it is not in the period
+    bericht(&mill, "zm", "2026-10-01", "2026-10-26").is(200);
+
+    let of_partner =
+        mill.get("/api/v1/kunden?suche=Graz").is(200)["data"][0]["id"].as_str().unwrap().to_owned();
+    mill.put(&format!("/api/v1/kunden/{of_partner}"), json!({"ust_id": "ATU12345675"})).is(200);
+    let zm = bericht(&mill, "zm", "2026-10-01", "2026-10-31");
+    assert_eq!(zm.is(200)["zeilen"].as_array().unwrap().len(), 2);
+    assert_eq!(zm.hint_codes().into_iter().collect::<Vec<_>>(), ["UST_ID_UEBERNOMMEN"]);
+}
+
+#[test]
+fn quarters_above_50000_and_what_is_open_or_of_another_month_are_named() {
+    let server = Server::start_at("2026-10-28T10:00:00Z");
+    let mill = worked_company(&server);
+    let sale = |day: &str, ep_netto: &str, more: Value| {
+        let item = json!({"artikelnr": "A", "menge": 1, "ep_netto": ep_netto, "mwst_satz": 0, "steuer_kategorie": "K"});
+        let mut body = json!({"beleg_typ": "RE", "kundennummer": "24", "beleg_datum": day, "items": [item]});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        mill.post(BELEGE, body).is(201).clone()
+    };
+    sale("2026-09-30", "50000.01", json!({}));
+    let moved = sale("2026-10-02", "50000", json!({"lieferdatum": "2026-09-30"}));
+    let zm = bericht(&mill, "zm", "2026-10-01", "2026-10-31");
+    let quartale: Vec<_> = zm.is(200)["quartale"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|of| (of["jahr"].clone(), of["quartal"].clone(), of["ueberschritten"].clone()))
+        .collect();
+    let quarter = |jahr: i64, quartal: i64, is_above: bool| (json!(jahr), json!(quartal), json!(is_above));
+    let expected = [
+        quarter(2025, 4, false),
+        quarter(2026, 1, false),
+        quarter(2026, 2, false),
+        quarter(2026, 3, true),
+        quarter(2026, 4, false),
+    ];
+    assert_eq!(quartale, expected);
+    assert_eq!(zm.is(200)["zeilen"][0]["summe_euro"], 50_000);
+
+    server.set(&mill, &[("abschluss_bei_anlage", "")]);
+    let open = sale("2026-10-05", "70000", json!({}));
+    let report = bericht(&mill, "umsatzsteuer", "2026-10-01", "2026-10-31");
+    assert_eq!(rows(&report), [(41, Some(5_000_000), Some(50_000), None, None)]);
+    let other = report.is(200)["anderer_monat"].clone();
+    assert_eq!(
+        (&other[0]["beleg_nummer"], &other[0]["leistungsdatum"]),
+        (&moved["beleg_nummer"], &json!("2026-09-30"))
+    );
+    assert_eq!(report.is(200)["anderer_monat_anzahl"], 1);
+    assert_eq!(report.hint_codes().into_iter().collect::<Vec<_>>(), ["OFFENE_BELEGE"]);
+    let said = report.is(200)["hinweise"][0]["message"].as_str().unwrap().to_owned();
+    assert!(said.contains(open["beleg_nummer"].as_str().unwrap()), "{said}");
+}
+
+#[test]
+fn a_period_is_whole_known_and_at_most_a_year() {
+    let server = Server::start_at("2026-10-28T10:00:00Z");
+    let mill = worked_company(&server);
+    for name in ["umsatzsteuer", "zm", "intrastat"] {
+        bericht(&mill, name, "2026-01-01", "2026-12-31").is(200);
+        let late = bericht(&mill, name, "2026-10-02", "2026-10-01");
+        assert_eq!(late.refused(400, "ZEITRAUM_UNGUELTIG")["feld"], "bis");
+        let long = bericht(&mill, name, "2026-01-01", "2027-01-01");
+        long.refused(400, "ZEITRAUM_UNGUELTIG");
+        let missing = mill.get(&format!("/api/v1/berichte/{name}?von=2026-10-01"));
+        assert_eq!(missing.refused(400, "PARAMETER_FEHLT")["feld"], "bis");
+    }
+    let unknown = bericht(&mill, "umsatzsteuer", "2025-12-01", "2025-12-31");
+    assert_eq!(unknown.refused(400, "ZEITRAUM_UNGUELTIG")["feld"], "von");
+    bericht(&mill, "zm", "2025-12-01", "2025-12-31").is(200);
+}
+
+#[test]
+fn a_kleinunternehmer_deducts_nothing_and_declares_no_sales() {
+    let server = Server::start_at("2026-10-28T10:00:00Z");
+    let mill = worked_company(&server);
+    server.set(&mill, &[("kleinunternehmer", "true")]);
+    let sale = json!({"beleg_typ": "RE", "kundennummer": "23", "beleg_datum": "2026-10-12",
+        "items": [{"artikelnr": "A", "menge": 1, "ep_netto": "100"}]});
+    mill.post(BELEGE, sale).is(201);
+    let purchase = |kunde: &str, satz: &str, kategorie: &str| {
+        let item = json!({"artikelnr": "A", "menge": 1, "ep_netto": "100", "mwst_satz": satz, "steuer_kategorie": kategorie});
+        let body = json!({"beleg_typ": "ER", "kundennummer": kunde, "beleg_datum": "2026-10-12", "items": [item],
+            "fremdbelegnummer": kunde});
+        mill.post(BELEGE, body).is(201);
+    };
+    purchase("12", "7", "S");
+    purchase("15", "0", "K");
+    let report = bericht(&mill, "umsatzsteuer", "2026-10-01", "2026-10-31");
+    assert_eq!(rows(&report), [(93, Some(10_000), Some(100), Some(700), Some(700))]);
+}
