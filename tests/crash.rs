@@ -3,6 +3,8 @@
 
 mod process;
 mod programs;
+#[path = "crash/stapel.rs"]
+mod stapel;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;

@@ -14,8 +14,8 @@ use crate::http::reply::Reply;
 use crate::http::route::{Route, Run};
 use crate::http::shape::Answer;
 use crate::{
-    abrechnungen, abrechnungsschemata, aenderungen, annahmescheine, artikel, belege, berichte, buchhaltung, chargen,
-    herkunft, kasse, kontrakte, kunden, laender, produktion, steuersaetze, waage,
+    abrechnungen, abrechnungsschemata, aenderungen, annahmescheine, artikel, belege, berichte, buchhaltung,
+    chargen, herkunft, kasse, kontrakte, kunden, laender, produktion, steuersaetze, waage,
 };
 
 /// Version of the interface (specification, Versioning).

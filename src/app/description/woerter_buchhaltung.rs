@@ -64,8 +64,14 @@ pub const WOERTER: &[(&str, &str)] = &[
     ("UmsatzsteuerBericht.von", "Erstes Belegdatum."),
     ("UmsatzsteuerBericht.bis", "Letztes Belegdatum."),
     ("UmsatzsteuerBericht.belege", "Zahl der Rechnungen und Gutschriften im Zeitraum."),
-    ("UmsatzsteuerBericht.kennzahlen", "Die Zahlen, wie das Formular sie will; nur Kennzahlen, zu denen es Belege gibt."),
-    ("UmsatzsteuerBericht.faelle", "Woraus sie entstehen: Summen je Fall und Steuersatz, auch ohne Kennzahl."),
+    (
+        "UmsatzsteuerBericht.kennzahlen",
+        "Die Zahlen, wie das Formular sie will; nur Kennzahlen, zu denen es Belege gibt.",
+    ),
+    (
+        "UmsatzsteuerBericht.faelle",
+        "Woraus sie entstehen: Summen je Fall und Steuersatz, auch ohne Kennzahl.",
+    ),
     (
         "UmsatzsteuerBericht.anderer_monat",
         "Belege, deren Leistung in einem anderen Monat liegt als ihr Datum: bitte prüfen, wohin sie gehören. Höchstens 100.",
@@ -82,7 +88,10 @@ pub const WOERTER: &[(&str, &str)] = &[
         "Kennzahl.steuer",
         "Steuer der Belege; wo die Firma sie selbst schuldet, je Beleg errechnet. Null: keine.",
     ),
-    ("Kennzahl.steuer_formular", "Steuer, die das Formular aus vollen Euro errechnet, oder die einzutragen ist."),
+    (
+        "Kennzahl.steuer_formular",
+        "Steuer, die das Formular aus vollen Euro errechnet, oder die einzutragen ist.",
+    ),
     ("Kennzahl.differenz", "steuer_formular weniger steuer: Cent, die aus den vollen Euro kommen."),
     ("FallSumme.fall", "Warum die Positionen dort zählen: Verkauf oder Einkauf, und ihre steuer_kategorie."),
     ("FallSumme.mwst_satz", "Steuersatz in %; null: der Fall hat keinen."),
@@ -109,7 +118,10 @@ pub const WOERTER: &[(&str, &str)] = &[
     ("IntrastatBericht.jahre", "Jedes Jahr vom 1. Januar an, das letzte bis zum Tag bis."),
     ("IntrastatJahr.jahr", "Kalenderjahr."),
     ("IntrastatJahr.eingaenge", "Waren aus anderen Ländern der EU, netto."),
-    ("IntrastatJahr.schwelle_eingaenge", "Wert, über dem sie zu melden sind; null: für das Jahr nicht bekannt."),
+    (
+        "IntrastatJahr.schwelle_eingaenge",
+        "Wert, über dem sie zu melden sind; null: für das Jahr nicht bekannt.",
+    ),
     ("IntrastatJahr.eingaenge_ueberschritten", "true: Sie sind zu melden."),
     ("IntrastatJahr.versendungen", "Waren in andere Länder der EU, netto."),
     (
