@@ -440,6 +440,13 @@ const READS: &[(&str, &str, &str)] = &[
       belege and annahmescheine stand below it",
     ),
     ("waage", "nummernkreis", NUMBERS),
+    (
+        "z3",
+        "abrechnung abrechnung_annahme anhang annahmeschein api_key artikel artikel_verlauf artikelgruppe audit barverkauf \
+      beleg beleg_position beleg_verlauf bon charge inventur kontrakt kontrakt_position kunde kunde_verlauf lagerbewegung \
+      pa_input pa_output person produktionsauftrag steuersatz verwaltung wiegung",
+        "an auditor gets all of a period, each table in one statement from one snapshot",
+    ),
 ];
 
 /// The names that a statement reads from: tables, and what it calls its own inner selects.

@@ -15,7 +15,7 @@ use crate::http::route::{Route, Run};
 use crate::http::shape::Answer;
 use crate::{
     abrechnungen, abrechnungsschemata, aenderungen, annahmescheine, artikel, belege, chargen, herkunft,
-    kasse, kontrakte, kunden, laender, produktion, steuersaetze, waage,
+    kasse, kontrakte, kunden, laender, produktion, steuersaetze, waage, z3,
 };
 
 /// Version of the interface (specification, Versioning).
@@ -57,6 +57,7 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
         annahmescheine::ROUTES,
         herkunft::ROUTES,
         aenderungen::ROUTES,
+        z3::ROUTES,
     ]
     .into_iter()
     .flatten()

@@ -263,6 +263,7 @@ fn art_in_words(art: Art) -> &'static str {
         Art::Partner => "Partner",
         Art::Sicherung => "Sicherung",
         Art::Zertifikat => "Zertifikat",
+        Art::Ueberlassung => "Daten für die Betriebsprüfung",
     }
 }
 

@@ -36,6 +36,7 @@ choice! {
         Partner = "partner",
         Sicherung = "sicherung",
         Zertifikat = "zertifikat",
+        Ueberlassung = "ueberlassung",
     }
 }
 

@@ -168,6 +168,7 @@ codes! {
     AnnahmescheinStorniert = "ANNAHMESCHEIN_STORNIERT": "Der Annahmeschein ist storniert.";
     FreigabeUnvollstaendig = "FREIGABE_UNVOLLSTAENDIG":
         "Ohne einen Messwert lässt sich nicht rechnen, auch nicht nach einer Freigabe.";
+    FirmaUnvollstaendig = "FIRMA_UNVOLLSTAENDIG": "Von der Firma selbst fehlen Name oder Ort.";
 }
 
 /// One error of one position of a document, as listed in `details.fehler[]` (D19).

@@ -12,6 +12,7 @@ mod operation;
 mod shapes;
 pub mod vorlagen;
 mod woerter;
+mod woerter_buchhaltung;
 mod woerter_rohwaren;
 
 use serde_json::{Map, Value, json};

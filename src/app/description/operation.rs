@@ -28,6 +28,7 @@ const TAGS: &[(&str, &str, &[&str])] = &[
     ("Produktion", "Produktionsaufträge", &["produktionsauftraege"]),
     ("Kasse", "Bonzeilen der Kassen", &["barverkaeufe"]),
     ("Waage", "Wiegungen", &["wiegungen"]),
+    ("Buchhaltung", "Daten für die Betriebsprüfung", &["z3", "buchhaltung"]),
     ("Abgleich", "Alles, was sich ändert, an einer Stelle", &["aenderungen"]),
     (
         "Nachschlagen",

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::woerter_rohwaren as rohwaren;
+use super::{woerter_buchhaltung as buchhaltung, woerter_rohwaren as rohwaren};
 
 /// Gives every field of a shape its meaning, in place of what the code says to its readers.
 pub fn explain(name: &str, shape: &mut Value) {
@@ -21,7 +21,7 @@ pub fn explain(name: &str, shape: &mut Value) {
 }
 
 pub fn meaning(shape: &str, field: &str) -> Option<&'static str> {
-    let tables = [WOERTER, rohwaren::WOERTER];
+    let tables = [WOERTER, rohwaren::WOERTER, buchhaltung::WOERTER];
     let own = tables.iter().find_map(|words| of_shape(words, shape, field));
     own.or_else(|| tables.iter().find_map(|words| of_any(words, field)))
 }
