@@ -7,7 +7,9 @@ use clap_complete::Shell;
 
 #[cfg(windows)]
 use super::service;
-use super::{abrechnung, audit, backup, beleg, import, key, kunde, migrate, serve, tenant, tls, user};
+use super::{
+    abrechnung, audit, backup, beleg, export, import, key, kunde, migrate, serve, tenant, tls, user,
+};
 
 /// Die Partnerschnittstelle zu den Daten der Firma: JSON über HTTP, aus einer Datei.
 #[derive(Parser)]
@@ -88,6 +90,12 @@ pub enum Command {
         after_help = "Beispiele:\n  partnerd import kunden kunden.csv \\\n      --tenant \"Mühle Beispiel\" --dry-run\n  partnerd import dsfinvk export.zip \\\n      --tenant \"Mühle Beispiel\""
     )]
     Import(import::Arguments),
+    /// Daten für andere zusammenstellen: für die Betriebsprüfung
+    #[command(
+        subcommand,
+        after_help = "Beispiele:\n  partnerd export z3 --tenant \"Mühle Beispiel\" \\\n      --von 2026-01-01 --bis 2026-12-31 --out z3-2026.zip"
+    )]
+    Export(export::Command),
     /// Die Datenbank sichern, auch neben einem Server, und die Kopie prüfen
     #[command(after_help = "Beispiele:\n  partnerd backup /mnt/usb/partnerd-heute.db")]
     Backup(backup::BackupArguments),

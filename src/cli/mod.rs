@@ -11,6 +11,7 @@ mod check;
 mod database;
 mod demo;
 mod doctor;
+mod export;
 mod finding;
 mod german;
 mod import;
@@ -121,6 +122,7 @@ fn carry_out(arguments: Arguments, config: &Config, terminal: &Terminal) -> Outc
         Command::Abrechnung(command) => abrechnung::run(command, config, terminal),
         Command::Kunde(command) => kunde::run(command, config, terminal),
         Command::Audit(command) => audit::run(command, config, terminal),
+        Command::Export(command) => export::run(&command, config, terminal),
         Command::Import(arguments) => import::run(&arguments, config, terminal),
         Command::Backup(arguments) => backup::run_backup(&arguments, config, terminal),
         Command::Restore(arguments) => backup::run_restore(&arguments, config, terminal),
