@@ -23,7 +23,7 @@ mod rollen;
 mod ruecknahme;
 mod schluessel;
 mod seiten;
-mod sicherung;
+pub mod sicherung;
 mod vergessen;
 mod vorschau;
 mod waren;
