@@ -374,7 +374,7 @@ impl Answer {
         let what = format!("{method} {path}");
         let request_id = headers.get("x-request-id").unwrap_or_else(|| panic!("{what}: no request id"));
         // Sheets, e-invoices and metrics are no JSON.
-        let others = ["text/", "application/pdf", "application/xml"];
+        let others = ["text/", "application/pdf", "application/xml", "application/zip"];
         let kind = headers.get("content-type").map_or("", String::as_str);
         let body = if bytes.is_empty() || others.iter().any(|other| kind.starts_with(other)) {
             Value::Null

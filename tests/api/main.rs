@@ -68,3 +68,4 @@ mod verlauf;
 mod waage;
 mod ways;
 mod web;
+mod z3;

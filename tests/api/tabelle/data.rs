@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{json_of, short};
 use crate::harness::{COMPLETE, Client, Server};
+use crate::z3::ended;
 
 pub const BEGIN: &str = "2031-07-08T10:00:00Z";
 
@@ -360,5 +361,7 @@ impl Company<'_> {
         self.post("ABSCHLAG", "/abrechnungen", ADVANCE);
         let done = self.server.cli(&["beleg", "erledigen", "ER-2031-00001", "--tenant", &tenant]);
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        self.post("Z3", "/z3", "{'von':'2031-01-01','bis':'2031-07-10','mit_belegen':true}");
+        ended(&self.client, &self.ids["Z3"]).is(200);
     }
 }
