@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{woerter_buchhaltung as buchhaltung, woerter_rohwaren as rohwaren};
+use super::woerter_buchhaltung as buchhaltung;
+use super::woerter_rohwaren as rohwaren;
 
 /// Gives every field of a shape its meaning, in place of what the code says to its readers.
 pub fn explain(name: &str, shape: &mut Value) {

@@ -8,7 +8,7 @@ mod verlauf;
 
 use super::tabelle::Tabelle;
 
-/// Konten and the batches for DATEV join here with D31 and D32, payments when partnerd keeps them.
+/// A further table is an entry here. Payments have none: partnerd does not keep them.
 pub const TABELLEN: &[Tabelle] = &[
     stamm::PARTNER,
     stamm::ARTIKELGRUPPEN,
