@@ -24,8 +24,8 @@ pub enum Command {
     /// Eine ZIP-Datei mit index.xml, einer Tabelle je Datei und bericht.txt, wie sie Prüfprogramme lesen. Auch neben einem
     /// Server.
     #[command(
-        override_usage = "partnerd export z3 [OPTIONEN]\n       --tenant <FIRMA> --von <TAG> --bis <TAG> --out <DATEI>",
-        after_help = "Beispiele:\n  partnerd export z3 --tenant \"Mühle Beispiel\" \\\n      --von 2026-01-01 --bis 2026-12-31 --out z3-2026.zip --belege"
+        override_usage = "partnerd export z3 [OPTIONEN] --tenant <FIRMA>\n       --von <TAG> --bis <TAG> --out <DATEI>",
+        after_help = "Beispiele:\n  partnerd export z3 --tenant \"Mühle Beispiel\" \\\n      --von 2026-01-01 --bis 2026-12-31 \\\n      --out z3-2026.zip --belege"
     )]
     Z3(Z3),
 }
