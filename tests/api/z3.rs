@@ -39,6 +39,7 @@ fn made(client: &Client, von: &str, bis: &str) -> Lesbar {
     let id = client.post("/api/v1/z3", asked(von, bis)).id();
     let answer = ended(client, &id);
     assert_eq!(answer.body["stand"], "fertig", "{}", answer.body);
+    assert_eq!(answer.body["schritt"], answer.body["schritte"]);
     let file = client.get(&format!("/api/v1/z3/{id}/datei"));
     file.is(200);
     assert_eq!(answer.body["sha256"], hex(&Sha256::digest(&file.bytes)));
@@ -154,7 +155,7 @@ fn a_validating_parser_accepts_the_index_and_no_other_order() {
 /// A customer and an invoice of a day, of a company.
 fn invoice(client: &Client, name: &str, day: &str) -> String {
     let kunde = client.post("/api/v1/kunden", json!({"name": name, "ort": "Dorf"})).id();
-    let items = json!([{"bezeichnung": "Fracht", "menge": 3, "ep_netto": "0.335", "mwst_satz": 19}]);
+    let items = json!([{"bezeichnung": "Fracht", "menge": 3, "ep_netto": "0.345", "mwst_satz": 19}]);
     client
         .post(
             "/api/v1/belege",
@@ -181,6 +182,8 @@ fn another_company_and_another_period_are_never_in_it() {
     }
     assert!(everything.contains("Kunde vom 2031-06-01") && !everything.contains("Kunde vom 2031-05-31"));
     assert_eq!(file.table("partner").rows.len(), 2);
+    // 19 % of 1.04 is 0.1976 on each.
+    assert_eq!((file.table("belege").sum("MwSt"), file.table("steuergruppen").sum("Steuer")), (40, 40));
     // And the log names what happened in June: nothing, for all of it was written in July.
     assert!(file.table("protokoll").rows.is_empty());
     let whole = made(&other, "2031-01-01", "2031-07-10");
@@ -217,7 +220,7 @@ fn what_programs_cannot_read_in_a_text_is_replaced_and_counted() {
     assert_eq!(stored, notes);
     // Digits are exact, whatever a binary float would make of them.
     let positionen = file.table("positionen");
-    assert_eq!(positionen.value(&positionen.rows[0], "Einzelpreis_netto"), "0,335000");
+    assert_eq!(positionen.value(&positionen.rows[0], "Einzelpreis_netto"), "0,345000");
     assert!(positionen.columns.iter().any(|column| column.art == Art::Zahl(6)));
 }
 
