@@ -338,7 +338,16 @@ create table tenant (
   -- D24: what happens where an e-invoice cannot be made
   e_rechnung               text not null default 'hinweis' check (e_rechnung in ('aus', 'hinweis', 'pflicht')),
   -- UStG § 19
-  kleinunternehmer         integer not null default 0 check (kleinunternehmer in (0, 1))
+  kleinunternehmer         integer not null default 0 check (kleinunternehmer in (0, 1)),
+  -- D31, D32
+  datev_berater            integer check (datev_berater between 1001 and 9999999),
+  datev_mandant            integer check (datev_mandant between 1 and 99999),
+  datev_ab                 text,                     -- the first day whose invoices are handed over
+  datev_wj_beginn          text not null default '01-01', -- the fiscal year begins, month and day
+  datev_rahmen             text not null default '03' check (datev_rahmen in ('03', '04', 'keiner')),
+  datev_sachkontenlaenge   integer not null default 4 check (datev_sachkontenlaenge between 4 and 8),
+  datev_festschreibung     integer not null default 0 check (datev_festschreibung in (0, 1)),
+  datev_aufteilung         text not null default 'exakt' check (datev_aufteilung in ('exakt', 'brutto'))
 ) strict;
 create trigger tenant_test_bleibt before update of id, test on tenant
   when new.test <> old.test or new.id <> old.id
@@ -582,6 +591,8 @@ create table kunde (
   kaeuferreferenz   text,                      -- what it wants to recognise an invoice by: of an authority its Leitweg-ID
   e_adresse         text,                      -- where e-invoices go; null: its e-mail address
   gutschrift_vereinbart_am text,               -- day on which it agreed that we write the credit notes (UStG § 14 (2))
+  debitor_konto     integer check (debitor_konto > 0),     -- D34: accounts in the adviser's books; given once, never changed
+  kreditor_konto    integer check (kreditor_konto > 0),
   vb_id             integer,                   -- sales representative (D9)
   notizen           text,
   version           integer not null default 1,
@@ -596,6 +607,12 @@ create table kunde (
 -- A partner is named by number or by integer id (D1), and both are unique.
 create unique index kunde_nummer on kunde (tenant_id, kundennr_key);
 create unique index kunde_kunden_id on kunde (tenant_id, kunden_id);
+create unique index kunde_debitor on kunde (tenant_id, debitor_konto) where debitor_konto is not null;
+create unique index kunde_kreditor on kunde (tenant_id, kreditor_konto) where kreditor_konto is not null;
+create trigger kunde_konto_bleibt before update of debitor_konto, kreditor_konto on kunde
+  when old.debitor_konto is not null and new.debitor_konto is not old.debitor_konto
+    or old.kreditor_konto is not null and new.kreditor_konto is not old.kreditor_konto
+  begin select raise(abort, 'the account of a partner never changes'); end;
 create index kunde_vertriebler on kunde (tenant_id, vb_id) where vb_id is not null;
 -- The order of the list, with what is searched in beside it: a list that is searched reads nothing else.
 create index kunde_ordnung on kunde (tenant_id, kundennr_sort, id, such_text);
@@ -653,6 +670,15 @@ create trigger kunde_suche_neu after insert on kunde begin
   insert into kunde_suche (tenant_id, block, anzahl, texte)
     values (new.tenant_id, new.kunden_id / 64, 1, new.kunden_id || char(31) || new.such_text || char(30))
     on conflict (tenant_id, block) do update set anzahl = anzahl + 1, texte = texte || excluded.texte;
+  -- An import may bring a kunden_id that is below others.
+  update kunde_suche set texte =
+    (select group_concat(text, '') from
+       (select kunden_id || char(31) || such_text || char(30) as text from kunde
+        where tenant_id = new.tenant_id
+          and kunden_id between new.kunden_id / 64 * 64 and new.kunden_id / 64 * 64 + 63 order by kunden_id))
+    where tenant_id = new.tenant_id and block = new.kunden_id / 64
+      and exists (select 1 from kunde where tenant_id = new.tenant_id
+        and kunden_id between new.kunden_id + 1 and new.kunden_id / 64 * 64 + 63);
 end;
 -- (The order comes from a subquery: Debian's sqlite3 could not read a schema with group_concat(… order by …).)
 create trigger kunde_suche_aendern after update of such_text on kunde when new.such_text <> old.such_text begin
@@ -1910,6 +1936,134 @@ from annahmeschein s;
 create trigger annahmeschein_folgt instead of insert on annahmeschein_stand begin
   update annahmeschein set status = new.status where tenant_id = new.tenant_id and id = new.id;
 end;
+
+------------------------------------------------------------------------------------------------------------------------
+-- buchhaltung
+------------------------------------------------------------------------------------------------------------------------
+
+-- What DATEV computes by itself on the accounts of a range (D31). A company begins with what a grain trader needs of the
+-- charts of 2026, and may add others.
+create table konto_funktion (
+  tenant_id integer not null references tenant (id),
+  rahmen    text not null check (rahmen in ('03', '04')),
+  von       integer not null check (von between 1 and 9999), -- accounts of four digits
+  bis       integer not null check (bis between 1 and 9999 and bis >= von),
+  ab_jahr   integer not null,
+  art       text not null check (art in ('umsatzsteuer', 'vorsteuer', 'frei', 'sonder')),
+  satz      integer check (satz between 0 and 100000000), -- percent
+  primary key (tenant_id, rahmen, von, bis, ab_jahr)
+) strict, without rowid;
+
+create trigger konto_funktion_vorlage after insert on tenant begin
+  insert into konto_funktion (tenant_id, rahmen, von, bis, ab_jahr, art, satz)
+    select new.id, column1, column2, column3, column4, column5, column6 from (values
+    ('03', 3010, 3010, 2007, 'vorsteuer', 7000000), ('03', 3030, 3030, 2007, 'vorsteuer', 19000000),
+    ('03', 3071, 3071, 2025, 'vorsteuer', 7800000), ('03', 3106, 3106, 2007, 'vorsteuer', 19000000),
+    ('03', 3123, 3123, 2007, 'sonder', 19000000), ('03', 3125, 3125, 2007, 'sonder', 19000000),
+    ('03', 3300, 3309, 2007, 'vorsteuer', 7000000), ('03', 3400, 3409, 2007, 'vorsteuer', 19000000),
+    ('03', 3420, 3424, 2007, 'sonder', 7000000), ('03', 3425, 3429, 2007, 'sonder', 19000000),
+    ('03', 3505, 3509, 2007, 'vorsteuer', 5500000), ('03', 3540, 3549, 2025, 'vorsteuer', 7800000),
+    ('03', 3550, 3550, 2007, 'frei', null), ('03', 8100, 8104, 2007, 'frei', null),
+    ('03', 8120, 8120, 2007, 'frei', null), ('03', 8125, 8125, 2007, 'frei', null),
+    ('03', 8192, 8192, 2007, 'frei', null), ('03', 8290, 8290, 2007, 'umsatzsteuer', 0),
+    ('03', 8300, 8309, 2007, 'umsatzsteuer', 7000000), ('03', 8336, 8336, 2007, 'frei', null),
+    ('03', 8337, 8337, 2007, 'frei', null), ('03', 8338, 8338, 2007, 'frei', null),
+    ('03', 8339, 8339, 2007, 'frei', null), ('03', 8400, 8419, 2007, 'umsatzsteuer', 19000000),
+    ('04', 4100, 4104, 2007, 'frei', null), ('04', 4120, 4120, 2007, 'frei', null),
+    ('04', 4125, 4125, 2007, 'frei', null), ('04', 4184, 4184, 2007, 'frei', null),
+    ('04', 4290, 4290, 2007, 'umsatzsteuer', 0), ('04', 4300, 4309, 2007, 'umsatzsteuer', 7000000),
+    ('04', 4336, 4336, 2007, 'frei', null), ('04', 4337, 4337, 2007, 'frei', null),
+    ('04', 4338, 4338, 2007, 'frei', null), ('04', 4339, 4339, 2007, 'frei', null),
+    ('04', 4400, 4419, 2007, 'umsatzsteuer', 19000000), ('04', 5110, 5110, 2007, 'vorsteuer', 7000000),
+    ('04', 5130, 5130, 2007, 'vorsteuer', 19000000), ('04', 5171, 5171, 2025, 'vorsteuer', 7800000),
+    ('04', 5300, 5309, 2007, 'vorsteuer', 7000000), ('04', 5400, 5409, 2007, 'vorsteuer', 19000000),
+    ('04', 5420, 5424, 2007, 'sonder', 7000000), ('04', 5425, 5429, 2007, 'sonder', 19000000),
+    ('04', 5505, 5509, 2007, 'vorsteuer', 5500000), ('04', 5540, 5549, 2025, 'vorsteuer', 7800000),
+    ('04', 5550, 5550, 2007, 'frei', null), ('04', 5906, 5906, 2007, 'vorsteuer', 19000000),
+    ('04', 5923, 5923, 2007, 'sonder', 19000000), ('04', 5925, 5925, 2007, 'sonder', 19000000));
+end;
+
+-- The account of the positions of a case, and of a rate and a group of articles where it names them (D31).
+create table konto (
+  tenant_id        integer not null references tenant (id),
+  fall             text not null,
+  satz             integer check (satz between 0 and 100000000), -- percent
+  artikelgruppe_id integer,
+  konto            integer not null check (konto > 0),
+  bu               text,                       -- tax key
+  automatik        integer not null check (automatik in (0, 1)), -- computes its tax itself, though konto_funktion does not say so
+  foreign key (tenant_id, artikelgruppe_id) references artikelgruppe (tenant_id, id)
+) strict;
+create unique index konto_schluessel on konto (tenant_id, fall, ifnull(satz, -1), ifnull(artikelgruppe_id, -1));
+
+-- Batches of final invoices that were handed over to the adviser's books (D32). They stay as they left the house.
+create table datev_stapel (
+  tenant_id       integer not null references tenant (id),
+  id              blob not null check (length(id) = 16),
+  nr              integer not null check (nr > 0),
+  am              integer not null,
+  von             text,                        -- null: from the beginning
+  bis             text not null,
+  belege          integer not null,
+  zeilen          integer not null,
+  summe           integer not null,            -- of the lines of partners, without regard to their side
+  hinweise        text not null,               -- JSON
+  verworfen_am    integer,
+  verworfen_grund text,
+  primary key (tenant_id, nr),
+  check ((verworfen_am is null) = (verworfen_grund is null))
+) strict, without rowid;
+create unique index datev_stapel_id on datev_stapel (tenant_id, id);
+create trigger datev_stapel_bleibt before update on datev_stapel
+  when old.verworfen_am is not null or new.verworfen_am is null
+    or (new.tenant_id, new.id, new.nr, new.am, new.von, new.bis, new.belege, new.zeilen, new.summe, new.hinweise)
+      is not (old.tenant_id, old.id, old.nr, old.am, old.von, old.bis, old.belege, old.zeilen, old.summe, old.hinweise)
+  begin select raise(abort, 'a batch can only be discarded'); end;
+create trigger datev_stapel_nie_loeschen before delete on datev_stapel
+  begin select raise(abort, 'batches are never deleted'); end;
+
+-- The documents of a batch.
+create table datev_beleg (
+  tenant_id integer not null,
+  stapel_nr integer not null,
+  beleg_id  blob not null,
+  betrag    integer not null,                  -- of its lines on the account of the partner; what increases the claim is above 0
+  verworfen integer not null default 0 check (verworfen in (0, 1)), -- with its batch
+  primary key (tenant_id, stapel_nr, beleg_id),
+  foreign key (tenant_id, stapel_nr) references datev_stapel (tenant_id, nr),
+  foreign key (tenant_id, beleg_id) references beleg (tenant_id, id)
+) strict, without rowid;
+-- Each document is in one batch at most (D32).
+create unique index datev_beleg_einmal on datev_beleg (tenant_id, beleg_id) where verworfen = 0;
+create trigger datev_beleg_nie_loeschen before delete on datev_beleg
+  begin select raise(abort, 'batches are never deleted'); end;
+
+-- The files of a batch.
+create table datev_datei (
+  tenant_id integer not null,
+  stapel_nr integer not null,
+  nr        integer not null,                  -- from 1, in the order of their names
+  name      text not null,
+  zeilen    integer not null,                  -- records
+  sha256    blob not null check (length(sha256) = 32), -- unpacked
+  inhalt    blob not null,                     -- deflated (RFC 1951)
+  primary key (tenant_id, stapel_nr, nr),
+  foreign key (tenant_id, stapel_nr) references datev_stapel (tenant_id, nr)
+) strict;
+create trigger datev_datei_nie_aendern before update on datev_datei
+  begin select raise(abort, 'datev_datei is append-only'); end;
+create trigger datev_datei_nie_loeschen before delete on datev_datei
+  begin select raise(abort, 'datev_datei is append-only'); end;
+
+-- What was handed over of the master data of a partner: it goes again when it is another (D34).
+create table datev_stamm (
+  tenant_id integer not null,
+  konto     integer not null,
+  stapel_nr integer not null,
+  sha256    blob not null check (length(sha256) = 32), -- of its record
+  primary key (tenant_id, konto, stapel_nr),
+  foreign key (tenant_id, stapel_nr) references datev_stapel (tenant_id, nr)
+) strict, without rowid;
 
 ------------------------------------------------------------------------------------------------------------------------
 -- z3

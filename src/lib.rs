@@ -99,6 +99,8 @@ pub mod annahmescheine;
 
 pub mod abrechnungen;
 
+pub mod buchhaltung;
+
 pub mod versand;
 
 pub mod herkunft;

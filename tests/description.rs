@@ -312,6 +312,7 @@ fn settled(value: &Value) -> Value {
             _ if text.len() == 32 && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c)) => {
                 "cursor".to_owned()
             }
+            _ if shape.len() == 64 && shape.chars().all(|c| c == 'x') => "sha256".to_owned(),
             _ if shape.len() == 12 && shape.chars().all(|c| c == 'x') => "key".to_owned(),
             _ => text.to_owned(),
         }

@@ -12,7 +12,8 @@ use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::gate::audit::{self, Finding, Sealed};
 use crate::{
-    aenderungen, anhaenge, annahmescheine, belege, chargen, kasse, kunden, produktion, tenants, waage,
+    aenderungen, anhaenge, annahmescheine, belege, buchhaltung, chargen, kasse, kunden, produktion, tenants,
+    waage,
 };
 
 fn checks() -> impl Iterator<Item = &'static Check> {
@@ -24,6 +25,7 @@ fn checks() -> impl Iterator<Item = &'static Check> {
         kasse::CHECKS,
         belege::CHECKS,
         annahmescheine::CHECKS,
+        buchhaltung::CHECKS,
         aenderungen::CHECKS,
     ]
     .into_iter()
@@ -48,9 +50,9 @@ impl CheckLine {
     }
 }
 
-/// Steps of [`check`]: each rule of the slices, and five besides.
+/// Steps of [`check`]: each rule of the slices, and six besides.
 pub fn steps() -> usize {
-    checks().count() + 5
+    checks().count() + 6
 }
 
 /// Runs every check on one snapshot of a connection that seals with this secret. `began` gets the name of each before it
@@ -113,7 +115,7 @@ fn contents(
     clock: &Clock,
     began: impl Fn(&str) -> Result<()>,
 ) -> Result<Vec<CheckLine>> {
-    let files = "PDF, Anhänge und der Verlauf von Partnern sind, was ihr sha256 nennt";
+    let files = "PDF, Anhänge, DATEV-Dateien und der Verlauf von Partnern sind, was ihr sha256 nennt";
     began(files)?;
     let altered = first(connection, clock, |tx| {
         for altered in [belege::altered_pdf, anhaenge::altered_content, kunden::altered_content] {
@@ -121,14 +123,21 @@ fn contents(
                 return Ok(Some(format!("der Inhalt von {subject} wurde geändert")));
             }
         }
-        Ok(None)
+        Ok(buchhaltung::altered_datei(tx)?.map(|name| format!("{name} wurde geändert")))
     });
     let files = CheckLine::found(files, altered?);
     let erechnungen = "E-Rechnungen sind, was ihr sha256 nennt";
     began(erechnungen)?;
     let altered = first(connection, clock, belege::altered_erechnung)?;
     let altered = altered.map(|nummer| format!("die E-Rechnung von {nummer} wurde geändert"));
-    Ok(vec![files, CheckLine::found(erechnungen, altered)])
+    let stapel = "Rechnungen aus übergebenen Zeiträumen sind in einem Stapel, oder es ist bekannt";
+    began(stapel)?;
+    let left = first(connection, clock, |tx| {
+        let left = buchhaltung::not_handed_over(tx)?;
+        Ok(left.map(|(count, nummer)| format!("{count} sind es nicht, als erste {nummer}")))
+    });
+    let stapel = CheckLine { finding: left?, ..CheckLine::counted(stapel, 0) };
+    Ok(vec![files, CheckLine::found(erechnungen, altered), stapel])
 }
 
 /// What the first company comes to that has anything to say.

@@ -14,8 +14,8 @@ use crate::http::reply::Reply;
 use crate::http::route::{Route, Run};
 use crate::http::shape::Answer;
 use crate::{
-    abrechnungen, abrechnungsschemata, aenderungen, annahmescheine, artikel, belege, chargen, herkunft,
-    kasse, kontrakte, kunden, laender, produktion, steuersaetze, waage, z3,
+    abrechnungen, abrechnungsschemata, aenderungen, annahmescheine, artikel, belege, buchhaltung, chargen,
+    herkunft, kasse, kontrakte, kunden, laender, produktion, steuersaetze, waage, z3,
 };
 
 /// Version of the interface (specification, Versioning).
@@ -55,6 +55,7 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
         kasse::ROUTES,
         belege::ROUTES,
         annahmescheine::ROUTES,
+        buchhaltung::ROUTES,
         herkunft::ROUTES,
         aenderungen::ROUTES,
         z3::ROUTES,

@@ -22,8 +22,8 @@ use crate::failure::Result;
 use crate::import::Import;
 use crate::import::suspicions::Known;
 use crate::{
-    abrechnungsschemata, annahmescheine, artikel, biozertifikate, chargen, kasse, kontrakte, kunden,
-    produktion, steuersaetze, vertriebler,
+    abrechnungsschemata, annahmescheine, artikel, biozertifikate, buchhaltung, chargen, kasse, kontrakte,
+    kunden, produktion, steuersaetze, vertriebler,
 };
 
 /// What is meant in a file for a company, because it has that already.
@@ -44,6 +44,7 @@ pub fn imports() -> impl Iterator<Item = &'static Import> {
         produktion::IMPORTS,
         annahmescheine::IMPORTS,
         steuersaetze::IMPORTS,
+        buchhaltung::IMPORTS,
         kasse::IMPORTS,
     ]
     .into_iter()

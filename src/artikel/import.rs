@@ -102,15 +102,23 @@ fn other_id(name: &str, id: i64) -> Failure {
     Refusal::field(Code::FeldWiderspruch, "id", format!("Die Gruppe {name} hat die id {id}.")).into()
 }
 
-/// The group that a row names; an unknown one is created, and that is said (D22).
-pub fn resolve_gruppe(tx: &WriteTx<'_>, name: String, hints: &mut Hints) -> Result<Artikelgruppe> {
-    let (kuerzel, nummer, folded) = (case_key(&name), name.parse::<i64>().ok(), folded_key(&name));
+/// The group with this kuerzel, else this nummer, else this name.
+pub fn gruppe_named(tx: &Tx<'_>, name: &str) -> Result<Option<Artikelgruppe>> {
+    let (kuerzel, nummer, folded) = (case_key(name), name.parse::<i64>().ok(), folded_key(name));
     let keys: [(&str, &dyn ToSql); 3] =
         [("kuerzel_key", &kuerzel), ("nummer", &nummer), ("name_key", &folded)];
     for (column, key) in keys {
         if let Some(found) = sql::gruppe_by(tx, column, key)? {
-            return Ok(found);
+            return Ok(Some(found));
         }
+    }
+    Ok(None)
+}
+
+/// The group that a row names; an unknown one is created, and that is said (D22).
+pub fn resolve_gruppe(tx: &WriteTx<'_>, name: String, hints: &mut Hints) -> Result<Artikelgruppe> {
+    if let Some(found) = gruppe_named(tx, &name)? {
+        return Ok(found);
     }
     let message = format!("Die Artikelgruppe {name} wurde neu angelegt.");
     hints.add_field(HintCode::ArtikelgruppeAngelegt, "gruppe", message);

@@ -9,7 +9,7 @@ mod sql;
 
 pub use bezug::{by_id, must_have, named};
 pub use change::check_price;
-pub use import::by_artikelnummer;
+pub use import::{by_artikelnummer, gruppe_named};
 pub use model::{Artikel, ArtikelZeile, Artikelgruppe, Staffel};
 use model::{ArtikelAngelegt, ArtikelBestand, ArtikelChange, ArtikelGeaendert, ArtikelMitStaffeln};
 pub use put_back::put_back;

@@ -54,6 +54,7 @@ pub use model::{Beleg, BelegPosition, Gegenbeleg, Kettenglied};
 pub use nachweis::{altered_pdf, digest, without_evidence};
 pub use nummer::{erechnung_of_number, finalise_number, missing_of_number, pdf_of_number, settle_number};
 pub use offen::{Offen, newest, of_day, open_sums};
+pub use packen::{deflated, digest as content_digest, inflated};
 pub use pdf::{outgoing, outgoing_xml};
 pub use sql::{AMOUNTS_LOOKED_AT_MAX, Auswahl, RETENTION, find_by_external_ref, list};
 pub use tagesende::{Behind, finalise_past_days, waiting};

@@ -73,6 +73,12 @@ pub enum Command {
         after_help = "Beispiele:\n  partnerd abrechnung vorschau --partner L-2001 \\\n      --tenant \"Mühle Beispiel\""
     )]
     Abrechnung(abrechnung::Command),
+    /// Rechnungen für den Steuerberater ausgeben, Daten für die Betriebsprüfung
+    #[command(
+        subcommand,
+        after_help = "Beispiele:\n  partnerd export datev --tenant \"Mühle Beispiel\" \\\n      --bis 2026-10-31 --out /mnt/usb"
+    )]
+    Export(export::Command),
     /// Eine Person vergessen (DSGVO)
     #[command(
         subcommand,
@@ -90,12 +96,6 @@ pub enum Command {
         after_help = "Beispiele:\n  partnerd import kunden kunden.csv \\\n      --tenant \"Mühle Beispiel\" --dry-run\n  partnerd import dsfinvk export.zip \\\n      --tenant \"Mühle Beispiel\""
     )]
     Import(import::Arguments),
-    /// Daten für andere zusammenstellen: für die Betriebsprüfung
-    #[command(
-        subcommand,
-        after_help = "Beispiele:\n  partnerd export z3 --tenant \"Mühle Beispiel\" \\\n      --von 2026-01-01 --bis 2026-12-31 --out z3-2026.zip"
-    )]
-    Export(export::Command),
     /// Die Datenbank sichern, auch neben einem Server, und die Kopie prüfen
     #[command(after_help = "Beispiele:\n  partnerd backup /mnt/usb/partnerd-heute.db")]
     Backup(backup::BackupArguments),

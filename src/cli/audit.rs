@@ -263,6 +263,7 @@ fn art_in_words(art: Art) -> &'static str {
         Art::Partner => "Partner",
         Art::Sicherung => "Sicherung",
         Art::Zertifikat => "Zertifikat",
+        Art::DatevStapel => "DATEV-Stapel",
         Art::Ueberlassung => "Daten für die Betriebsprüfung",
     }
 }
@@ -283,6 +284,7 @@ fn tat_in_words(tat: Tat) -> &'static str {
         Tat::Abgeschlossen => "abgeschlossen",
         Tat::Erledigt => "erledigt",
         Tat::Vergessen => "vergessen",
+        Tat::Verworfen => "verworfen",
     }
 }
 

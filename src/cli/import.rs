@@ -18,6 +18,7 @@ use super::database::{find_tenant, now, open};
 use super::terminal::{Outcome, Terminal};
 use crate::app::description::vorlagen::columns;
 use crate::app::{imports, known};
+use crate::buchhaltung;
 use crate::config::Config;
 use crate::db::tx::Tx;
 use crate::http::wire::Decimal;
@@ -27,6 +28,7 @@ use crate::import::look;
 use crate::import::parts::{Counts, NOTHING_STORED, store_group};
 use crate::import::room::COMMAND_TABLE_BYTES_MAX;
 use crate::import::suspicions;
+use crate::rules::buchung::Rahmen;
 use crate::rules::error::HintCode;
 
 #[derive(clap::Args)]
@@ -46,6 +48,9 @@ pub struct Arguments {
     /// Eine Datei zum Ausfüllen schreiben, CSV oder .xlsx nach ihrer Endung, und nichts importieren
     #[arg(long, value_name = "DATEI", conflicts_with_all = ["Source", "sheet", "decimal", "accept_warnings"])]
     template: Option<PathBuf>,
+    /// Mit einem Vorschlag nach diesem Kontenrahmen ausfüllen; nur für konten
+    #[arg(long, value_name = "RAHMEN", value_parser = charts(), requires = "template")]
+    rahmen: Option<Rahmen>,
     /// Das Blatt einer Tabelle; sonst das erste
     #[arg(long, value_name = "NAME")]
     sheet: Option<String>,
@@ -72,6 +77,11 @@ enum Command {
     Rueckgaengig(TakeBack),
 }
 
+fn charts() -> impl TypedValueParser<Value = Rahmen> {
+    PossibleValuesParser::new(["skr03", "skr04"])
+        .map(|name| if name == "skr03" { Rahmen::Skr03 } else { Rahmen::Skr04 })
+}
+
 fn decimals() -> impl TypedValueParser<Value = Decimal> {
     let value = |name, help| PossibleValue::new(name).help(help);
     PossibleValuesParser::new([value("comma", "24.860 ist 24860"), value("point", "24.860 ist 24,86")])
@@ -92,13 +102,17 @@ fn what() -> impl TypedValueParser<Value = What> {
 }
 
 pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
-    let Arguments { command, kind, source, sheet, decimal, template, accept_warnings } = arguments;
+    let Arguments { command, kind, source, sheet, decimal, template, rahmen, accept_warnings } = arguments;
     if let Some(Command::Rueckgaengig(arguments)) = command {
         return rueckgaengig::run(arguments, config, terminal);
     }
     match (kind, template, source) {
         (None, ..) => Err("es fehlt, was die Datei enthält".into()),
-        (Some(What::Rows(kind)), Some(path), _) => template::write(kind, path, terminal),
+        (Some(What::Rows(kind)), Some(path), _) => match rahmen {
+            None => template::write(kind, path, terminal),
+            Some(rahmen) if kind.kind == buchhaltung::KONTEN => template::propose(*rahmen, path, terminal),
+            Some(_) => Err("--rahmen gehört zu konten".into()),
+        },
         (Some(What::Dsfinvk), Some(_), _) => {
             Err("dsfinvk schreibt die Kasse selbst: dafür gibt es keine Vorlage".into())
         }

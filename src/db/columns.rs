@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use super::followed::{Aktion, Art};
 use crate::erechnung::Profil;
+use crate::rules::buchung::{Fall, Funktionsart, Rahmen};
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::deed::Tat;
@@ -200,6 +201,9 @@ macro_rules! text_column {
 }
 
 text_column!(
+    Fall,
+    Funktionsart,
+    Rahmen,
     Abrechnungsart,
     Aktion,
     AnnahmescheinStatus,

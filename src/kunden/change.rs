@@ -1,10 +1,11 @@
 //! How a partner comes to be and how it changes.
 
 use super::model::{Kunde, KundeChange, PartnerTypen};
-use super::{sql, verlauf};
+use super::{personenkonten, sql, verlauf};
 use crate::db::tx::WriteTx;
 use crate::failure::{Failure, Result};
 use crate::laender;
+use crate::rules::buchung::Personenkonto;
 use crate::rules::change::{Change, apply_each};
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::plausible::{WRONG_IBAN, has_wrong_check_digits, is_doubtful_ust_id, is_email, is_iban};
@@ -91,6 +92,8 @@ pub fn apply(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hint
         e_rechnung: change.e_rechnung.apply(Some(old.e_rechnung)).unwrap_or_default(),
         ..old
     };
+    personenkonten::apply(tx, &mut kunde, Personenkonto::Debitor, change.debitor_konto)?;
+    personenkonten::apply(tx, &mut kunde, Personenkonto::Kreditor, change.kreditor_konto)?;
     apply_each! { change => kunde:
         anrede, email, telefon, telefon2, strasse, plz, ort,
         steuerart, zahlungsziel_tage, skonto_tage, skonto_prozent,
@@ -199,4 +202,36 @@ fn generate_number(tx: &WriteTx<'_>) -> Result<String> {
 pub fn name_missing(feld: &str) -> Failure {
     let message = format!("Es fehlt der Name. Bitte {feld} angeben.");
     Refusal::field(Code::NameFehlt, feld, message).into()
+}
+
+/// The account of a partner, which gets one where it has none: its number where that is one, else the first of the range
+/// and its integer id, else the next one that is free (D34).
+pub fn assign(tx: &WriteTx<'_>, kunde: Kunde, art: Personenkonto) -> Result<i64> {
+    let mut changed = kunde.clone();
+    if let Some(konto) = *art.of_kunde(&mut changed) {
+        return Ok(konto);
+    }
+    let range = art.range(personenkonten::digits(tx)?);
+    let by_id = range.start().saturating_add(kunde.kunden_id);
+    let wishes = [kunde.kundennr.parse().unwrap_or_default(), by_id];
+    let mut free = None;
+    for wish in wishes.into_iter().filter(|wish| range.contains(wish)) {
+        if free.is_none() && !sql::is_konto_taken(tx, art.feld(), wish)? {
+            free = Some(wish);
+        }
+    }
+    let konto = match free {
+        Some(konto) => konto,
+        None => {
+            sql::next_free_konto(tx, art.feld(), if range.contains(&by_id) { by_id } else { *range.start() })?
+        }
+    };
+    let message = format_args!(
+        "Die Personenkonten bis {} sind vergeben. Bitte datev_sachkontenlaenge prüfen.",
+        range.end()
+    );
+    refuse_if(!range.contains(&konto), Code::PersonenkontoUngueltig, art.feld(), message)?;
+    *art.of_kunde(&mut changed) = Some(konto);
+    store(tx, &kunde, changed)?;
+    Ok(konto)
 }

@@ -6,12 +6,14 @@ mod checks;
 mod handlers;
 mod import;
 mod model;
+mod personenkonten;
 mod sql;
 mod suche;
 mod vergessen;
 mod verlauf;
 
 pub use bezug::{by_id, contradiction, find_by_verweis, missing, named};
+pub use change::assign;
 pub use checks::CHECKS;
 pub use handlers::{auswahl, found};
 pub use import::put_back;
@@ -37,7 +39,8 @@ pub const IMPORTS: &[Import] = &[Import::of::<model::KundeChange>(
     import::kunde,
 )];
 
-const NAMES: &[Code] = &[Code::NameFehlt, Code::FeldWiderspruch, Code::LandUnbekannt];
+const NAMES: &[Code] =
+    &[Code::NameFehlt, Code::FeldWiderspruch, Code::LandUnbekannt, Code::PersonenkontoUngueltig];
 
 pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/kunden", READ, "Kunden und Lieferanten", handlers::list)

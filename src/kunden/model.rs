@@ -58,6 +58,10 @@ record! {
         kaeuferreferenz: Option<String> = mutable,
         e_adresse: Option<String> = mutable,
         gutschrift_vereinbart_am: Option<Day> = mutable,
+        /// Account in the adviser's books as a customer; given once (D34).
+        debitor_konto: Option<i64> = mutable,
+        /// The same as a supplier.
+        kreditor_konto: Option<i64> = mutable,
         vb_id: Option<i64> = mutable,
         notizen: Option<String> = mutable,
         created_at: Instant = fixed as angelegt_am,
@@ -197,6 +201,8 @@ eingabe! {
         kaeuferreferenz: Text,
         e_adresse: Text,
         gutschrift_vereinbart_am: Day,
+        debitor_konto: Int<1, 999_999_999>,
+        kreditor_konto: Int<1, 999_999_999>,
         vb_id: Verweis,
         partner_typen: PartnerTypen,
         notizen: LongText,

@@ -202,3 +202,22 @@ fn with_keys(kunde: &Kunde, store: impl FnOnce(Params<'_>) -> Result<()>) -> Res
         ":such_text": searchable(fields.into_iter().chain(more).flatten().map(String::as_str)),
     })
 }
+
+/// Whether a partner has this account in the adviser's books; `feld` is its column (D34).
+pub fn is_konto_taken(tx: &Tx<'_>, feld: &str, konto: i64) -> Result<bool> {
+    let statement = format!("select 1 from kunde where tenant_id = :tenant and {feld} = :konto");
+    tx.exists(&statement, named_params! {":konto": konto})
+}
+
+/// The first account from one on that no partner has.
+pub fn next_free_konto(tx: &Tx<'_>, feld: &str, from: i64) -> Result<i64> {
+    if !is_konto_taken(tx, feld, from)? {
+        return Ok(from);
+    }
+    let statement = format!(
+        "select k.{feld} + 1 from kunde k where k.tenant_id = :tenant and k.{feld} >= :from
+           and not exists (select 1 from kunde n where n.tenant_id = k.tenant_id and n.{feld} = k.{feld} + 1)
+         order by k.{feld} limit 1"
+    );
+    tx.one(&statement, named_params! {":from": from}, |row| row.get(0))
+}

@@ -117,6 +117,7 @@ fn subject(deed: &Deed) -> String {
         Art::Partner => "Partner".to_owned(),
         Art::Sicherung => format!("Sicherung „{name}“"),
         Art::Zertifikat => format!("Zertifikat „{name}“"),
+        Art::DatevStapel => format!("DATEV-Stapel {name}"),
         Art::Ueberlassung => format!("Daten für die Betriebsprüfung ({name})"),
     }
 }
@@ -137,6 +138,7 @@ fn happened(tat: Tat) -> Option<&'static str> {
         Tat::Erledigt => "erledigt",
         Tat::Vergessen => "vergessen (DSGVO)",
         Tat::Zurueckgenommen => "zurückgenommen",
+        Tat::Verworfen => "verworfen",
     })
 }
 

@@ -37,8 +37,25 @@ impl Day {
         i64::from(self.0.year())
     }
 
+    /// From 1 for January.
+    pub fn month(self) -> i8 {
+        self.0.month()
+    }
+
+    pub fn day_of_month(self) -> i8 {
+        self.0.day()
+    }
+
+    /// A day of a month; its last where the month has no such day. Years are clamped to those of the calendar.
+    pub fn in_month(year: i64, month: i8, day: i8) -> Day {
+        let year = i16::try_from(year).unwrap_or(i16::MAX).clamp(1, 9_999);
+        let first = jiff::civil::date(year, month.clamp(1, 12), 1);
+        let later = Span::new().days(i64::from(day.clamp(1, first.days_in_month()) - 1));
+        Day(first.saturating_add(later))
+    }
+
     /// The same day so many calendar months later, or earlier; the last of a month that has no such day.
-    pub fn plus_months(self, months: i32) -> Day {
+    pub fn plus_months(self, months: i64) -> Day {
         Day(self.0.saturating_add(Span::new().months(months)))
     }
 
@@ -181,6 +198,12 @@ impl Instant {
     pub fn minute_in_berlin(self) -> u32 {
         let time = BERLIN.to_datetime(self.timestamp()).time();
         u32::from(time.hour().unsigned_abs()) * 60 + u32::from(time.minute().unsigned_abs())
+    }
+
+    /// `YYYYMMDDHHMMSSmmm` on the clocks of Berlin.
+    pub fn digits_in_berlin(self) -> String {
+        let local = BERLIN.to_datetime(self.timestamp());
+        format!("{}{:03}", local.strftime("%Y%m%d%H%M%S"), self.0.rem_euclid(1_000))
     }
 
     pub const fn from_millis(millis: i64) -> Instant {

@@ -23,6 +23,7 @@ choice! {
         Abgeschlossen = "abgeschlossen",
         Erledigt = "erledigt",
         Vergessen = "vergessen",
+        Verworfen = "verworfen",
     }
 }
 
@@ -36,6 +37,7 @@ choice! {
         Partner = "partner",
         Sicherung = "sicherung",
         Zertifikat = "zertifikat",
+        DatevStapel = "datev_stapel",
         Ueberlassung = "ueberlassung",
     }
 }

@@ -168,6 +168,24 @@ codes! {
     AnnahmescheinStorniert = "ANNAHMESCHEIN_STORNIERT": "Der Annahmeschein ist storniert.";
     FreigabeUnvollstaendig = "FREIGABE_UNVOLLSTAENDIG":
         "Ohne einen Messwert lässt sich nicht rechnen, auch nicht nach einer Freigabe.";
+    KontoFehlt = "KONTO_FEHLT": "Für einen Fall, seinen Steuersatz und seine Artikelgruppe fehlt das Konto.";
+    KontoUngueltig = "KONTO_UNGUELTIG": "Ein Konto hat zu viele Stellen, oder sein Schlüssel ist keiner.";
+    KontoSatzPasstNicht = "KONTO_SATZ_PASST_NICHT":
+        "Auf diesem Konto rechnet DATEV eine andere Steuer als die der Belege.";
+    BuAufAutomatikkonto = "BU_AUF_AUTOMATIKKONTO":
+        "Ein Konto, das seine Steuer von selbst rechnet, hat keinen BU-Schlüssel.";
+    BuFehlt = "BU_FEHLT": "Auf diesem Konto rechnet DATEV nur mit einem BU-Schlüssel Steuer.";
+    PersonenkontoUngueltig = "PERSONENKONTO_UNGUELTIG":
+        "Ein Personenkonto liegt außerhalb seines Bereichs, ist vergeben oder steht schon fest.";
+    DatevEinstellungFehlt = "DATEV_EINSTELLUNG_FEHLT":
+        "Der Firma fehlt eine Angabe des Steuerberaters: Berater- oder Mandantennummer, oder der erste Tag.";
+    DatevUnvollstaendig = "DATEV_UNVOLLSTAENDIG":
+        "Für den Stapel fehlt etwas; es wurde keiner angelegt. details.fehler nennt alles.";
+    ZeitraumUngueltig = "ZEITRAUM_UNGUELTIG": "Ein Zeitraum ist noch nicht vorbei oder hat kein Ende.";
+    OffeneBelege = "OFFENE_BELEGE": "Im Zeitraum sind noch Rechnungen offen.";
+    UstIdFehlt = "UST_ID_FEHLT": "Einem Käufer im EU-Ausland fehlt die USt-IdNr.";
+    StapelNichtVerwerfbar = "STAPEL_NICHT_VERWERFBAR":
+        "Verworfen wird nur der neueste Stapel, und nur einmal.";
     FirmaUnvollstaendig = "FIRMA_UNVOLLSTAENDIG": "Von der Firma selbst fehlen Name oder Ort.";
 }
 
@@ -181,6 +199,9 @@ pub struct PositionError {
     pub feld: String,
     /// German sentence.
     pub message: String,
+    /// The document that it is about, where it is another than the request's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beleg_nummer: Option<String>,
 }
 
 /// A refused request: a code, a German sentence that says what to do, and where.
@@ -219,7 +240,7 @@ impl Refusal {
             return self.fehler.clone();
         }
         let feld = self.feld.clone().unwrap_or_default();
-        vec![PositionError { error: self.code, feld, message: self.message.clone() }]
+        vec![PositionError { error: self.code, feld, message: self.message.clone(), beleg_nummer: None }]
     }
 
     /// Names the field below `path`: `menge` in `items[2]` becomes `items[2].menge`. Below an empty path it is itself.

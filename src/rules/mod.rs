@@ -1,5 +1,6 @@
 //! The rules of the trade as arithmetic: values in, values out. No SQL, no HTTP, no clock.
 
+pub mod buchung;
 pub mod bytes;
 pub mod change;
 pub mod changed;

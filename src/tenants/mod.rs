@@ -10,9 +10,9 @@ pub use absender::{absender, aufdruck};
 pub use firma::Logo;
 pub use settings::{
     ChargeAutomatik, ERechnungspflicht, Einstellungen, Lagerbuchung, SETTINGS, Setting, Strenge,
-    UnbekannteParameter, load,
+    UnbekannteParameter, load, lock_until,
 };
-pub use value::{Monate, SettingValue, Worded};
+pub use value::{Jahrestag, Monate, SettingValue, Worded};
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 

@@ -7,13 +7,14 @@
 use std::sync::Arc;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, Row, named_params};
 
-use super::value::{Monate, SettingValue, Worded};
+use super::value::{Jahrestag, Monate, Nummer, SettingValue, Worded};
 use crate::choice;
 use crate::db::TenantId;
-use crate::db::tx::Tx;
+use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
+use crate::rules::buchung::{Aufteilung, Rahmen};
 use crate::rules::day::Day;
 use crate::rules::document::{BelegTyp, Tagesabschluss};
 use crate::rules::plausible::{WRONG_IBAN, has_wrong_check_digits};
@@ -89,6 +90,25 @@ pub struct Setting {
     pub in_words: fn(&str) -> Option<String>,
     /// What its column holds for a text, if the text is one of the values.
     pub(super) stored: fn(&str) -> Option<Value>,
+}
+
+impl Worded for Rahmen {
+    fn words(self) -> &'static str {
+        match self {
+            Rahmen::Skr03 => "SKR03",
+            Rahmen::Skr04 => "SKR04",
+            Rahmen::Keiner => "keiner von beiden",
+        }
+    }
+}
+
+impl Worded for Aufteilung {
+    fn words(self) -> &'static str {
+        match self {
+            Aufteilung::Exakt => "auf den Cent genau, mit Umbuchungen ohne Steuer",
+            Aufteilung::Brutto => "eine Zeile je Konto, das größte trägt die Cent",
+        }
+    }
 }
 
 impl Setting {
@@ -191,10 +211,35 @@ settings! {
         "Was geschieht, wenn Angaben für die E-Rechnung fehlen.";
     kleinunternehmer: bool = "false",
         "Kleinunternehmer nach § 19 UStG: alle Verkäufe ohne Steuer.";
+    datev_berater: Option<Nummer<1_001, 9_999_999>> = "",
+        "Beraternummer des Steuerberaters, für DATEV.";
+    datev_mandant: Option<Nummer<1, 99_999>> = "",
+        "Nummer, unter der er die Firma führt.";
+    datev_ab: Option<Day> = "",
+        "Erster Tag, dessen Rechnungen an DATEV gehen.";
+    datev_wj_beginn: Jahrestag = "01-01",
+        "Erster Tag des Wirtschaftsjahrs.";
+    datev_rahmen: Rahmen = "03",
+        "Kontenrahmen: nach ihm ist bekannt, was ein Konto von selbst rechnet.";
+    datev_sachkontenlaenge: Nummer<4, 8> = "4",
+        "Stellen der Sachkonten; Personenkonten haben eine mehr.";
+    datev_festschreibung: bool = "false",
+        "Stapel sind in DATEV festgeschrieben, und der Steuerberater kann kein Konto mehr ändern.";
+    datev_aufteilung: Aufteilung = "exakt",
+        "Wie eine Rechnung auf mehrere Konten verteilt wird, wo deren Steuern zusammen um Cent abweichen.";
 }
 
 pub fn load(tx: &Tx<'_>) -> Result<Arc<Einstellungen>> {
     tx.cached("settings", &[], || tx.one(SELECT, &[], einstellungen))
+}
+
+/// Locks the documents dated up to a day (D4); a later lock stays.
+pub fn lock_until(tx: &WriteTx<'_>, day: Day) -> Result<()> {
+    tx.execute(
+        "update tenant set gesperrt_bis = :bis where id = :tenant and (gesperrt_bis is null or gesperrt_bis < :bis)",
+        named_params! {":bis": day},
+    )?;
+    Ok(())
 }
 
 pub(super) fn change(

@@ -49,17 +49,20 @@ impl SettingValue for bool {
     }
 }
 
-/// A number of calendar months.
+/// A whole number between two others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Monate(pub i32);
+pub struct Nummer<const MIN: i64, const MAX: i64>(pub i64);
 
-impl SettingValue for Monate {
+/// A number of calendar months.
+pub type Monate = Nummer<0, 1_200>;
+
+impl<const MIN: i64, const MAX: i64> SettingValue for Nummer<MIN, MAX> {
     fn values() -> String {
-        "0 bis 1200".to_owned()
+        format!("{MIN} bis {MAX}")
     }
 
-    fn typed(text: &str) -> Option<Monate> {
-        text.parse().ok().filter(|months| (0..=1_200).contains(months)).map(Monate)
+    fn typed(text: &str) -> Option<Self> {
+        text.parse().ok().filter(|number| (MIN..=MAX).contains(number)).map(Nummer)
     }
 
     fn as_typed(&self) -> String {
@@ -74,8 +77,80 @@ impl SettingValue for Monate {
         self.0.into()
     }
 
-    fn read(column: ValueRef<'_>) -> FromSqlResult<Monate> {
-        i32::try_from(column.as_i64()?).map(Monate).map_err(|_| FromSqlError::OutOfRange(0))
+    fn read(column: ValueRef<'_>) -> FromSqlResult<Self> {
+        Ok(Nummer(column.as_i64()?))
+    }
+}
+
+impl<const MIN: i64, const MAX: i64> SettingValue for Option<Nummer<MIN, MAX>> {
+    fn values() -> String {
+        format!("{} oder nichts", Nummer::<MIN, MAX>::values())
+    }
+
+    fn typed(text: &str) -> Option<Self> {
+        if text.is_empty() { Some(None) } else { Nummer::typed(text).map(Some) }
+    }
+
+    fn as_typed(&self) -> String {
+        self.map_or_else(String::new, |number| number.as_typed())
+    }
+
+    fn in_words(&self) -> String {
+        self.as_typed()
+    }
+
+    fn stored(&self) -> Value {
+        self.map(|number| number.0).into()
+    }
+
+    fn read(column: ValueRef<'_>) -> FromSqlResult<Self> {
+        Ok(column.as_i64_or_null()?.map(Nummer))
+    }
+}
+
+/// A day of each year.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Jahrestag {
+    month: i8,
+    day: i8,
+}
+
+impl Jahrestag {
+    /// The last one up to a day; of 29 February in other years the last of the month.
+    pub fn up_to(self, day: Day) -> Day {
+        let in_year = |year: i64| Day::in_month(year, self.month, self.day);
+        let this = in_year(day.year());
+        if this <= day { this } else { in_year(day.year() - 1) }
+    }
+}
+
+impl SettingValue for Jahrestag {
+    fn values() -> String {
+        "ein Tag im Jahr wie 01-01 (Monat-Tag) oder 01.07.".to_owned()
+    }
+
+    fn typed(text: &str) -> Option<Jahrestag> {
+        let in_leap_year = match text.strip_suffix('.') {
+            Some(german) => Day::parse_german(&format!("{german}.2024")),
+            None => Day::parse_plain(&format!("2024-{text}")),
+        };
+        in_leap_year.map(|day| Jahrestag { month: day.month(), day: day.day_of_month() })
+    }
+
+    fn as_typed(&self) -> String {
+        format!("{:02}-{:02}", self.month, self.day)
+    }
+
+    fn in_words(&self) -> String {
+        format!("{:02}.{:02}.", self.day, self.month)
+    }
+
+    fn stored(&self) -> Value {
+        self.as_typed().into()
+    }
+
+    fn read(column: ValueRef<'_>) -> FromSqlResult<Jahrestag> {
+        Jahrestag::typed(column.as_str()?).ok_or(FromSqlError::InvalidType)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::rules::error::{Code, refuse_if};
 use crate::tenants::firma;
 
 /// Years of a period at most: as long as books are kept (AO § 147 (3)).
-const YEARS_MAX: i32 = 10;
+const YEARS_MAX: i64 = 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Zeitraum {

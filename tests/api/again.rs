@@ -48,7 +48,16 @@ fn writes(mill: &Mill<'_>, charge: &str) -> Vec<Write> {
     let settlement_made = post("abrechnungen", settlement(delivered("N1")));
     let kontrakt =
         post("kontrakte", json!({"kontrakt_nr": "V", "positionen": [{"artikelnr": "S", "menge": 1}]}));
+    mill.client.put("/api/v1/datev/konten", json!({"fall": "erloes", "konto": 8300, "satz": 7})).is(200);
+    let dated =
+        json!({"beleg_datum": "2026-07-01", "items": [{"bezeichnung": "Fracht", "menge": 1, "ep_netto": 1}]});
+    let dated = post("belege", and(json!({"beleg_typ": "RE", "kundennummer": "Kd"}), dated));
+    mill.finalise(&dated);
+    let stapel = post("datev/stapel", json!({"bis": "2026-07-01"}));
     vec![
+        ("PUT", "/api/v1/datev/konten", none.clone(), json!({"fall": "erloes", "konto": 8301, "satz": 7})),
+        ("POST", "/api/v1/datev/stapel", none.clone(), json!({"bis": "2026-06-30"})),
+        ("POST", "/api/v1/datev/stapel/{id}/verwerfen", stapel, why.clone()),
         ("POST", "/api/v1/kunden", none.clone(), json!({"name": "Neu", "unbekannt": 1})),
         ("PUT", "/api/v1/kunden/{id}", kunde.clone(), json!({"strasse": "Am Bach 1", "unbekannt": 1})),
         ("POST", "/api/v1/kunden/{id}/dokumente", kunde, file.clone()),
@@ -185,7 +194,9 @@ fn in_one_batch(mill: &Mill<'_>, charge: &str, writes: &[Write]) -> Vec<Answer> 
 
 #[test]
 fn every_write_comes_to_the_same_when_its_batch_was_undone() {
-    let settings = [("negativbestand", "ablehnen"), ("firma", "Mühle"), ("ort", "Dorf")];
+    let advised = [("datev_berater", "1001"), ("datev_mandant", "1"), ("datev_ab", "2026-01-01")];
+    let settings =
+        [&[("negativbestand", "ablehnen"), ("firma", "Mühle"), ("ort", "Dorf")][..], &advised].concat();
     let (alone, together) = (Server::start(), Server::start());
     let of = |server| Mill::with(server, "Mühle", &settings);
     let (alone, together) = (of(&alone), of(&together));

@@ -1,6 +1,10 @@
 //! The interface over HTTP: the real server on a real socket and a real SQLite file. One file per
 //! subject; `harness` explains how a test is written.
 
+#[path = "../datev/mod.rs"]
+mod datev;
+#[path = "../torture/dice.rs"]
+mod dice;
 mod harness;
 #[path = "../programs/mod.rs"]
 mod programs;
@@ -24,6 +28,7 @@ mod belege_betraege;
 mod belege_ende;
 mod belege_steuer;
 mod bounds;
+mod buchhaltung;
 mod chargen;
 mod contract;
 mod einlesen;

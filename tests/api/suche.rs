@@ -148,3 +148,15 @@ fn a_change_is_found_at_once_beside_its_neighbours() {
     assert!(!texts("gross", "klein"));
     assert!(texts("klein", "gross"));
 }
+
+/// Customers of an import keep their integer ids, in whatever order they come; `check` proves the text (D22).
+#[test]
+fn customers_are_found_whose_ids_come_out_of_order() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    for (id, name) in [(24, "Zweiter"), (7, "Erster"), (130, "Ferner"), (23, "Dritter")] {
+        server.import(&mill, "kunden", &format!("kunden_id;kundennr;name\n{id};N-{id};{name}\n"));
+    }
+    let found = mill.get("/api/v1/kunden?suche=Dritter");
+    assert_eq!(found.is(200)["data"][0]["kundennr"], "N-23");
+}

@@ -28,6 +28,7 @@ mod write_abrechnung;
 mod write_annahme;
 mod write_artikel;
 mod write_belege;
+mod write_buchhaltung;
 mod write_kontrakte;
 mod write_kunden;
 mod write_stapel;
@@ -93,6 +94,7 @@ fn writing() -> impl Iterator<Item = &'static Write> {
         write_artikel::TABLES,
         write_kontrakte::TABLES,
         write_abrechnung::TABLES,
+        write_buchhaltung::TABLES,
         write_z3::TABLES,
     ]
     .into_iter()

@@ -59,6 +59,8 @@ const ALL_ROWS: &[(&str, &str)] = &[
     ("bonzeilen", "barverkauf"),
     ("verlauf_belege", "beleg_verlauf"),
     ("steuersaetze", "steuersatz"),
+    ("datev_stapel", "datev_stapel"),
+    ("datev_belege", "datev_beleg"),
 ];
 
 /// Sums of columns, in smallest units, as the database has them.
@@ -74,6 +76,8 @@ const SUMS: &[(&str, &str, &str)] = &[
     ("wiegungen", "Netto_kg", "sum(gewicht_netto_kg) from wiegung"),
     ("annahmescheine", "Anlieferung_kg", "sum(anliefermenge_kg) from annahmeschein"),
     ("bonzeilen", "Brutto", "sum(gesamt) from barverkauf"),
+    ("datev_stapel", "Umsatz", "sum(summe) from datev_stapel"),
+    ("datev_belege", "Betrag", "sum(betrag) from datev_beleg"),
     ("bonzeilen", "Steuer", "sum(steuer) from barverkauf"),
 ];
 

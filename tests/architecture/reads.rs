@@ -37,12 +37,9 @@ const READS: &[(&str, &str, &str)] = &[
     ("annahmescheine", "beleg beleg_position", "a note shows the document that it made, and its batch"),
     ("annahmescheine", "nummernkreis", NUMBERS),
     ("app", "installation", "whether a file is a database of ours, before anything of it is used"),
+    ("buchhaltung", "artikel artikelgruppe beleg beleg_position kunde", "many invoices, two statements"),
     ("artikel", "artikel_bestand", "an article is shown with its stock; chargen stands below it"),
-    (
-        "belege",
-        "abrechnung abrechnung_annahme",
-        "whether a document is a settlement, which one builds on it, and the notes that follow it; abrechnungen stands below it",
-    ),
+    ("belege", "abrechnung abrechnung_annahme", "which documents are settlements, and what follows them"),
     ("belege", "artikel kunde", NAMES),
     ("belege", "charge lagerbewegung", "what a document has moved is found by way of its positions"),
     ("belege", "firma", "the checksum of a document covers the company as it was, in one statement"),
@@ -91,7 +88,7 @@ const READS: &[(&str, &str, &str)] = &[
     (
         "z3",
         "abrechnung abrechnung_annahme anhang annahmeschein api_key artikel artikel_verlauf artikelgruppe audit barverkauf \
-      beleg beleg_position beleg_verlauf bon charge inventur kontrakt kontrakt_position kunde kunde_verlauf lagerbewegung \
+      beleg beleg_position beleg_verlauf bon charge datev_beleg datev_stapel inventur konto kontrakt kontrakt_position kunde kunde_verlauf lagerbewegung \
       pa_input pa_output person produktionsauftrag steuersatz verwaltung wiegung",
         "an auditor gets all of a period, each table in one statement from one snapshot",
     ),

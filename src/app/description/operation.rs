@@ -25,10 +25,14 @@ const TAGS: &[(&str, &str, &[&str])] = &[
         "Kontrakte, Annahmescheine, Abrechnungen und ihre Schemata",
         &["kontrakte", "annahmescheine", "abrechnungen", "abrechnungsschemata"],
     ),
+    (
+        "Buchhaltung",
+        "Konten und DATEV-Stapel für den Steuerberater, Daten für die Betriebsprüfung",
+        &["datev", "z3"],
+    ),
     ("Produktion", "Produktionsaufträge", &["produktionsauftraege"]),
     ("Kasse", "Bonzeilen der Kassen", &["barverkaeufe"]),
     ("Waage", "Wiegungen", &["wiegungen"]),
-    ("Buchhaltung", "Daten für die Betriebsprüfung", &["z3", "buchhaltung"]),
     ("Abgleich", "Alles, was sich ändert, an einer Stelle", &["aenderungen"]),
     (
         "Nachschlagen",

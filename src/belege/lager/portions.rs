@@ -22,7 +22,6 @@ use crate::rules::pairing::{
     Bezug, Named, Portion, PortionKind, PositionKey, Reach, Role, Search, SentPosition, Store,
 };
 use crate::rules::text::case_key;
-use crate::tenants::Monate;
 
 pub struct Portions<'p, 'r> {
     pub booking: &'p mut Booking<'r>,
@@ -145,10 +144,10 @@ impl Portions<'_, '_> {
     }
 
     fn reach(&self, said: &Said) -> Reach {
-        let months = match self.booking.change.einstellungen.paarung_monate {
+        let months = match self.booking.change.einstellungen.paarung_monate.0 {
             // A thousand years are any age.
-            Monate(0) => 12_000,
-            Monate(months) => months,
+            0 => 12_000,
+            months => months,
         };
         match said {
             Said { bezug: Some(_), .. } => Reach::Any,

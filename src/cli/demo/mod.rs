@@ -16,6 +16,7 @@ use super::terminal::{Outcome, Terminal, sentence};
 use super::user;
 use crate::app::backup::journal;
 use crate::app::imports;
+use crate::buchhaltung;
 use crate::config::Config;
 use crate::db::connection::open_writer;
 use crate::db::files::{beside, remove, remove_file};
@@ -29,6 +30,7 @@ use crate::http::client;
 use crate::http::request::{Body, Request};
 use crate::import::file::Rows;
 use crate::import::parts::{Stop, store_group};
+use crate::rules::buchung::Rahmen;
 use crate::rules::bytes::base64;
 use crate::rules::choice::Choice;
 use crate::rules::error::Hints;
@@ -104,6 +106,9 @@ const FIRMA: &[(&str, &str)] = &[
     ("iban", "DE89370400440532013000"),
     ("bic", "COBADEFFXXX"),
     ("oeko_kontrollstelle", "DE-ÖKO-999"),
+    ("datev_berater", "1001"),
+    ("datev_mandant", "1"),
+    ("datev_ab", "2026-06-01"),
 ];
 
 fn remove_old(database: &Path) -> Outcome {
@@ -126,10 +131,13 @@ fn create_company(database: &Path) -> Outcome<String> {
         let scopes = Scope::ALL.iter().copied().collect();
         let grant = Grant { label: "demo".to_owned(), scopes, ..Grant::default() };
         key::insert(connection, tenant, &key, &grant, now())?;
-        for (kind, text) in FILES {
-            let kind = imports().find(|known| known.kind == *kind);
+        let konten = buchhaltung::proposal(Rahmen::Skr03);
+        let files =
+            FILES.iter().copied().chain([(buchhaltung::KONTEN, konten.trim_start_matches('\u{feff}'))]);
+        for (kind, text) in files {
+            let kind = imports().find(|known| known.kind == kind);
             let kind = kind.ok_or("eine Datei der Demo lässt sich nicht übernehmen")?;
-            let rows = Rows::of_text((*text).to_owned())?;
+            let rows = Rows::of_text(text.to_owned())?;
             let groups = kind.groups(&rows)?;
             for group in 0..groups.count() {
                 let tx = Tx::new(connection, tenant, now());
@@ -166,7 +174,28 @@ impl Client<'_> {
         let still_on_the_scale =
             json!({"waage_id": 1, "gewicht_erst_kg": 14_560, "partner_id": mill, "kennzeichen": "OPR-MD 5"});
         self.post("wiegungen", still_on_the_scale)?;
-        self.harvest()
+        self.harvest()?;
+        self.books()
+    }
+
+    /// June, which the adviser waits for: two sales, one with two rates, and an invoice of a supplier.
+    fn books(&self) -> Outcome {
+        let line = |text: &str, ep_netto: &str, satz: u8| json!({"bezeichnung": text, "menge": 1, "einheit": "Stk", "ep_netto": ep_netto, "mwst_satz": satz});
+        let flour = json!([line("Backmehl 550, 40 Sack", "568.00", 7)]);
+        let delivered = json!([line("Roggenmehl 1150, 60 Sack", "741.00", 7), line("Fracht", "85.00", 19)]);
+        let repair = json!([line("Wartung der Waage", "240.00", 19)]);
+        let invoices = [
+            ("RE", "K-1001", "2026-06-12", flour, Value::Null),
+            ("RE", "K-1002", "2026-06-19", delivered, Value::Null),
+            ("ER", "L-2002", "2026-06-22", repair, json!("WA-2026-098")),
+        ];
+        for (typ, kunde, day, items, theirs) in invoices {
+            let invoice = json!({"beleg_typ": typ, "kundennummer": kunde, "beleg_datum": day, "items": items,
+                "fremdbelegnummer": theirs});
+            let id = text(&self.post("belege", invoice)?["id"])?;
+            self.post(&format!("belege/{id}/abschliessen"), json!({}))?;
+        }
+        Ok(())
     }
 
     /// Two farmers bring wheat that is settled by a scheme: one has an advance, a lorry of the other waits for a person.

@@ -6,9 +6,27 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::app::description::vorlagen::columns;
+use crate::buchhaltung;
 use crate::cli::private::{create_private, unwritable};
 use crate::cli::terminal::{Outcome, Terminal};
 use crate::import::Import;
+use crate::rules::buchung::Rahmen;
+
+/// Writes the accounts that a chart proposes.
+pub fn propose(rahmen: Rahmen, path: &Path, terminal: &Terminal) -> Outcome {
+    if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("csv")) {
+        return Err(format!("{}: ein Vorschlag endet auf .csv", path.display()).into());
+    }
+    let mut file = create_private(path)?;
+    let written = file.write_all(buchhaltung::proposal(rahmen).as_bytes()).and_then(|()| file.sync_all());
+    written.map_err(|error| unwritable(path, &error))?;
+    terminal.say(
+        "Der Steuerberater liest den Vorschlag, bevor er importiert wird: welche Konten gelten, sagt er.",
+    );
+    let path = path.display().to_string();
+    terminal.result(&path, &json!({"template": path}));
+    Ok(())
+}
 
 pub fn write(import: &Import, path: &Path, terminal: &Terminal) -> Outcome {
     let cannot = |error| unwritable(path, &error);

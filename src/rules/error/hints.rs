@@ -89,6 +89,15 @@ choice! {
         MengeUeberEingang = "MENGE_UEBER_EINGANG",
         AbschlagUebersteigt = "ABSCHLAG_UEBERSTEIGT",
         Zahlungsfrist60Tage = "ZAHLUNGSFRIST_60_TAGE",
+        OffeneBelege = "OFFENE_BELEGE",
+        Nachzuegler = "NACHZUEGLER",
+        SteuerCent = "STEUER_CENT",
+        BelegOhneBetrag = "BELEG_OHNE_BETRAG",
+        BelegfeldGeaendert = "BELEGFELD_GEAENDERT",
+        BelegfeldDoppelt = "BELEGFELD_DOPPELT",
+        ZeichenErsetzt = "ZEICHEN_ERSETZT",
+        StammGekuerzt = "STAMM_GEKUERZT",
+        UstIdUebernommen = "UST_ID_UEBERNOMMEN",
     }
 }
 

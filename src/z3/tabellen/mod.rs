@@ -1,6 +1,7 @@
 //! The tables of the hand-over (D36), in an order in which each stands behind those that it refers to.
 
 mod betrieb;
+mod buchhaltung;
 mod handel;
 mod namen;
 mod stamm;
@@ -14,6 +15,7 @@ pub const TABELLEN: &[Tabelle] = &[
     stamm::ARTIKELGRUPPEN,
     stamm::ARTIKEL,
     stamm::STEUERSAETZE,
+    buchhaltung::KONTEN,
     stamm::KONTRAKTE,
     stamm::KONTRAKTPOSITIONEN,
     betrieb::CHARGEN,
@@ -27,6 +29,8 @@ pub const TABELLEN: &[Tabelle] = &[
     betrieb::PA_ZEILEN,
     handel::BONS,
     handel::BONZEILEN,
+    buchhaltung::STAPEL,
+    buchhaltung::BELEGE,
     verlauf::BELEGE,
     verlauf::PARTNER,
     verlauf::ARTIKEL,

@@ -26,6 +26,8 @@ pub const PARTNER: Tabelle = Tabelle {
         text("Steuernummer", "k.steuernummer"),
         text("Betriebsnummer", "k.betriebsnummer"),
         text("IBAN", "k.iban"),
+        text("Debitorenkonto", "k.debitor_konto"),
+        text("Kreditorenkonto", "k.kreditor_konto"),
         ganz("Zahlungsziel_Tage", "k.zahlungsziel_tage"),
         ganz("Skonto_Tage", "k.skonto_tage"),
         genau("Skonto_Prozent", "k.skonto_prozent"),

@@ -56,14 +56,14 @@ const IMPORTS: &[(&str, &str)] = &[
     ("vertriebler", "id;name\n7;Vera Vogt\n"),
     (
         "kunden",
-        "kundennr;name;email;plz;ort;partner_typen;status\n\
-         K-2;Müller Mühle;post@mueller.example;;Musterstadt;kunde;\n\
-         K-10;Bäckerei Süß;;;Straßberg;kunde;\n\
-         K-3;Sperrholz GmbH;;;;kunde;gesperrt\n\
-         KL-1;Landhandel;;01234;Musterstadt;kunde,lieferant;\n\
-         L-1;Hof Ahrens;hof@ahrens.example;;Dorf;lieferant;\n\
-         L-2;Gut Brehm;;;;lieferant;\n\
-         S-1;Spedition Eilig;;;;spediteur;\n",
+        "kundennr;name;email;plz;ort;partner_typen;status;debitor_konto;kreditor_konto\n\
+         K-2;Müller Mühle;post@mueller.example;;Musterstadt;kunde;;10002;\n\
+         K-10;Bäckerei Süß;;;Straßberg;kunde;;;\n\
+         K-3;Sperrholz GmbH;;;;kunde;gesperrt;;\n\
+         KL-1;Landhandel;;01234;Musterstadt;kunde,lieferant;;10004;\n\
+         L-1;Hof Ahrens;hof@ahrens.example;;Dorf;lieferant;;;70001\n\
+         L-2;Gut Brehm;;;;lieferant;;;\n\
+         S-1;Spedition Eilig;;;;spediteur;;;\n",
     ),
     ("biozertifikate", "id;nummer\n5;DE-ÖKO-001\n"),
     (
@@ -99,6 +99,7 @@ const IMPORTS: &[(&str, &str)] = &[
         "abrechnungsschemata",
         r#"[{"nummer": "SW", "bezeichnung": "Weizen neu", "artikel": ["W-10"], "gueltig_von": "2031-08-01"}]"#,
     ),
+    ("konten", "fall;satz;konto\nerloes;7;8300\nerloes;19;8400\naufwand;7;3300\naufwand;19;3400\n"),
     (
         "rezepturen",
         r#"[{"id": 1, "bezeichnung": "Mehl", "version": 1,
@@ -361,6 +362,9 @@ impl Company<'_> {
         self.post("ABSCHLAG", "/abrechnungen", ADVANCE);
         let done = self.server.cli(&["beleg", "erledigen", "ER-2031-00001", "--tenant", &tenant]);
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let advised = [("datev_berater", "1001"), ("datev_mandant", "1"), ("datev_ab", "2031-01-01")];
+        self.server.set(&self.client, &advised);
+        self.post("DS1", "/datev/stapel", "{'bis':'2031-07-05'}");
         self.post("Z3", "/z3", "{'von':'2031-01-01','bis':'2031-07-10','mit_belegen':true}");
         ended(&self.client, &self.ids["Z3"]).is(200);
     }

@@ -72,6 +72,20 @@ fn crowded(server: &Server) -> Client {
     for _ in 0..51 {
         client.post("/api/v1/abrechnungen", advance.clone()).is(201);
     }
+    let advised = [
+        ("datev_berater", "1001"),
+        ("datev_mandant", "1"),
+        ("datev_ab", "2026-01-01"),
+        ("abschluss_bei_anlage", "RE"),
+    ];
+    server.set(&client, &advised);
+    server.import(&client, "konten", "fall;satz;konto\nerloes;7;8300\n");
+    for _ in 0..51 {
+        let invoice = json!({"beleg_typ": "RE", "kundennummer": "K-1", "beleg_datum": "2026-07-01",
+            "items": [{"bezeichnung": "Fracht", "menge": 1, "ep_netto": 1}]});
+        client.post("/api/v1/belege", invoice).is(201);
+        client.post("/api/v1/datev/stapel", json!({"bis": "2026-07-01"})).is(201);
+    }
     client
 }
 

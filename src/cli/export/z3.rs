@@ -1,13 +1,12 @@
-//! `export`: puts data together for others.
+//! `export z3`: the data of a period for an auditor.
 
 use std::path::PathBuf;
 
-use clap::Subcommand;
 use serde_json::json;
 
-use super::changes::note;
-use super::database::{change, find_tenant, now, open};
-use super::terminal::{Outcome, Terminal};
+use super::super::changes::note;
+use super::super::database::{change, find_tenant, now, open};
+use super::super::terminal::{Outcome, Terminal};
 use crate::app::z3::export;
 use crate::config::Config;
 use crate::db::files::refuse_existing;
@@ -17,21 +16,8 @@ use crate::rules::day::Day;
 use crate::rules::deed::{Art, Deed, Tat};
 use crate::z3::{Ergebnis, Zeitraum};
 
-#[derive(Subcommand)]
-pub enum Command {
-    /// Die Daten eines Zeitraums für die Betriebsprüfung (Z3, § 147 Abs. 6 AO)
-    ///
-    /// Eine ZIP-Datei mit index.xml, einer Tabelle je Datei und bericht.txt, wie sie Prüfprogramme lesen. Auch neben einem
-    /// Server.
-    #[command(
-        override_usage = "partnerd export z3 [OPTIONEN] --tenant <FIRMA>\n       --von <TAG> --bis <TAG> --out <DATEI>",
-        after_help = "Beispiele:\n  partnerd export z3 --tenant \"Mühle Beispiel\" \\\n      --von 2026-01-01 --bis 2026-12-31 \\\n      --out z3-2026.zip --belege"
-    )]
-    Z3(Z3),
-}
-
 #[derive(clap::Args)]
-pub struct Z3 {
+pub struct Arguments {
     /// Name oder Nummer der Firma
     #[arg(long, value_name = "FIRMA")]
     tenant: String,
@@ -53,8 +39,7 @@ fn day(text: &str) -> Result<Day, String> {
     Day::parse_plain(text).ok_or_else(|| "das ist kein Tag wie 2026-12-31".to_owned())
 }
 
-pub fn run(command: &Command, config: &Config, terminal: &Terminal) -> Outcome {
-    let Command::Z3(z3) = command;
+pub fn run(z3: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
     let tenant = find_tenant(&open(config)?, &z3.tenant)?.id;
     refuse_existing(&z3.out)?;
     let zeitraum = Zeitraum { von: z3.von, bis: z3.bis };

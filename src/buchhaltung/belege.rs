@@ -1,0 +1,154 @@
+//! Final RE and ER as they are booked (D31 to D33): their cases, rates and what settles their open items.
+
+use uuid::Uuid;
+
+use crate::db::record::record;
+use crate::rules::buchung::{Buchungsbeleg, Buchungsposition, Fall, Kontierung};
+use crate::rules::day::Day;
+use crate::rules::document::{BelegTyp, Rechnungsart, Seite};
+use crate::rules::fixed::{Money, Percent};
+use crate::rules::tax::{Gedruckt, Klasse, Satz, Steuerkategorie, derived_rate, rate_on};
+
+/// Characters of Belegfeld 1.
+const BELEGFELD_CHARS_MAX: usize = 36;
+
+record! {
+    /// A final RE or ER.
+    #[derive(Debug, Clone)]
+    pub struct Rechnung of beleg as b {
+        id: Uuid,
+        beleg_nummer: String,
+        beleg_typ: BelegTyp,
+        rechnungsart: Rechnungsart,
+        beleg_datum: Day,
+        /// Whose tax rates hold (D7).
+        satz_datum: Day = "coalesce(b.lieferdatum, b.leistung_bis, b.beleg_datum)",
+        kunde_id: Uuid,
+        kunden_name: String = "coalesce(b.kunden_name, k.name)",
+        kunden_ust_id: Option<String>,
+        /// What the partner has today.
+        ust_id: Option<String> = "k.ust_id",
+        summe_brutto: Money,
+        steuergruppen: Option<Gedruckt>,
+        zahlungsziel_tage: Option<i64>,
+        fremdbelegnummer: Option<String>,
+        storno_von_beleg_id: Option<Uuid>,
+    }
+}
+
+record! {
+    #[derive(Debug, Clone)]
+    pub struct Position of beleg_position as p {
+        mwst_satz: Percent,
+        steuer_kategorie: Steuerkategorie,
+        gesamtpreis: Money,
+        kostenstelle: Option<String>,
+        bezug_beleg_id: Option<Uuid>,
+        artikelgruppe_id: Option<i64> = "a.artikelgruppe_id",
+        gruppe: Option<String> = "g.name",
+        /// Of the article, else of its group.
+        artikel_satz: Option<Percent> = "coalesce(a.mwst_satz, g.mwst_satz)",
+    }
+}
+
+/// A position, with the case and the rate by which its account is found.
+#[derive(Debug, Clone)]
+pub struct Vorgang {
+    pub fall: Fall,
+    pub satz: Option<Percent>,
+    pub position: Position,
+}
+
+/// Positions of an invoice, each with its case and rate (D31).
+pub fn vorgaenge(
+    rechnung: &Rechnung,
+    positionen: Vec<Position>,
+    saetze: &[Satz],
+    is_kleinunternehmer: bool,
+) -> Vec<Vorgang> {
+    let vorgang = |position: Position| {
+        let fall = Fall::of(rechnung.seite(), position.steuer_kategorie, is_kleinunternehmer);
+        Vorgang { fall, satz: rate(fall, &position, saetze, rechnung.satz_datum), position }
+    };
+    positionen.into_iter().map(vorgang).collect()
+}
+
+/// The rate by which an account is found: that of the position, or where the company owes the tax that of the goods, else
+/// the normal one (D31).
+fn rate(fall: Fall, position: &Position, saetze: &[Satz], day: Day) -> Option<Percent> {
+    if !fall.is_owed_by_us() {
+        return fall.has_rate().then_some(position.mwst_satz);
+    }
+    let of_goods = position.artikel_satz.map(|satz| derived_rate(saetze, satz, day));
+    of_goods.or_else(|| rate_on(saetze, Klasse::Normal, day))
+}
+
+impl Rechnung {
+    pub fn seite(&self) -> Seite {
+        self.beleg_typ.seite()
+    }
+
+    pub fn is_storno(&self) -> bool {
+        self.storno_von_beleg_id.is_some()
+    }
+
+    /// What takes money back, and is no storno.
+    pub fn is_credit(&self) -> bool {
+        self.summe_brutto.is_negative() && !self.is_storno()
+    }
+
+    /// The day by which it is to be paid; none of what takes money back (D33).
+    pub fn faellig(&self) -> Option<Day> {
+        let tage = self.zahlungsziel_tage.filter(|_| !self.is_storno() && !self.is_credit())?;
+        Some(Day::of_number(self.beleg_datum.number().saturating_add(tage)))
+    }
+
+    /// As it is booked on the accounts of its positions, one each.
+    pub fn gebucht(&self, vorgaenge: Vec<(Vorgang, Kontierung)>) -> Buchungsbeleg {
+        let position = |(vorgang, konto): (Vorgang, Kontierung)| Buchungsposition {
+            fall: vorgang.fall,
+            satz: vorgang.satz,
+            mwst_satz: vorgang.position.mwst_satz,
+            konto,
+            kostenstelle: vorgang.position.kostenstelle,
+            betrag: vorgang.position.gesamtpreis,
+        };
+        Buchungsbeleg {
+            seite: self.seite(),
+            gedruckt: self.steuergruppen.clone(),
+            positionen: vorgaenge.into_iter().map(position).collect(),
+        }
+    }
+
+    /// Its own Belegfeld 1: its number, of a supplier's invoice the supplier's; what it would be without loss.
+    pub fn belegfeld(&self) -> Belegfeld {
+        let theirs = self.rechnungsart == Rechnungsart::Rechnung && self.seite() == Seite::Einkauf;
+        let full = self.fremdbelegnummer.as_ref().filter(|_| theirs).unwrap_or(&self.beleg_nummer);
+        let kept: String = full.chars().filter(is_allowed).take(BELEGFELD_CHARS_MAX).collect();
+        match kept.is_empty() {
+            true => Belegfeld { text: self.beleg_nummer.clone(), full: full.clone() },
+            false => Belegfeld { text: kept, full: full.clone() },
+        }
+    }
+
+    /// The document whose open item it settles, where that is not its own: what it cancels, or the one that it credits.
+    pub fn settles(&self, vorgaenge: &[Vorgang]) -> Option<Uuid> {
+        let mut named: Vec<_> =
+            vorgaenge.iter().filter_map(|vorgang| vorgang.position.bezug_beleg_id).collect();
+        named.sort_unstable();
+        named.dedup();
+        let credited = named.first().copied().filter(|_| self.is_credit() && named.len() == 1);
+        self.storno_von_beleg_id.or(credited)
+    }
+}
+
+/// A number as Belegfeld 1 can hold it, and as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Belegfeld {
+    pub text: String,
+    pub full: String,
+}
+
+fn is_allowed(letter: &char) -> bool {
+    letter.is_ascii_alphanumeric() || "_$&%*+-/".contains(*letter)
+}

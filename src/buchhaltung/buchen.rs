@@ -1,0 +1,313 @@
+//! From invoices to lines (D31, D33): each with its account, and a list of all that is missing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::belege::{self, Belegfeld, Rechnung, Vorgang};
+use super::extf::{BUCHUNGSSTAPEL, Felder, amount, flag, german_digits, text};
+use super::stamm::replaced;
+use super::{konten, sql};
+use crate::db::tx::Tx;
+use crate::failure::Result;
+use crate::rules::buchung::{Buchungsbeleg, Buchungszeile, Fall, Kontenplan, Kontierung, zeilen};
+use crate::rules::document::Seite;
+use crate::rules::error::{Code, HintCode, Hints, PositionError, Refusal};
+use crate::rules::fixed::{Money, Percent};
+use crate::rules::tax::Satz;
+use crate::tenants::Einstellungen;
+use crate::{steuersaetze, tenants};
+
+/// What is named of what is missing, at most.
+const ERRORS_MAX: usize = 500;
+
+pub struct Buchen<'t> {
+    tx: &'t Tx<'t>,
+    plan: Kontenplan,
+    saetze: Arc<Vec<Satz>>,
+    einstellungen: Arc<Einstellungen>,
+    fehler: Vec<PositionError>,
+    named: BTreeSet<(Code, String, String)>,
+    /// Belegfeld 1 by partner: a second one would settle the first.
+    felder: BTreeSet<(uuid::Uuid, String)>,
+}
+
+/// An invoice that can be booked.
+pub struct Buchung {
+    pub rechnung: Rechnung,
+    beleg: Buchungsbeleg,
+    belegfeld: Belegfeld,
+    ust_id: Option<String>,
+}
+
+/// The lines of an invoice as records of the file.
+#[derive(Default)]
+pub struct Saetze {
+    pub saetze: Vec<Vec<u8>>,
+    /// Of the lines on the account of the partner; what increases the claim is above 0.
+    pub betrag: Money,
+    /// Of the same lines, without regard to their side.
+    pub umsatz: Money,
+    /// Debit less credit of each account, and its number of lines.
+    pub konten: BTreeMap<i64, (usize, Money)>,
+}
+
+impl<'t> Buchen<'t> {
+    pub fn new(tx: &'t Tx<'t>) -> Result<Buchen<'t>> {
+        Ok(Buchen {
+            tx,
+            plan: konten::plan(tx)?,
+            saetze: steuersaetze::all(tx)?,
+            einstellungen: tenants::load(tx)?,
+            fehler: Vec::new(),
+            named: BTreeSet::new(),
+            felder: BTreeSet::new(),
+        })
+    }
+
+    /// Finds the accounts of an invoice; none where something is missing, which is kept.
+    pub fn find(&mut self, rechnung: Rechnung, hints: &mut Hints) -> Result<Option<Buchung>> {
+        let positionen = sql::positionen(self.tx, rechnung.id)?;
+        let is_kleinunternehmer = self.einstellungen.kleinunternehmer;
+        let vorgaenge = belege::vorgaenge(&rechnung, positionen, &self.saetze, is_kleinunternehmer);
+        let ust_id = self.ust_id(&rechnung, &vorgaenge, hints);
+        let own = rechnung.belegfeld();
+        let settled = rechnung.settles(&vorgaenge).map(|id| sql::rechnung(self.tx, id)).transpose()?;
+        let belegfeld = match settled.flatten() {
+            Some(settled) => settled.belegfeld(),
+            None => {
+                self.hint_number(&rechnung, &own, hints);
+                own
+            }
+        };
+        let mut booked = Vec::with_capacity(vorgaenge.len());
+        for vorgang in vorgaenge {
+            let found = self.kontierung(&rechnung, &vorgang);
+            booked.extend(found.map(|konto| (vorgang, konto)));
+        }
+        if !self.fehler.is_empty() {
+            return Ok(None);
+        }
+        let beleg = rechnung.gebucht(booked);
+        Ok(Some(Buchung { rechnung, beleg, belegfeld, ust_id }))
+    }
+
+    /// The same once nothing is missing; else all of it is refused at once (D31, D32).
+    pub fn complete(self) -> Result<Buchen<'t>> {
+        if self.fehler.is_empty() {
+            return Ok(self);
+        }
+        let documents: BTreeSet<_> =
+            self.fehler.iter().filter_map(|fehler| fehler.beleg_nummer.as_ref()).collect();
+        let message = format!(
+            "Für {} Belege fehlt etwas, angelegt wurde nichts. Bitte ergänzen, was details.fehler nennt, und wiederholen.",
+            documents.len()
+        );
+        let mut refusal = Refusal::new(Code::DatevUnvollstaendig, message);
+        refusal.fehler = self.fehler;
+        Err(refusal.into())
+    }
+
+    fn miss(&mut self, rechnung: &Rechnung, code: Code, feld: String, message: String) {
+        let is_new = self.named.insert((code, feld.clone(), rechnung.beleg_nummer.clone()));
+        if is_new && self.fehler.len() < ERRORS_MAX {
+            let beleg_nummer = Some(rechnung.beleg_nummer.clone());
+            self.fehler.push(PositionError { error: code, feld, message, beleg_nummer });
+        }
+    }
+
+    fn kontierung(&mut self, rechnung: &Rechnung, vorgang: &Vorgang) -> Option<Kontierung> {
+        let Vorgang { fall, satz, position } = vorgang;
+        let jahr = rechnung.beleg_datum.year();
+        let Some(konto) = self.plan.find(*fall, *satz, position.artikelgruppe_id) else {
+            let (feld, message) = missing_account(*fall, *satz, position.gruppe.as_deref());
+            self.miss(rechnung, Code::KontoFehlt, feld, message);
+            return None;
+        };
+        let kontierung = Kontierung {
+            konto: konto.konto,
+            bu: konto.bu.clone(),
+            automatik: self.plan.automatik(konto, jahr),
+        };
+        if let Err(refusal) = self.plan.check(konto, *satz, jahr) {
+            let feld = format!("{}/{}", fall.as_str(), konto.konto);
+            self.miss(rechnung, refusal.code, feld, refusal.message);
+            return None;
+        }
+        Some(kontierung)
+    }
+
+    /// The VAT id for the recapitulative statement: as it was when the invoice was written, else that of today.
+    fn ust_id(&mut self, rechnung: &Rechnung, vorgaenge: &[Vorgang], hints: &mut Hints) -> Option<String> {
+        if !vorgaenge.iter().any(|vorgang| vorgang.fall == Fall::ErloesIg) {
+            return None;
+        }
+        let filled = |ust_id: &&String| !ust_id.trim().is_empty();
+        let frozen = rechnung.kunden_ust_id.as_ref().filter(filled);
+        let found = frozen.or(rechnung.ust_id.as_ref().filter(filled));
+        let Some(ust_id) = found else {
+            let message = format!(
+                "{} hat keine USt-IdNr., {} ist aber eine Lieferung in die EU. Bitte beim Partner eintragen.",
+                rechnung.kunden_name, rechnung.beleg_nummer
+            );
+            self.miss(rechnung, Code::UstIdFehlt, "ust_id".to_owned(), message);
+            return None;
+        };
+        if frozen.is_none() {
+            let message = format!(
+                "{} nennt keine USt-IdNr.; genommen ist die heutige von {}.",
+                rechnung.beleg_nummer, rechnung.kunden_name
+            );
+            hints.add_field(HintCode::UstIdUebernommen, rechnung.beleg_nummer.clone(), message);
+        }
+        Some(eu_ust_id(ust_id))
+    }
+
+    /// Says where Belegfeld 1 is not the number of the invoice, or was there before for the partner.
+    fn hint_number(&mut self, rechnung: &Rechnung, feld: &Belegfeld, hints: &mut Hints) {
+        let nummer = &rechnung.beleg_nummer;
+        if feld.text != feld.full {
+            let message = format!(
+                "{nummer}: In DATEV steht als Belegfeld 1 {} statt {}, weil es nur Ziffern, Buchstaben von A bis Z und _$&%*+-/ fasst.",
+                feld.text, feld.full
+            );
+            hints.add_field(HintCode::BelegfeldGeaendert, nummer.clone(), message);
+        }
+        let is_new = self.felder.insert((rechnung.kunde_id, feld.text.clone()));
+        if !is_new && !rechnung.is_credit() {
+            let message = format!(
+                "{nummer}: Belegfeld 1 {} gibt es bei {} schon; DATEV hält beide für denselben offenen Posten.",
+                feld.text, rechnung.kunden_name
+            );
+            hints.add_field(HintCode::BelegfeldDoppelt, nummer.clone(), message);
+        }
+    }
+
+    /// The records of an invoice on the account of its partner.
+    pub fn saetze(&self, buchung: &Buchung, personenkonto: i64, hints: &mut Hints) -> Result<Saetze> {
+        let Buchung { rechnung, beleg, .. } = buchung;
+        let nummer = &rechnung.beleg_nummer;
+        let booked = zeilen(beleg, self.einstellungen.datev_aufteilung)?;
+        if booked.zeilen.is_empty() {
+            let message = format!("{nummer} hat den Betrag 0,00 und keine Zeile.");
+            hints.add_field(HintCode::BelegOhneBetrag, nummer.clone(), message);
+        }
+        if !booked.abweichung.is_zero() {
+            let message = format!(
+                "{nummer}: DATEV errechnet {} EUR {} Steuer als der Beleg.",
+                amount(booked.abweichung),
+                if booked.abweichung.is_negative() { "weniger" } else { "mehr" }
+            );
+            hints.add_field(HintCode::SteuerCent, nummer.clone(), message);
+        }
+        let mut saetze = Saetze::default();
+        let mut is_replaced = false;
+        for zeile in &booked.zeilen {
+            let (record, replaced) = self.record(buchung, zeile, personenkonto);
+            is_replaced |= replaced;
+            saetze.add(record, zeile, personenkonto, rechnung.seite())?;
+        }
+        if is_replaced {
+            hints.add_field(HintCode::ZeichenErsetzt, nummer.clone(), replaced(nummer));
+        }
+        Ok(saetze)
+    }
+
+    /// A record; whether a letter of it was replaced.
+    fn record(&self, buchung: &Buchung, zeile: &Buchungszeile, personenkonto: i64) -> (Vec<u8>, bool) {
+        let Buchung { rechnung, belegfeld, ust_id, .. } = buchung;
+        let nummer = &rechnung.beleg_nummer;
+        let title = match zeile.is_aufteilung() {
+            true => format!("Aufteilung {nummer}"),
+            false => rechnung.kunden_name.clone(),
+        };
+        let (title, is_title_replaced) = text(&title, 60);
+        let mut felder = Felder::of(&BUCHUNGSSTAPEL);
+        felder.set(1, amount(zeile.betrag));
+        felder.set(2, if zeile.soll { "S" } else { "H" });
+        felder.set(3, "EUR");
+        felder.set(7, zeile.konto.unwrap_or(personenkonto).to_string());
+        felder.set(8, zeile.gegenkonto.to_string());
+        felder.set(9, zeile.bu.clone().unwrap_or_default());
+        let day = german_digits(rechnung.beleg_datum);
+        felder.set(10, day.get(..4).unwrap_or_default().to_owned());
+        felder.set(11, belegfeld.text.clone());
+        felder.set(14, title);
+        let (kostenstelle, is_centre_replaced) = text(zeile.kostenstelle.as_deref().unwrap_or_default(), 36);
+        felder.set(37, kostenstelle);
+        if zeile.fall == Fall::ErloesIg {
+            felder.set(40, ust_id.clone().unwrap_or_default());
+        }
+        let is_number_replaced = numbers(buchung, &mut felder);
+        felder.set(114, flag(self.einstellungen.datev_festschreibung));
+        let due = rechnung.faellig().filter(|_| !zeile.is_aufteilung());
+        felder.set(117, due.map(german_digits).unwrap_or_default());
+        felder.set(118, flag(rechnung.is_storno()));
+        let mut record = Vec::new();
+        felder.write(&mut record);
+        (record, is_title_replaced || is_centre_replaced || is_number_replaced)
+    }
+}
+
+impl Saetze {
+    fn add(
+        &mut self,
+        record: Vec<u8>,
+        zeile: &Buchungszeile,
+        personenkonto: i64,
+        seite: Seite,
+    ) -> Result<()> {
+        self.saetze.push(record);
+        let debit = if zeile.soll { zeile.betrag } else { -zeile.betrag };
+        if !zeile.is_aufteilung() {
+            self.umsatz = self.umsatz.plus(zeile.betrag)?;
+            let claim = if seite == Seite::Verkauf { debit } else { -debit };
+            self.betrag = self.betrag.plus(claim)?;
+        }
+        let accounts = [(zeile.konto.unwrap_or(personenkonto), debit), (zeile.gegenkonto, -debit)];
+        for (konto, betrag) in accounts {
+            let (count, saldo) = self.konten.entry(konto).or_default();
+            *count += 1;
+            *saldo = saldo.plus(betrag)?;
+        }
+        Ok(())
+    }
+}
+
+/// Sets the numbers of the invoice that Belegfeld 1 does not say; whether a letter was replaced.
+fn numbers(buchung: &Buchung, felder: &mut Felder) -> bool {
+    let Buchung { rechnung, belegfeld, .. } = buchung;
+    let theirs = rechnung.fremdbelegnummer.as_ref().filter(|theirs| **theirs != belegfeld.text);
+    let theirs = theirs.filter(|_| rechnung.seite() == Seite::Einkauf);
+    let own = Some(&rechnung.beleg_nummer).filter(|nummer| **nummer != belegfeld.text);
+    let said = [("Belegnummer", own), ("Lieferanten-Nr.", theirs)];
+    let said = said.into_iter().filter_map(|(art, number)| Some((art, number?)));
+    let mut is_replaced = false;
+    for (at, (art, number)) in (48..).step_by(2).zip(said) {
+        let (number, replaced) = text(number, 210);
+        is_replaced |= replaced;
+        felder.set(at, art);
+        felder.set(at + 1, number);
+    }
+    is_replaced
+}
+
+/// What is named where no account is known.
+fn missing_account(fall: Fall, satz: Option<Percent>, gruppe: Option<&str>) -> (String, String) {
+    let rate = satz.map(|satz| satz.decimal().normalize().to_string());
+    let feld = [Some(fall.as_str()), rate.as_deref(), gruppe];
+    let feld = feld.into_iter().flatten().collect::<Vec<_>>().join("/");
+    let rate = rate.map(|rate| format!(" {rate} %")).unwrap_or_default();
+    let group = gruppe.map(|gruppe| format!(", Artikelgruppe {gruppe}")).unwrap_or_default();
+    let message = format!("Es fehlt das Konto für {}{rate}{group}. Bitte eintragen.", fall.as_str());
+    (feld, message)
+}
+
+/// A VAT id as the statement wants it: without blanks and marks; Greece is EL.
+fn eu_ust_id(ust_id: &str) -> String {
+    let plain: String = ust_id.chars().filter(char::is_ascii_alphanumeric).collect();
+    let plain = plain.to_ascii_uppercase();
+    match plain.strip_prefix("GR") {
+        Some(rest) => format!("EL{rest}"),
+        None => plain,
+    }
+}

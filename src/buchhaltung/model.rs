@@ -1,0 +1,141 @@
+//! Accounts and batches as they go over the wire.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::db::record::record;
+use crate::eingabe;
+use crate::http::wire::{Int, OneOf, Text};
+use crate::rules::buchung::{Fall, Funktionsart, Rahmen};
+use crate::rules::day::{Day, Instant};
+use crate::rules::error::Hints;
+use crate::rules::fixed::{Money, Percent};
+
+eingabe! {
+    /// A row of konten; its key is fall, satz and artikelgruppe (D31).
+    pub struct KontoZeile {
+        fall: OneOf<Fall>,
+        satz: Percent,
+        artikelgruppe: Text,
+        konto: Int<1, 99_999_999>,
+        bu: Text,
+        automatik: bool,
+    }
+    nur_lesen: []
+}
+
+record! {
+    /// An account of a company (D31).
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[schemars(rename = "DatevKonto")]
+    pub struct KontoAuskunft of konto as k {
+        fall: Fall,
+        satz: Option<Percent>,
+        artikelgruppe: Option<String> = "g.name",
+        konto: i64,
+        bu: Option<String>,
+        automatik: bool,
+    }
+}
+
+eingabe! {
+    /// A row of kontenfunktionen; its key is rahmen, von, bis and ab_jahr (D31).
+    pub struct FunktionZeile {
+        rahmen: OneOf<Rahmen>,
+        von: Int<1, 9_999>,
+        bis: Int<1, 9_999>,
+        ab_jahr: Int<2_000, 9_999>,
+        art: OneOf<Funktionsart>,
+        satz: Percent,
+    }
+    nur_lesen: []
+}
+
+eingabe! {
+    /// Body of POST /datev/stapel (D32).
+    pub struct NewStapel {
+        bis: Day,
+        von: Day,
+        nur: bool,
+        pruefen: bool,
+        streng: bool,
+        sperren: bool,
+    }
+    nur_lesen: []
+}
+
+eingabe! {
+    pub struct Verwerfen { grund: Text }
+    nur_lesen: []
+}
+
+record! {
+    /// A batch of invoices that was handed over (D32).
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[schemars(rename = "Buchungsstapel")]
+    pub struct Stapel in datev_stapel as s {
+        id: Uuid = fixed,
+        nr: i64 = fixed,
+        created_at: Instant = fixed as am,
+        /// Null: from the beginning.
+        von: Option<Day> = fixed,
+        bis: Day = fixed,
+        belege: i64 = fixed,
+        zeilen: i64 = fixed,
+        summe: Money = fixed,
+        verworfen_am: Option<Instant> = fixed,
+        verworfen_grund: Option<String> = fixed,
+        /// What was said when it was made: JSON.
+        #[serde(skip)]
+        hinweise: String = fixed,
+    }
+}
+
+record! {
+    /// A file of a batch.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[schemars(rename = "DatevDatei")]
+    pub struct Datei of datev_datei as d {
+        name: String,
+        zeilen: i64,
+        /// Of its bytes, hexadecimal.
+        sha256: String = "lower(hex(d.sha256))",
+    }
+}
+
+/// A batch with its files.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "BuchungsstapelMitDateien")]
+pub struct StapelMitDateien {
+    #[serde(flatten)]
+    pub stapel: Stapel,
+    pub dateien: Vec<Datei>,
+    #[schemars(with = "Hints")]
+    pub hinweise: Box<serde_json::value::RawValue>,
+}
+
+/// What came of a wish for a batch: one with a number, or none where nothing is new or nothing was to be stored.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "BuchungsstapelAngelegt")]
+pub struct StapelAngelegt {
+    pub id: Option<Uuid>,
+    pub nr: Option<i64>,
+    pub belege: usize,
+    pub zeilen: usize,
+    /// Of the lines of partners, without regard to their side.
+    pub summe: Money,
+    pub dateien: Vec<Datei>,
+    pub konten: Vec<KontoSumme>,
+    pub hinweise: Hints,
+}
+
+/// What lies on an account in a batch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "DatevKontoSumme")]
+pub struct KontoSumme {
+    pub konto: i64,
+    pub zeilen: usize,
+    /// Debit less credit.
+    pub saldo: Money,
+}

@@ -1,0 +1,256 @@
+//! Accounts (D31): which one a position is booked on, and what DATEV computes on it by itself.
+
+use std::ops::RangeInclusive;
+
+use crate::choice;
+use crate::rules::document::Seite;
+use crate::rules::error::{Checked, Code, Refusal, refuse_if};
+use crate::rules::fixed::Percent;
+use crate::rules::tax::Steuerkategorie;
+
+choice! {
+    /// Why a position is booked where it is (D31).
+    pub enum Fall {
+        Erloes = "erloes",
+        ErloesIg = "erloes_ig",
+        ErloesAusfuhr = "erloes_ausfuhr",
+        Erloes13b = "erloes_13b",
+        ErloesFrei = "erloes_frei",
+        ErloesNichtSteuerbar = "erloes_nicht_steuerbar",
+        Aufwand = "aufwand",
+        AufwandOhne = "aufwand_ohne",
+        AufwandIg = "aufwand_ig",
+        Aufwand13b = "aufwand_13b",
+        AufwandEinfuhr = "aufwand_einfuhr",
+    }
+}
+
+impl Fall {
+    /// The case of a position (D31). A Kleinunternehmer deducts no input tax (§ 19 UStG).
+    pub fn of(seite: Seite, kategorie: Steuerkategorie, is_kleinunternehmer: bool) -> Fall {
+        use Steuerkategorie::*;
+        match (seite, kategorie) {
+            (Seite::Verkauf, Steuerpflichtig | Nullsatz) => Fall::Erloes,
+            (Seite::Verkauf, IgLieferung) => Fall::ErloesIg,
+            (Seite::Verkauf, Ausfuhr) => Fall::ErloesAusfuhr,
+            (Seite::Verkauf, Steuerschuldumkehr) => Fall::Erloes13b,
+            (Seite::Verkauf, Steuerfrei) => Fall::ErloesFrei,
+            (Seite::Verkauf, NichtSteuerbar) => Fall::ErloesNichtSteuerbar,
+            (Seite::Einkauf, Steuerpflichtig) if is_kleinunternehmer => Fall::AufwandOhne,
+            (Seite::Einkauf, Steuerpflichtig) => Fall::Aufwand,
+            (Seite::Einkauf, IgLieferung) => Fall::AufwandIg,
+            (Seite::Einkauf, Steuerschuldumkehr) => Fall::Aufwand13b,
+            (Seite::Einkauf, Ausfuhr) => Fall::AufwandEinfuhr,
+            (Seite::Einkauf, Steuerfrei | Nullsatz | NichtSteuerbar) => Fall::AufwandOhne,
+        }
+    }
+
+    /// Whether DATEV takes the tax out of what is booked, and so must find the tax of the document.
+    pub fn is_taxed(self) -> bool {
+        matches!(self, Fall::Erloes | Fall::Aufwand)
+    }
+
+    /// Whether the company owes the tax that the supplier did not charge: DATEV computes it, both ways.
+    pub fn is_owed_by_us(self) -> bool {
+        matches!(self, Fall::AufwandIg | Fall::Aufwand13b)
+    }
+
+    /// What an account of its own computes.
+    fn own_art(self) -> Funktionsart {
+        match self {
+            Fall::Erloes => Funktionsart::Umsatzsteuer,
+            Fall::Aufwand => Funktionsart::Vorsteuer,
+            Fall::AufwandIg | Fall::Aufwand13b => Funktionsart::Sonder,
+            _ => Funktionsart::Frei,
+        }
+    }
+
+    /// Whether its accounts differ by rate.
+    pub fn has_rate(self) -> bool {
+        self.is_taxed() || self.is_owed_by_us()
+    }
+}
+
+choice! {
+    /// The chart of accounts by which DATEV knows what an account computes.
+    pub enum Rahmen {
+        Skr03 = "03",
+        Skr04 = "04",
+        Keiner = "keiner",
+    }
+}
+
+/// An account for positions: of a case, and of a rate and a group of articles where it names them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Konto {
+    pub fall: Fall,
+    pub satz: Option<Percent>,
+    pub artikelgruppe_id: Option<i64>,
+    pub konto: i64,
+    /// Tax key, for accounts that compute nothing by themselves.
+    pub bu: Option<String>,
+    /// It computes its tax by itself, though no [`Funktion`] says so.
+    pub automatik: bool,
+}
+
+choice! {
+    /// What DATEV computes on accounts of a range.
+    pub enum Funktionsart {
+        /// Takes the output tax of a rate out of the gross amount of a sale.
+        Umsatzsteuer = "umsatzsteuer",
+        /// Takes the input tax of a rate out of the gross amount of a purchase.
+        Vorsteuer = "vorsteuer",
+        /// Nothing, and no key is allowed.
+        Frei = "frei",
+        /// The tax that the company owes itself, both ways.
+        Sonder = "sonder",
+    }
+}
+
+/// What DATEV computes on the accounts `von` to `bis` of a chart from a year on; accounts of four digits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Funktion {
+    pub rahmen: Rahmen,
+    pub von: i64,
+    pub bis: i64,
+    pub ab_jahr: i64,
+    pub art: Funktionsart,
+    pub satz: Option<Percent>,
+}
+
+/// What DATEV computes on an account by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Automatik {
+    pub art: Funktionsart,
+    pub satz: Option<Percent>,
+}
+
+/// Digits of an account in [`Funktion`].
+const FUNKTION_DIGITS: u32 = 4;
+
+/// The accounts of a company.
+#[derive(Debug)]
+pub struct Kontenplan {
+    pub konten: Vec<Konto>,
+    pub funktionen: Vec<Funktion>,
+    pub rahmen: Rahmen,
+    /// Digits of an account, 4 to 8.
+    pub laenge: u32,
+}
+
+impl Kontenplan {
+    /// The account that says most of a position: its rate and group, its rate, its group, nothing else (D31).
+    pub fn find(&self, fall: Fall, satz: Option<Percent>, gruppe: Option<i64>) -> Option<&Konto> {
+        let named = |satz, gruppe| {
+            let is_it =
+                |konto: &&Konto| (konto.fall, konto.satz, konto.artikelgruppe_id) == (fall, satz, gruppe);
+            self.konten.iter().find(is_it)
+        };
+        named(satz, gruppe)
+            .or_else(|| named(satz, None))
+            .or_else(|| named(None, gruppe))
+            .or_else(|| named(None, None))
+    }
+
+    /// What DATEV computes on an account in a year.
+    pub fn automatik(&self, konto: &Konto, jahr: i64) -> Option<Automatik> {
+        let in_four_digits = konto.konto / 10_i64.pow(self.laenge.saturating_sub(FUNKTION_DIGITS));
+        let holds = |funktion: &&Funktion| {
+            funktion.rahmen == self.rahmen
+                && (funktion.von..=funktion.bis).contains(&in_four_digits)
+                && funktion.ab_jahr <= jahr
+        };
+        let known = self.funktionen.iter().filter(holds).max_by_key(|funktion| funktion.ab_jahr);
+        match known {
+            Some(funktion) => Some(Automatik { art: funktion.art, satz: funktion.satz }),
+            None if !konto.automatik => None,
+            None => Some(Automatik { art: konto.fall.own_art(), satz: konto.satz }),
+        }
+    }
+
+    /// Refuses an account that DATEV would refuse, or on which it would compute another tax than ours (D31). `satz` is
+    /// that of the positions; none where they have several.
+    pub fn check(&self, konto: &Konto, satz: Option<Percent>, jahr: i64) -> Checked<()> {
+        let nummer = konto.konto;
+        let laenge = self.laenge;
+        let message = format_args!(
+            "Das Konto {nummer} hat mehr als {laenge} Stellen (datev_sachkontenlaenge). Bitte das Konto prüfen."
+        );
+        refuse_if(nummer <= 0 || nummer >= 10_i64.pow(laenge), Code::KontoUngueltig, "konto", message)?;
+        let is_key = |bu: &String| (1..=4).contains(&bu.len()) && bu.bytes().all(|b| b.is_ascii_digit());
+        let message = "Ein BU-Schlüssel hat 1 bis 4 Ziffern.";
+        refuse_if(konto.bu.as_ref().is_some_and(|bu| !is_key(bu)), Code::KontoUngueltig, "bu", message)?;
+        let is_taxed = konto.fall.has_rate() && satz.is_some_and(|satz| satz > Percent::ZERO);
+        let Some(automatik) = self.automatik(konto, jahr) else {
+            let message = format_args!(
+                "Auf dem Konto {nummer} rechnet DATEV keine Steuer von selbst. Bitte den BU-Schlüssel angeben, oder ein Automatikkonto."
+            );
+            return refuse_if(is_taxed && konto.bu.is_none(), Code::BuFehlt, "bu", message);
+        };
+        let message = format_args!(
+            "Das Konto {nummer} rechnet seine Steuer von selbst, ein BU-Schlüssel ist dort nicht erlaubt. Bitte bu leer lassen."
+        );
+        refuse_if(konto.bu.is_some(), Code::BuAufAutomatikkonto, "bu", message)?;
+        if automatik.fits(konto.fall, satz) {
+            return Ok(());
+        }
+        let wants = match satz.filter(|_| konto.fall.has_rate()) {
+            Some(satz) => format!("{} {satz} %", konto.fall.as_str()),
+            None => konto.fall.as_str().to_owned(),
+        };
+        let message = format!(
+            "Das Konto {nummer} {} und passt so nicht zu {wants}. Bitte das Konto prüfen.",
+            automatik.in_words()
+        );
+        Err(Refusal::field(Code::KontoSatzPasstNicht, "konto", message))
+    }
+}
+
+impl Automatik {
+    /// Whether it computes what the positions of a case have; of several rates it is asked once they are known.
+    fn fits(self, fall: Fall, satz: Option<Percent>) -> bool {
+        let same = |known: Percent| satz.is_none_or(|satz| satz == known);
+        match self.art {
+            Funktionsart::Frei => !fall.has_rate() || fall.is_taxed() && same(Percent::ZERO),
+            art => art == fall.own_art() && self.satz.is_none_or(same),
+        }
+    }
+
+    fn in_words(self) -> String {
+        let what = match self.art {
+            Funktionsart::Frei => return "ist in DATEV ohne Steuer".to_owned(),
+            Funktionsart::Umsatzsteuer => "Umsatzsteuer",
+            Funktionsart::Vorsteuer => "Vorsteuer",
+            Funktionsart::Sonder => "Steuer, die die Firma selbst schuldet",
+        };
+        match self.satz {
+            Some(satz) => format!("rechnet in DATEV {satz} % {what}"),
+            None => format!("rechnet in DATEV {what}"),
+        }
+    }
+}
+
+/// Accounts of partners: one digit longer than the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Personenkonto {
+    Debitor,
+    Kreditor,
+}
+
+impl Personenkonto {
+    pub fn of(seite: Seite) -> Personenkonto {
+        match seite {
+            Seite::Verkauf => Personenkonto::Debitor,
+            Seite::Einkauf => Personenkonto::Kreditor,
+        }
+    }
+
+    /// Its accounts where others have so many digits: 10000 to 69999 and 70000 to 99999 at four (D34).
+    pub fn range(self, laenge: u32) -> RangeInclusive<i64> {
+        let first = 10_i64.pow(laenge);
+        match self {
+            Personenkonto::Debitor => first..=7 * first - 1,
+            Personenkonto::Kreditor => 7 * first..=10 * first - 1,
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! The lines of a document (D33). DATEV takes the tax out of the gross amount of each line; where the taxes of several
+//! accounts would not add up to the tax of the document, the whole gross goes to one account and net parts of it to the
+//! others.
+
+use super::konten::{Automatik, Fall};
+use crate::choice;
+use crate::rules::document::Seite;
+use crate::rules::fixed::{Money, Percent, TooLarge};
+use crate::rules::tax::{Gedruckt, contained_tax, share};
+
+/// The key that suspends what an account computes by itself.
+const SUSPENDED: &str = "40";
+
+choice! {
+    /// What happens where the taxes of several accounts do not add up to that of the document (D33).
+    pub enum Aufteilung {
+        /// One line over the whole gross, and net lines from its account to the others.
+        Exakt = "exakt",
+        /// A gross line for each account; the missing cents go to the largest.
+        Brutto = "brutto",
+    }
+}
+
+/// A final RE or ER, as it is booked.
+#[derive(Debug)]
+pub struct Buchungsbeleg {
+    pub seite: Seite,
+    /// The sums of the supplier's invoice as printed (D18).
+    pub gedruckt: Option<Gedruckt>,
+    pub positionen: Vec<Buchungsposition>,
+}
+
+#[derive(Debug)]
+pub struct Buchungsposition {
+    pub fall: Fall,
+    /// Rate of the account; none where its case has none.
+    pub satz: Option<Percent>,
+    /// Rate of the position.
+    pub mwst_satz: Percent,
+    pub konto: Kontierung,
+    pub kostenstelle: Option<String>,
+    /// Net.
+    pub betrag: Money,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kontierung {
+    pub konto: i64,
+    pub bu: Option<String>,
+    pub automatik: Option<Automatik>,
+}
+
+/// What the positions of a document with the same case and rate come to.
+#[derive(Debug)]
+pub struct Gruppe {
+    pub fall: Fall,
+    pub satz: Option<Percent>,
+    mwst_satz: Percent,
+    pub netto: Money,
+    /// As the document has it.
+    pub steuer: Money,
+    teile: Vec<Teil>,
+}
+
+/// What of a group lies on one account and cost centre.
+#[derive(Debug)]
+struct Teil {
+    konto: Kontierung,
+    kostenstelle: Option<String>,
+    netto: Money,
+}
+
+/// A line. Its amount is never 0; below 0 it stands on the other side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Buchungszeile {
+    pub betrag: Money,
+    /// Debit of the first account.
+    pub soll: bool,
+    pub fall: Fall,
+    pub satz: Option<Percent>,
+    /// None: the account of the partner.
+    pub konto: Option<i64>,
+    pub gegenkonto: i64,
+    pub bu: Option<String>,
+    pub kostenstelle: Option<String>,
+}
+
+impl Buchungszeile {
+    /// Whether it moves a net part from one account to another, beside the partner's.
+    pub fn is_aufteilung(&self) -> bool {
+        self.konto.is_some()
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct Zeilen {
+    pub zeilen: Vec<Buchungszeile>,
+    /// By how much DATEV's tax is more than that of the document.
+    pub abweichung: Money,
+}
+
+/// The groups of a document in the order of its positions, with the sums as printed where it has them.
+pub fn gruppen(beleg: &Buchungsbeleg) -> Result<Vec<Gruppe>, TooLarge> {
+    let mut gruppen: Vec<Gruppe> = Vec::new();
+    for position in &beleg.positionen {
+        let key = (position.fall, position.satz, position.mwst_satz);
+        match gruppen.iter_mut().find(|gruppe| (gruppe.fall, gruppe.satz, gruppe.mwst_satz) == key) {
+            Some(gruppe) => gruppe.add(position)?,
+            None => gruppen.push(Gruppe::of(position)),
+        }
+    }
+    for gruppe in &mut gruppen {
+        gruppe.steuer = share(gruppe.netto, gruppe.mwst_satz);
+    }
+    if let Some(gedruckt) = &beleg.gedruckt {
+        take_printed(&mut gruppen, gedruckt)?;
+    }
+    Ok(gruppen)
+}
+
+/// Adds to the largest group of each rate what is printed more, or less, than its positions say.
+fn take_printed(gruppen: &mut [Gruppe], gedruckt: &Gedruckt) -> Result<(), TooLarge> {
+    let of_positions = gruppen.iter().map(|gruppe| gruppe.mwst_satz);
+    let mut rates: Vec<_> = gedruckt.0.iter().map(|printed| printed.mwst_satz).chain(of_positions).collect();
+    rates.sort_unstable();
+    rates.dedup();
+    for rate in rates {
+        let (mut netto, mut steuer) = (Money::ZERO, Money::ZERO);
+        for printed in gedruckt.0.iter().filter(|printed| printed.mwst_satz == rate) {
+            netto = netto.plus(printed.basis)?;
+            steuer = steuer.plus(printed.steuer)?;
+        }
+        for gruppe in gruppen.iter().filter(|gruppe| gruppe.mwst_satz == rate) {
+            netto = netto.minus(gruppe.netto)?;
+            steuer = steuer.minus(gruppe.steuer)?;
+        }
+        // A rate that is printed and that no position has goes to the largest group of all.
+        let largest = gruppen.iter_mut().max_by_key(|gruppe| (gruppe.mwst_satz == rate, gruppe.netto.abs()));
+        if let Some(gruppe) = largest {
+            gruppe.netto = gruppe.netto.plus(netto)?;
+            gruppe.steuer = gruppe.steuer.plus(steuer)?;
+            let teil = gruppe.largest();
+            gruppe.teile[teil].netto = gruppe.teile[teil].netto.plus(netto)?;
+        }
+    }
+    Ok(())
+}
+
+impl Gruppe {
+    fn of(position: &Buchungsposition) -> Gruppe {
+        Gruppe {
+            fall: position.fall,
+            satz: position.satz,
+            mwst_satz: position.mwst_satz,
+            netto: position.betrag,
+            steuer: Money::ZERO,
+            teile: vec![Teil::of(position)],
+        }
+    }
+
+    fn add(&mut self, position: &Buchungsposition) -> Result<(), TooLarge> {
+        self.netto = self.netto.plus(position.betrag)?;
+        let is_of = |teil: &&mut Teil| {
+            teil.konto.konto == position.konto.konto && teil.kostenstelle == position.kostenstelle
+        };
+        match self.teile.iter_mut().find(is_of) {
+            Some(teil) => teil.netto = teil.netto.plus(position.betrag)?,
+            None => self.teile.push(Teil::of(position)),
+        }
+        Ok(())
+    }
+
+    /// The part with the largest amount; of several the one with the smallest account.
+    fn largest(&self) -> usize {
+        let size = |at: &usize| (self.teile[*at].netto.abs(), -self.teile[*at].konto.konto);
+        (0..self.teile.len()).max_by_key(size).unwrap_or_default()
+    }
+
+    /// The lines, each with those that move a part of it to another account behind it.
+    fn lines(&self, seite: Seite, aufteilung: Aufteilung) -> Result<Vec<Vec<Buchungszeile>>, TooLarge> {
+        let steuern: Vec<Money> = self.teile.iter().map(|teil| share(teil.netto, self.mwst_satz)).collect();
+        let missing = steuern.iter().copied().try_fold(self.steuer, Money::minus)?;
+        // KOST1 of a line between two accounts would count on both; and where DATEV computes nothing there is no cent to
+        // be found.
+        let has_kostenstelle = self.teile.iter().any(|teil| teil.kostenstelle.is_some());
+        let is_exact = self.teile.len() == 1 || missing.is_zero();
+        if !is_exact && !has_kostenstelle && aufteilung == Aufteilung::Exakt && self.fall.is_taxed() {
+            return Ok(vec![self.divided(seite)?]);
+        }
+        let largest = self.largest();
+        let mut blocks = Vec::with_capacity(self.teile.len());
+        for (at, (teil, steuer)) in self.teile.iter().zip(steuern).enumerate() {
+            let missing = if at == largest { missing } else { Money::ZERO };
+            let betrag = teil.netto.plus(steuer)?.plus(missing)?;
+            blocks.extend((!betrag.is_zero()).then(|| vec![self.line(seite, betrag, teil)]));
+        }
+        Ok(blocks)
+    }
+
+    /// One line over all of it on the account of the largest part, and behind it net lines from there to the others.
+    fn divided(&self, seite: Seite) -> Result<Vec<Buchungszeile>, TooLarge> {
+        let largest = self.largest();
+        let main = &self.teile[largest];
+        let brutto = self.netto.plus(self.steuer)?;
+        let mut block: Vec<_> =
+            (!brutto.is_zero()).then(|| self.line(seite, brutto, main)).into_iter().collect();
+        let is_other = |(at, teil): &(usize, &Teil)| *at != largest && !teil.netto.is_zero();
+        let mut others: Vec<_> =
+            self.teile.iter().enumerate().filter(is_other).map(|(_, teil)| teil).collect();
+        others.sort_by_key(|teil| teil.konto.konto);
+        for teil in others {
+            let is_suspended = teil.konto.automatik.is_some() || main.konto.automatik.is_some();
+            let bu = is_suspended.then(|| SUSPENDED.to_owned());
+            let line = self.line(seite, teil.netto, teil);
+            block.push(Buchungszeile { konto: Some(main.konto.konto), bu, ..line });
+        }
+        Ok(block)
+    }
+
+    fn line(&self, seite: Seite, betrag: Money, teil: &Teil) -> Buchungszeile {
+        Buchungszeile {
+            betrag: betrag.abs(),
+            soll: (seite == Seite::Verkauf) != betrag.is_negative(),
+            fall: self.fall,
+            satz: self.satz,
+            konto: None,
+            gegenkonto: teil.konto.konto,
+            bu: teil.konto.bu.clone(),
+            kostenstelle: teil.kostenstelle.clone(),
+        }
+    }
+
+    /// The tax that DATEV takes out of these lines.
+    fn datev_tax(&self, seite: Seite, lines: &[Vec<Buchungszeile>]) -> Result<Money, TooLarge> {
+        let taxed = lines.iter().flatten().filter(|line| self.fall.is_taxed() && !line.is_aufteilung());
+        let signed = |line: &Buchungszeile| {
+            let steuer = contained_tax(line.betrag, self.mwst_satz);
+            if line.soll == (seite == Seite::Verkauf) { steuer } else { -steuer }
+        };
+        taxed.map(signed).try_fold(Money::ZERO, Money::plus)
+    }
+}
+
+impl Teil {
+    fn of(position: &Buchungsposition) -> Teil {
+        Teil {
+            konto: position.konto.clone(),
+            kostenstelle: position.kostenstelle.clone(),
+            netto: position.betrag,
+        }
+    }
+}
+
+/// The lines of a document, by rate and account (D33). A document whose accounts do not change has none.
+pub fn zeilen(beleg: &Buchungsbeleg, aufteilung: Aufteilung) -> Result<Zeilen, TooLarge> {
+    let mut blocks = Vec::new();
+    let mut abweichung = Money::ZERO;
+    for gruppe in gruppen(beleg)? {
+        let lines = gruppe.lines(beleg.seite, aufteilung)?;
+        if gruppe.fall.is_taxed() {
+            abweichung = abweichung.plus(gruppe.datev_tax(beleg.seite, &lines)?)?.minus(gruppe.steuer)?;
+        }
+        blocks.extend(lines.into_iter().filter(|block| !block.is_empty()));
+    }
+    let account = |line: &Buchungszeile| line.konto.unwrap_or(line.gegenkonto);
+    let place = |block: &Vec<Buchungszeile>| {
+        block.first().map(|line| (line.satz, account(line), line.kostenstelle.clone()))
+    };
+    blocks.sort_by_key(place);
+    Ok(Zeilen { zeilen: blocks.into_iter().flatten().collect(), abweichung })
+}

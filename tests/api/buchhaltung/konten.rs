@@ -1,0 +1,164 @@
+//! Accounts: which are refused, and which one a position finds (D31).
+
+use serde_json::{Value, json};
+
+use super::{KONTEN, advised, kunde, re, stapel};
+use crate::harness::Server;
+
+#[test]
+fn an_account_that_datev_would_book_otherwise_is_refused() {
+    let server = Server::start_at("2026-10-28T10:00:00Z");
+    let mill = server.company("Mühle");
+    let table = [
+        (json!({"fall": "erloes", "satz": "7", "konto": 8300}), None),
+        (json!({"fall": "erloes", "satz": "19", "konto": 8300}), Some("KONTO_SATZ_PASST_NICHT")),
+        (json!({"fall": "erloes", "satz": "7", "konto": 8125}), Some("KONTO_SATZ_PASST_NICHT")),
+        (json!({"fall": "erloes", "satz": "7", "konto": 3420}), Some("KONTO_SATZ_PASST_NICHT")),
+        (json!({"fall": "erloes", "satz": "7", "konto": 3300}), Some("KONTO_SATZ_PASST_NICHT")),
+        (json!({"fall": "aufwand", "satz": "7", "konto": 8300}), Some("KONTO_SATZ_PASST_NICHT")),
+        (json!({"fall": "erloes", "satz": "0", "konto": 8290}), None),
+        (json!({"fall": "erloes_ig", "konto": 8125}), None),
+        (json!({"fall": "erloes_ig", "konto": 8300}), Some("KONTO_SATZ_PASST_NICHT")),
+        (json!({"fall": "erloes_ig", "satz": "7", "konto": 8125}), Some("FELD_WIDERSPRUCH")),
+        (json!({"fall": "erloes_frei", "konto": 8192}), None),
+        (json!({"fall": "aufwand", "satz": "7.8", "konto": 3540}), None),
+        (json!({"fall": "aufwand", "satz": "7.8", "konto": 3549}), None),
+        (json!({"fall": "aufwand", "satz": "7.8", "konto": 3550}), Some("KONTO_SATZ_PASST_NICHT")),
+        (json!({"fall": "aufwand", "satz": "19", "konto": 4710}), Some("BU_FEHLT")),
+        (json!({"fall": "aufwand", "satz": "19", "konto": 4710, "bu": "401"}), None),
+        (json!({"fall": "aufwand", "satz": "19", "konto": 4710, "bu": "12345"}), Some("KONTO_UNGUELTIG")),
+        (json!({"fall": "aufwand", "satz": "19", "konto": 3400, "bu": "9"}), Some("BU_AUF_AUTOMATIKKONTO")),
+        (json!({"fall": "aufwand", "satz": "19", "konto": 4711, "automatik": true}), None),
+        (json!({"fall": "aufwand", "satz": "19", "konto": 34000}), Some("KONTO_UNGUELTIG")),
+        (json!({"fall": "aufwand_ig", "satz": "7", "konto": 3420}), None),
+        (json!({"fall": "aufwand_ig", "satz": "19", "konto": 3420}), Some("KONTO_SATZ_PASST_NICHT")),
+        (json!({"fall": "aufwand_ig", "satz": "7", "konto": 3300}), Some("KONTO_SATZ_PASST_NICHT")),
+        (json!({"fall": "aufwand_13b", "satz": "19", "konto": 3123}), None),
+        (json!({"fall": "aufwand_13b", "satz": "19", "konto": 4720}), Some("BU_FEHLT")),
+        (json!({"fall": "aufwand_13b", "satz": "19", "konto": 4720, "bu": "94"}), None),
+        (json!({"fall": "aufwand_ohne", "konto": 3200}), None),
+        (json!({"fall": "aufwand_ohne", "konto": 3400}), Some("KONTO_SATZ_PASST_NICHT")),
+        (json!({"fall": "aufwand_einfuhr", "konto": 3200}), None),
+        (
+            json!({"fall": "erloes", "satz": "7", "artikelgruppe": "Nirgends", "konto": 8300}),
+            Some("FELD_UNGUELTIG"),
+        ),
+    ];
+    for (konto, refused) in table {
+        let answer = mill.put(KONTEN, konto.clone());
+        match refused {
+            Some(code) => assert_eq!(answer.refused(400, code)["error"], code, "{konto}"),
+            None => assert_eq!(answer.status, 200, "{konto}: {}", answer.body),
+        }
+    }
+    // With accounts of six digits the ranges are those of the first four.
+    server.set(&mill, &[("datev_sachkontenlaenge", "6")]);
+    mill.put(KONTEN, json!({"fall": "erloes", "satz": "7", "konto": 830017})).is(200);
+    mill.put(KONTEN, json!({"fall": "erloes", "satz": "19", "konto": 830017}))
+        .refused(400, "KONTO_SATZ_PASST_NICHT");
+    // An adviser with a chart of his own says what computes.
+    server.set(&mill, &[("datev_rahmen", "keiner")]);
+    mill.put(KONTEN, json!({"fall": "erloes", "satz": "7", "konto": 830017})).refused(400, "BU_FEHLT");
+}
+
+#[test]
+fn the_proposals_of_both_charts_are_accepted_whole() {
+    for (rahmen, text) in [("03", "skr03"), ("04", "skr04")] {
+        let server = Server::start_at("2026-10-28T10:00:00Z");
+        let mill = server.company_with("Mühle", &[("datev_rahmen", rahmen)]);
+        let file = server.database.with_file_name("konten.csv");
+        let written =
+            server.cli(&["import", "konten", "--template", file.to_str().unwrap(), "--rahmen", text]);
+        assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
+        server.import(&mill, "konten", &std::fs::read_to_string(&file).unwrap());
+        let konten = mill.get(KONTEN).is(200).as_array().unwrap().len();
+        assert_eq!(konten, 16);
+        // Those of one chart are refused in the other.
+        let other = if rahmen == "03" { "04" } else { "03" };
+        server.set(&mill, &[("datev_rahmen", other)]);
+        let tenant = mill.tenant.to_string();
+        let again =
+            server.cli(&["import", "konten", file.to_str().unwrap(), "--tenant", &tenant, "--dry-run"]);
+        assert_eq!(again.status.code(), Some(1));
+    }
+}
+
+/// A group and a rate say more than a rate, a rate more than a group, both more than nothing.
+#[test]
+fn a_position_finds_the_account_that_says_most_of_it() {
+    let server = Server::start_at("2026-10-28T10:00:00Z");
+    let mill = advised(&server);
+    let kunde = kunde(&mill, json!({}));
+    let beleg = re(&mill, &kunde, "2026-10-05", "100");
+    server.set_clock("2026-11-02T10:00:00Z");
+    let database = rusqlite::Connection::open(&server.database).unwrap();
+    let steps: [(Value, Option<i64>); 4] = [
+        (json!({"fall": "erloes", "konto": 8304}), Some(8304)),
+        (json!({"fall": "erloes", "artikelgruppe": "A", "konto": 8303}), Some(8303)),
+        (json!({"fall": "erloes", "satz": "7", "konto": 8302}), Some(8302)),
+        (json!({"fall": "erloes", "satz": "7", "artikelgruppe": "A", "konto": 8301}), Some(8301)),
+    ];
+    database.execute("delete from konto", []).unwrap();
+    for (konto, expected) in steps {
+        mill.put(KONTEN, konto).is(200);
+        let seen = mill.post("/api/v1/datev/stapel", json!({"bis": "2026-10-31", "pruefen": true}));
+        let konten: Vec<_> =
+            seen.is(200)["konten"].as_array().unwrap().iter().map(|konto| konto["konto"].as_i64()).collect();
+        assert!(konten.contains(&expected), "{konten:?} instead of {expected:?}");
+    }
+    // Another rate of the same group has none of these but the first two.
+    database.execute("delete from konto where satz is null", []).unwrap();
+    let items = json!([{"artikelnr": "B", "menge": 1, "ep_netto": 1, "mwst_satz": 19}]);
+    mill.post(
+        "/api/v1/belege",
+        json!({"beleg_typ": "RE", "kunden_id": kunde, "beleg_datum": "2026-10-05", "items": items}),
+    )
+    .is(201);
+    let refused = stapel(&mill, "2026-10-31");
+    let fehler = &refused.refused(400, "DATEV_UNVOLLSTAENDIG")["details"]["fehler"];
+    assert_eq!(fehler[0]["feld"], "erloes/19/B");
+    assert!(beleg.is(201)["beleg_nummer"].is_string());
+}
+
+#[test]
+fn the_account_of_a_partner_is_given_once_and_never_changes() {
+    let server = Server::start_at("2026-10-28T10:00:00Z");
+    let mill = advised(&server);
+    let first = kunde(&mill, json!({"debitor_konto": 20000}));
+    let path = format!("/api/v1/kunden/{first}");
+    let other = "PERSONENKONTO_UNGUELTIG";
+    assert_eq!(mill.put(&path, json!({"debitor_konto": 20000})).is(200)["debitor_konto"], 20000);
+    for sent in [json!(20001), Value::Null] {
+        assert_eq!(
+            mill.put(&path, json!({"debitor_konto": sent})).refused(400, other)["feld"],
+            "debitor_konto"
+        );
+    }
+    let body = |konto: i64| json!({"nachname_firma": "Zweiter", "debitor_konto": konto});
+    for konto in [20000, 9999, 70000, 100_000] {
+        mill.post("/api/v1/kunden", body(konto)).refused(400, other);
+    }
+    let creditor = |konto: i64| json!({"nachname_firma": "Hof", "kreditor_konto": konto});
+    mill.post("/api/v1/kunden", creditor(69_999)).refused(400, other);
+    mill.post("/api/v1/kunden", creditor(70_000)).is(201);
+
+    // A number in the range is the account; one that is taken goes to the next.
+    let numbered = kunde(&mill, json!({"kundennr": "20001"}));
+    let plain = kunde(&mill, json!({"kundennr": "20000"}));
+    let by_id = kunde(&mill, json!({"kundennr": "ABC"}));
+    for id in [&numbered, &plain, &by_id] {
+        re(&mill, id, "2026-10-05", "100");
+    }
+    server.set_clock("2026-11-02T10:00:00Z");
+    stapel(&mill, "2026-10-31").is(201);
+    let of = |id: &str| mill.get(&format!("/api/v1/kunden/{id}")).is(200).clone();
+    assert_eq!(of(&numbered)["debitor_konto"], 20001);
+    for id in [&plain, &by_id] {
+        let kunde = of(id);
+        let expected = 10_000 + kunde["kunden_id"].as_i64().unwrap();
+        assert_eq!(kunde["debitor_konto"], expected);
+        assert_eq!(kunde["kreditor_konto"], Value::Null);
+    }
+    let history = mill.get(&format!("/api/v1/kunden/{by_id}/verlauf"));
+    assert!(history.is(200)["data"].to_string().contains("debitor_konto"), "{}", history.body);
+}

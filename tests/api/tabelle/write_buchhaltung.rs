@@ -1,0 +1,92 @@
+//! Setting accounts, and making and discarding batches for the adviser.
+
+use super::Write;
+
+pub const TABLES: &[Write] = &[
+    Write {
+        route: "PUT /datev/konten",
+        before: None,
+        path: "/datev/konten",
+        body: "{'fall':'erloes','satz':'7','konto':8300}",
+        shown: "",
+        rows: &[
+            ("-", "", "konto=8300"),
+            ("fall", "'erloes'", "'erloes'"),
+            ("fall", "'aufwand'", "400 KONTO_SATZ_PASST_NICHT"),
+            ("fall", "-", "400 FELD_FEHLT"),
+            ("satz", "7", "'7.00'"),
+            ("satz", "-", "null"),
+            ("satz", "19", "400 KONTO_SATZ_PASST_NICHT"),
+            ("artikelgruppe", "'ME'", "'Mehl'"),
+            ("artikelgruppe", "'Unbekannt'", "400 FELD_UNGUELTIG"),
+            ("konto", "8301", "8301"),
+            ("konto", "83000", "400 KONTO_UNGUELTIG"),
+            ("konto", "-", "400 FELD_FEHLT"),
+            ("bu", "'3'", "400 BU_AUF_AUTOMATIKKONTO"),
+        ],
+    },
+    Write {
+        route: "PUT /datev/konten",
+        before: None,
+        path: "/datev/konten",
+        body: "{'fall':'aufwand','satz':'19','konto':4710,'bu':'401'}",
+        shown: "",
+        rows: &[
+            ("bu", "'9'", "'9'"),
+            ("bu", "-", "400 BU_FEHLT"),
+            ("bu", "'12345'", "400 KONTO_UNGUELTIG"),
+            ("automatik", "true", "400 BU_AUF_AUTOMATIKKONTO"),
+        ],
+    },
+    Write {
+        route: "PUT /datev/konten",
+        before: None,
+        path: "/datev/konten",
+        body: "{'fall':'aufwand','satz':'19','konto':4711}",
+        shown: "",
+        rows: &[
+            ("-", "", "400 BU_FEHLT"),
+            ("automatik", "true", "true"),
+            ("automatik", "false", "400 BU_FEHLT"),
+        ],
+    },
+    Write {
+        route: "POST /datev/stapel",
+        before: None,
+        path: "/datev/stapel",
+        body: "{'bis':'2031-07-05'}",
+        shown: "",
+        rows: &[
+            ("-", "", "belege=0"),
+            ("bis", "'2031-07-04'", "nr=null"),
+            ("bis", "'2031-07-10'", "400 ZEITRAUM_UNGUELTIG"),
+            ("bis", "-", "400 FELD_FEHLT"),
+            ("von", "'2031-07-01'", "nr=null"),
+            ("nur", "true", "nr=null"),
+            ("pruefen", "true", "nr=null"),
+            ("streng", "false", "nr=null"),
+            ("streng", "true", "400 OFFENE_BELEGE"),
+            ("sperren", "false", "nr=null"),
+        ],
+    },
+    Write {
+        route: "POST /datev/stapel/{id}/verwerfen",
+        before: None,
+        path: "/datev/stapel/<unknown>/verwerfen",
+        body: "{'grund':'Falsches Konto'}",
+        shown: "",
+        rows: &[("-", "", "404 NICHT_GEFUNDEN")],
+    },
+    Write {
+        route: "POST /datev/stapel/{id}/verwerfen",
+        before: None,
+        path: "/datev/stapel/<DS1>/verwerfen",
+        body: "{'grund':'Falsches Konto'}",
+        shown: "",
+        rows: &[
+            ("grund", "'Anderes Konto'", "verworfen_grund='Anderes Konto'"),
+            ("grund", "-", "400 FELD_FEHLT"),
+            ("-", "", "400 STAPEL_NICHT_VERWERFBAR"),
+        ],
+    },
+];
