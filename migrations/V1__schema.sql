@@ -2069,6 +2069,34 @@ create table datev_stamm (
 ) strict, without rowid;
 
 ------------------------------------------------------------------------------------------------------------------------
+-- z3
+------------------------------------------------------------------------------------------------------------------------
+
+-- Hand-overs of the data of a period to an auditor (D36): each is asked for, made beside the requests, and a file beside
+-- the database then.
+create table z3 (
+  tenant_id   integer not null references tenant (id),
+  id          blob not null check (length(id) = 16),
+  von         text not null,
+  bis         text not null,                   -- last day
+  mit_belegen integer not null check (mit_belegen in (0, 1)), -- with the files of its documents
+  angelegt_am integer not null,
+  key_id      text,                            -- `person 3`
+  schritt     integer not null default 0,      -- at which step it is; 0: it waits
+  beendet_am  integer,                         -- null: it waits or is being made
+  zeilen      integer,                         -- rows of all tables
+  bytes       integer,                         -- of the file
+  sha256      blob check (length(sha256) = 32), -- of the file; null: there is none
+  fehler      text,                            -- why there is none
+  primary key (tenant_id, id),
+  check (beendet_am is null and sha256 is null and fehler is null
+    or beendet_am is not null and (sha256 is null) = (fehler is not null)),
+  check ((bytes is null) = (sha256 is null) and (zeilen is null) = (sha256 is null))
+) strict, without rowid;
+-- Those that wait, the oldest first.
+create index z3_offen on z3 (tenant_id, id) where beendet_am is null;
+
+------------------------------------------------------------------------------------------------------------------------
 -- leitstand
 ------------------------------------------------------------------------------------------------------------------------
 

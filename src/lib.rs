@@ -16,7 +16,7 @@
 //! | [`http`] | the wire: sockets, heads and bodies, routing, JSON, the shapes of requests and answers |
 //! | [`gate`] | what every request passes: keys, limits, scopes, the log of all requests |
 //! | [`import`] | files of data from the command line: CSV, JSON and spreadsheets, row by row |
-//! | [`steuersaetze`] … [`aenderungen`] | the slices: one folder for each noun of the specification |
+//! | [`steuersaetze`] … [`z3`] | the slices: one folder for each noun of the specification |
 //! | [`app`] | the interface as a whole: all routes, the description, midnight's work, check, backup and restore |
 //! | [`leitstand`] | the page for the people of the firm: who may log in, and a file a page |
 //! | [`service`] | gate and pages on one database, with the threads that they need |
@@ -108,6 +108,8 @@ pub mod versand;
 pub mod herkunft;
 
 pub mod aenderungen;
+
+pub mod z3;
 
 pub mod app;
 

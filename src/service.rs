@@ -12,6 +12,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::app::kept;
 use crate::app::midnight::{self, Midnight};
 use crate::app::nightly::Schedule;
+use crate::app::z3::Ueberlassungen;
 use crate::app::{routes, sealing};
 use crate::db::checkpoint::{self, Checkpoints};
 use crate::db::connection::open_writer;
@@ -44,6 +45,7 @@ pub struct Service {
     front: Arc<Front>,
     writer: Writer,
     midnight: Midnight,
+    ueberlassungen: Ueberlassungen,
     clock: Clock,
     _lock: Lock,
 }
@@ -87,7 +89,8 @@ impl Service {
         });
         let front = front(&gate, database)?;
         let midnight = start_midnight(&gate, database, newest)?;
-        Ok(Service { gate, front, writer, midnight, clock, _lock: lock })
+        let ueberlassungen = Ueberlassungen::start(Arc::clone(&gate), database).map_err(no_thread)?;
+        Ok(Service { gate, front, writer, midnight, ueberlassungen, clock, _lock: lock })
     }
 
     pub fn serve(
@@ -110,10 +113,11 @@ impl Service {
     /// Finishes what is queued and closes the database; an order to restore, if that is why it ends. No request may run any
     /// more.
     pub fn close(self) -> Option<Order> {
-        let Service { gate, front, writer, midnight, clock: _, _lock } = self;
+        let Service { gate, front, writer, midnight, ueberlassungen, clock: _, _lock } = self;
         front.leitstand.iter().for_each(|leitstand| leitstand.stop());
         let order = front.leitstand.as_ref().and_then(|leitstand| leitstand.restoring().order());
         midnight.stop();
+        ueberlassungen.stop();
         // Whoever closes the last connection removes the write-ahead log, unless that one only reads. Where a long read
         // still runs, or a request waits for its key, the log stays for the next start.
         drop((front, gate));

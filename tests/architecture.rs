@@ -5,6 +5,7 @@
 mod architecture {
     mod circles;
     mod functions;
+    mod reads;
     mod statements;
     mod types;
 }
@@ -354,121 +355,6 @@ fn a_table_is_written_by_one_module() {
     for (table, modules) in writers {
         assert_eq!(modules.len(), 1, "{table} is written by {modules:?}");
     }
-}
-
-const NAMES: &str = "its answers show names beside ids, a page in one statement";
-const NUMBERS: &str = "its checks compare its numbers with the series that gave them";
-
-/// Who reads tables of another slice in statements of its own, and why it does not ask that slice.
-const READS: &[(&str, &str, &str)] = &[
-    (
-        "abrechnungen",
-        "beleg kontrakt kunde",
-        "a settlement is shown with the number, state and sums of its document, a page in one statement",
-    ),
-    (
-        "abrechnungen",
-        "annahmeschein annahme_analyse",
-        "its lists tell what is open, and what was analysed again",
-    ),
-    ("abrechnungsschemata", "artikel", NAMES),
-    ("aenderungen", "aenderung", "proves what db wrote"),
-    ("anhaenge", "nachweis", "finds what has no evidence, in one statement"),
-    (
-        "annahmescheine",
-        "annahmeschein_stand",
-        "its check compares the states of notes with what belege brings about",
-    ),
-    ("annahmescheine", "abrechnungsschema artikel kunde", NAMES),
-    (
-        "annahmescheine",
-        "abrechnung abrechnung_annahme",
-        "a note shows its live settlement and what was paid by it; abrechnungen stands below it",
-    ),
-    ("annahmescheine", "beleg beleg_position", "a note shows the document that it made, and its batch"),
-    ("annahmescheine", "nummernkreis", NUMBERS),
-    ("app", "installation", "whether a file is a database of ours, before anything of it is used"),
-    ("buchhaltung", "artikel artikelgruppe beleg beleg_position kunde", "many invoices, two statements"),
-    ("artikel", "artikel_bestand", "an article is shown with its stock; chargen stands below it"),
-    ("belege", "abrechnung abrechnung_annahme", "which documents are settlements, and what follows them"),
-    ("belege", "artikel kunde", NAMES),
-    ("belege", "charge lagerbewegung", "what a document has moved is found by way of its positions"),
-    ("belege", "firma", "the checksum of a document covers the company as it was, in one statement"),
-    ("belege", "nachweis", "finds what has no evidence, in one statement"),
-    ("belege", "nummernkreis", NUMBERS),
-    ("chargen", "artikel artikelgruppe kunde", NAMES),
-    ("chargen", "nummernkreis", NUMBERS),
-    (
-        "gate",
-        "installation kette",
-        "the secret of keys, and whether anything was written before it was sealed",
-    ),
-    ("gate", "tenant", "who calls, in one statement for each request; tenants stands below it"),
-    (
-        "herkunft",
-        "artikel beleg belegtyp charge inventur kunde lagerbewegung produktionsauftrag",
-        "has no tables: the way of a \
-      batch crosses these",
-    ),
-    ("kasse", "artikel", NAMES),
-    ("kontrakte", "abrechnungsschema artikel kunde", NAMES),
-    ("kontrakte", "abrechnung abrechnung_annahme", "shows what was settled; abrechnungen stands below it"),
-    (
-        "kontrakte",
-        "beleg beleg_position lager_offen lager_paar",
-        "what was delivered is what \
-      documents moved; belege asks kontrakte for it and stands below it",
-    ),
-    (
-        "kontrakte",
-        "annahmeschein wiegung",
-        "what may change of a contract depends on whether anything names it; \
-      waage and annahmescheine stand below it",
-    ),
-    ("kunden", "api_key", "who changed a partner is shown by the label of the key"),
-    ("kunden", "nachweis", "finds what has no evidence, in one statement"),
-    ("produktion", "artikel charge", NAMES),
-    ("produktion", "nummernkreis", NUMBERS),
-    ("waage", "artikel charge kunde", NAMES),
-    (
-        "waage",
-        "annahmeschein beleg beleg_position",
-        "a weighing that something refers to is not cancelled; \
-      belege and annahmescheine stand below it",
-    ),
-    ("waage", "nummernkreis", NUMBERS),
-];
-
-/// The names that a statement reads from: tables, and what it calls its own inner selects.
-fn read_from(statement: &str) -> BTreeSet<String> {
-    let name = |rest: &str| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-    ["from ", "join "].iter().flat_map(|verb| statement.split(verb).skip(1)).map(name).collect()
-}
-
-#[test]
-fn a_table_is_read_by_its_slice_and_by_those_that_say_why() {
-    let owners = writers();
-    let mut reads = BTreeSet::new();
-    for source in sources() {
-        for literal in literals(&source.code()) {
-            for table in read_from(&literal) {
-                if owners.get(&table).is_some_and(|owners| !owners.contains(&source.module)) {
-                    reads.insert((source.module.clone(), table));
-                }
-            }
-        }
-    }
-    let pair = |slice: &str, table: &str| (slice.to_owned(), table.to_owned());
-    let listed =
-        READS.iter().flat_map(|(slice, tables, _)| tables.split(' ').map(|table| pair(slice, table)));
-    let listed: BTreeSet<_> = listed.collect();
-    let new: Vec<_> = reads.difference(&listed).collect();
-    assert!(
-        new.is_empty(),
-        "{new:?}: let the slice ask the owner of the table, or say in READS why it does not"
-    );
-    let stale: Vec<_> = listed.difference(&reads).collect();
-    assert!(stale.is_empty(), "{stale:?} are not read any more: take them out of READS");
 }
 
 /// Statements that write a table whose records are followed, past the functions of `WriteTx` that note it.

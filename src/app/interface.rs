@@ -15,7 +15,7 @@ use crate::http::route::{Route, Run};
 use crate::http::shape::Answer;
 use crate::{
     abrechnungen, abrechnungsschemata, aenderungen, annahmescheine, artikel, belege, berichte, buchhaltung,
-    chargen, herkunft, kasse, kontrakte, kunden, laender, produktion, steuersaetze, waage,
+    chargen, herkunft, kasse, kontrakte, kunden, laender, produktion, steuersaetze, waage, z3,
 };
 
 /// Version of the interface (specification, Versioning).
@@ -59,6 +59,7 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
         berichte::ROUTES,
         herkunft::ROUTES,
         aenderungen::ROUTES,
+        z3::ROUTES,
     ]
     .into_iter()
     .flatten()

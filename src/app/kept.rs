@@ -121,7 +121,7 @@ fn check_room(bytes: u64, free: u64) -> Result<()> {
     }
     let megabytes = missing.div_ceil(1_000_000);
     Err(Failure::Busy(format!(
-        "Geprüft wird an einer Kopie der Datenbank. Für sie fehlen auf deren Platte {megabytes} MB. Bitte Platz schaffen."
+        "Dafür wird eine Kopie der Datenbank gemacht. Für sie fehlen auf deren Platte {megabytes} MB. Bitte Platz schaffen."
     )))
 }
 
@@ -132,12 +132,12 @@ pub fn remove_copies(database: &Path) -> Result<()> {
     remove_leftovers(folder_of(database), |name| name.starts_with(&*begins))
 }
 
-/// Looks at a copy of the database of a running service, which is deleted afterwards. A proof holds one snapshot
+/// Looks at a copy of a database, which `fill` makes and which is deleted afterwards. A proof holds one snapshot
 /// until it is over: on the database itself the write-ahead log would grow for as long (P7).
 pub fn with_copy<T>(
-    writer: &WriterQueue,
+    fill: impl FnOnce(&Path) -> Result<()>,
     database: &Path,
-    began: &impl Fn(&str) -> Result<()>,
+    began: &(impl Fn(&str) -> Result<()> + ?Sized),
     look: impl FnOnce(&Path) -> Result<T>,
 ) -> Result<T> {
     let bytes =
@@ -150,7 +150,7 @@ pub fn with_copy<T>(
     began(COPYING)?;
     let copy = part_of(&beside(database, &format!("pruefung-{}", Uuid::now_v7())));
     create_private(&copy)?;
-    let looked = writer.copy(&copy).and_then(|()| look(&copy));
+    let looked = fill(&copy).and_then(|()| look(&copy));
     files::remove(&copy)?;
     looked
 }
@@ -161,7 +161,7 @@ pub fn prove_running(
     clock: &Clock,
     began: impl Fn(&str) -> Result<()>,
 ) -> Result<Vec<CheckLine>> {
-    with_copy(writer, database, &began, |copy| prove(copy, database, clock, &began))
+    with_copy(|copy| writer.copy(copy), database, &began, |copy| prove(copy, database, clock, &began))
 }
 
 pub fn prove(

@@ -13,6 +13,7 @@ mod probes;
 pub mod rueckgaengig;
 pub mod sealing;
 pub mod vergessen;
+pub mod z3;
 
 pub use interface::{document, openapi_text, routes};
 

@@ -73,7 +73,7 @@ pub enum Command {
         after_help = "Beispiele:\n  partnerd abrechnung vorschau --partner L-2001 \\\n      --tenant \"Mühle Beispiel\""
     )]
     Abrechnung(abrechnung::Command),
-    /// Rechnungen für den Steuerberater ausgeben
+    /// Rechnungen für den Steuerberater ausgeben, Daten für die Betriebsprüfung
     #[command(
         subcommand,
         after_help = "Beispiele:\n  partnerd export datev --tenant \"Mühle Beispiel\" \\\n      --bis 2026-10-31 --out /mnt/usb"

@@ -264,6 +264,7 @@ fn art_in_words(art: Art) -> &'static str {
         Art::Sicherung => "Sicherung",
         Art::Zertifikat => "Zertifikat",
         Art::DatevStapel => "DATEV-Stapel",
+        Art::Ueberlassung => "Daten für die Betriebsprüfung",
     }
 }
 

@@ -7,6 +7,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::Deref;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::types::{FromSql, ToSql, ToSqlOutput, ValueRef};
@@ -43,6 +44,11 @@ impl<'c> Tx<'c> {
     /// For what is one for all companies.
     pub(super) fn connection(&self) -> &'c Connection {
         self.connection
+    }
+
+    /// The file of the database; none of one in memory.
+    pub fn database(&self) -> Option<&'c Path> {
+        self.connection.path().filter(|path| !path.is_empty()).map(Path::new)
     }
 
     pub fn tenant(&self) -> TenantId {

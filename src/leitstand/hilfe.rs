@@ -31,6 +31,7 @@ static CHAPTERS: LazyLock<Vec<Chapter>> = LazyLock::new(|| {
         "schluessel",
         "seiten",
         "sichern",
+        "steuerberater",
         "stoerungen",
         "was-ueberrascht",
     ];

@@ -66,6 +66,7 @@ pub mod people;
 mod postausgang;
 mod produktion;
 mod protokoll;
+mod pruefung;
 mod rat;
 mod rechte;
 pub mod restoring;
@@ -229,6 +230,10 @@ pub const PAGES: &[Page] = &[
     verwaltung!("/abgelehnt", abgelehnt::list).in_administration("Abgelehnte Anfragen").heavy(),
     verwaltung!("/protokoll", protokoll::list).in_administration("Protokoll"),
     verwaltung!("/protokoll/{id}", protokoll::show),
+    verwaltung!("/betriebspruefung", pruefung::list)
+        .in_administration("Betriebsprüfung")
+        .takes(Take::Firma(pruefung::begin)),
+    verwaltung!("/betriebspruefung/{id}/datei", pruefung::download),
     verwaltung!("/firma", firma::show_data)
         .in_administration("Firma")
         .takes(Take::Haus(firma::change_data))

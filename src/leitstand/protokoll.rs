@@ -238,7 +238,7 @@ pub fn prove(ask: &Ask) -> Result<HouseChange> {
             Ok(())
         };
         let look = |copy: &Path| proof(copy, &database, (gate.clock)(), job);
-        kept::with_copy(&gate.writer, &database, &began, look)
+        kept::with_copy(|copy| gate.writer.copy(copy), &database, &began, look)
             .map_err(|failure| format!("Die Prüfung ging nicht zu Ende:\n{failure}"))
     }))
 }

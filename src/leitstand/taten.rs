@@ -118,6 +118,7 @@ fn subject(deed: &Deed) -> String {
         Art::Sicherung => format!("Sicherung „{name}“"),
         Art::Zertifikat => format!("Zertifikat „{name}“"),
         Art::DatevStapel => format!("DATEV-Stapel {name}"),
+        Art::Ueberlassung => format!("Daten für die Betriebsprüfung ({name})"),
     }
 }
 
@@ -142,7 +143,7 @@ fn happened(tat: Tat) -> Option<&'static str> {
 }
 
 /// Fields that are no settings, in German.
-const FIELDS: [(&str, &str); 22] = [
+const FIELDS: [(&str, &str); 24] = [
     ("label", "Bezeichnung"),
     ("scopes", "Rechte"),
     ("expires", "letzter Tag"),
@@ -165,6 +166,8 @@ const FIELDS: [(&str, &str); 22] = [
     ("mail-reply-to", "Antworten gehen an"),
     ("mail-certificate", "Zertifikat des Mailservers"),
     ("mail-words", "Text der E-Mails"),
+    ("file", "Datei"),
+    ("sha256", "Prüfsumme (sha256)"),
 ];
 
 /// A field that has another value than before; where it was changed also what it was.
@@ -270,6 +273,10 @@ mod tests {
             ),
             (deed(Tat::Erledigt, Art::Beleg, &[]), "Beleg shop erledigt"),
             (deed(Tat::Vergessen, Art::Partner, &[]), "Partner vergessen (DSGVO)"),
+            (
+                deed(Tat::Angelegt, Art::Ueberlassung, &[("file", "", "z3.zip")]),
+                "Daten für die Betriebsprüfung (shop) angelegt: Datei: z3.zip",
+            ),
             (
                 deed(Tat::Angelegt, Art::Sicherung, &[("secret", "", "true")]),
                 "Sicherung „shop“ angelegt: mit dem Geheimnis: ja",

@@ -38,6 +38,7 @@ choice! {
         Sicherung = "sicherung",
         Zertifikat = "zertifikat",
         DatevStapel = "datev_stapel",
+        Ueberlassung = "ueberlassung",
     }
 }
 

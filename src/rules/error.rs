@@ -186,6 +186,7 @@ codes! {
     UstIdFehlt = "UST_ID_FEHLT": "Einem Käufer im EU-Ausland fehlt die USt-IdNr.";
     StapelNichtVerwerfbar = "STAPEL_NICHT_VERWERFBAR":
         "Verworfen wird nur der neueste Stapel, und nur einmal.";
+    FirmaUnvollstaendig = "FIRMA_UNVOLLSTAENDIG": "Von der Firma selbst fehlen Name oder Ort.";
 }
 
 /// One error of one position of a document, as listed in `details.fehler[]` (D19).

@@ -8,8 +8,17 @@ use crate::failure::Result;
 use crate::steuersaetze;
 
 /// Tables of a company that stay when it is emptied: its keys, its master data, and what proves what happened.
-const STAY: [&str; 8] =
-    ["api_key", "firma", "firma_logo", "konto_funktion", "postausgang", "nachweis", "audit", "audit_flut"];
+const STAY: [&str; 9] = [
+    "api_key",
+    "firma",
+    "firma_logo",
+    "konto_funktion",
+    "postausgang",
+    "nachweis",
+    "audit",
+    "audit_flut",
+    "z3",
+];
 
 const SEAL: &str = "kurzsiegel('testfirma', id, angelegt_am)";
 

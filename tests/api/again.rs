@@ -113,6 +113,12 @@ fn writes(mill: &Mill<'_>, charge: &str) -> Vec<Write> {
         ("POST", "/api/v1/abrechnungsschemata", none.clone(), scheme("B")),
         ("POST", "/api/v1/abrechnungsschemata/{id}/versionen", schema, scheme("A")),
         ("PUT", "/api/v1/annahmescheine/{id}/storno", post("annahmescheine", note), why),
+        (
+            "POST",
+            "/api/v1/z3",
+            none.clone(),
+            json!({"von": "2026-01-01", "bis": "2026-07-10", "unbekannt": 1}),
+        ),
         ("POST", "/api/v1/produktionsauftraege", none, json!({"bezeichnung": "Mehl"})),
         ("PUT", "/api/v1/produktionsauftraege/{id}/status", order, json!({"status": "geplant"})),
     ]
@@ -189,7 +195,8 @@ fn in_one_batch(mill: &Mill<'_>, charge: &str, writes: &[Write]) -> Vec<Answer> 
 #[test]
 fn every_write_comes_to_the_same_when_its_batch_was_undone() {
     let advised = [("datev_berater", "1001"), ("datev_mandant", "1"), ("datev_ab", "2026-01-01")];
-    let settings = [&[("negativbestand", "ablehnen")][..], &advised].concat();
+    let settings =
+        [&[("negativbestand", "ablehnen"), ("firma", "Mühle"), ("ort", "Dorf")][..], &advised].concat();
     let (alone, together) = (Server::start(), Server::start());
     let of = |server| Mill::with(server, "Mühle", &settings);
     let (alone, together) = (of(&alone), of(&together));

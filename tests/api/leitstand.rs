@@ -24,7 +24,7 @@ mod ruecknahme;
 mod schemata;
 mod schluessel;
 mod seiten;
-mod sicherung;
+pub mod sicherung;
 mod vergessen;
 mod vorschau;
 mod waren;

@@ -73,3 +73,4 @@ mod verlauf;
 mod waage;
 mod ways;
 mod web;
+mod z3;

@@ -15,13 +15,14 @@
 //! '*255' is a text of so many letters.
 
 mod complete;
-mod data;
+pub mod data;
 mod defaults;
 mod described;
 mod read_feed;
 mod read_master;
 mod read_stock;
 mod read_trade;
+mod read_z3;
 mod refused;
 mod write_abrechnung;
 mod write_annahme;
@@ -32,6 +33,7 @@ mod write_kontrakte;
 mod write_kunden;
 mod write_stapel;
 mod write_stock;
+mod write_z3;
 
 use serde_json::{Value, json};
 
@@ -77,7 +79,9 @@ const NUMBERS: [&str; 15] = [
 ];
 
 fn reading() -> impl Iterator<Item = &'static Read> {
-    [read_master::ROWS, read_trade::ROWS, read_stock::ROWS, read_feed::ROWS].into_iter().flatten()
+    [read_master::ROWS, read_trade::ROWS, read_stock::ROWS, read_feed::ROWS, read_z3::ROWS]
+        .into_iter()
+        .flatten()
 }
 
 fn writing() -> impl Iterator<Item = &'static Write> {
@@ -91,6 +95,7 @@ fn writing() -> impl Iterator<Item = &'static Write> {
         write_kontrakte::TABLES,
         write_abrechnung::TABLES,
         write_buchhaltung::TABLES,
+        write_z3::TABLES,
     ]
     .into_iter()
     .flatten()
@@ -126,7 +131,12 @@ fn brought(route: &str, field: Option<&str>, expected: &str, answer: &Answer) ->
     if answer.status != 200 {
         return refusal(answer);
     }
-    for (kind, shown) in [("text/csv", "csv"), ("application/xml", "xml"), ("application/pdf", "pdf")] {
+    for (kind, shown) in [
+        ("text/csv", "csv"),
+        ("application/xml", "xml"),
+        ("application/pdf", "pdf"),
+        ("application/zip", "zip"),
+    ] {
         if answer.headers["content-type"].starts_with(kind) {
             // The sheet of a version has it in its name.
             let name = answer.headers.get("content-disposition").and_then(|name| name.split('"').nth(1));

@@ -38,6 +38,7 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("tenants/testfirma.rs", ALONE),
     ("versand/postausgang.rs", "a mail server is one record with its password, which nothing else reads"),
     ("vertriebler/mod.rs", SMALL),
+    ("z3/tabelle.rs", "it makes the statement of a table of the hand-over from its columns"),
 ];
 
 #[test]

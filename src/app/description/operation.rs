@@ -25,7 +25,11 @@ const TAGS: &[(&str, &str, &[&str])] = &[
         "Kontrakte, Annahmescheine, Abrechnungen und ihre Schemata",
         &["kontrakte", "annahmescheine", "abrechnungen", "abrechnungsschemata"],
     ),
-    ("Buchhaltung", "Konten und DATEV-Stapel für den Steuerberater, Berichte", &["datev", "berichte"]),
+    (
+        "Buchhaltung",
+        "Konten und DATEV-Stapel für den Steuerberater, Berichte, Daten für die Betriebsprüfung",
+        &["datev", "berichte", "z3"],
+    ),
     ("Produktion", "Produktionsaufträge", &["produktionsauftraege"]),
     ("Kasse", "Bonzeilen der Kassen", &["barverkaeufe"]),
     ("Waage", "Wiegungen", &["wiegungen"]),

@@ -27,6 +27,8 @@ const MANAGEMENT: &[&str] = &[
     "/abgelehnt",
     "/protokoll",
     "/protokoll/{id}",
+    "/betriebspruefung",
+    "/betriebspruefung/{id}/datei",
     "/firma",
     "/postausgang",
     "/postausgang/test",

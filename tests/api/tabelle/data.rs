@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{json_of, short};
 use crate::harness::{COMPLETE, Client, Server};
+use crate::z3::ended;
 
 pub const BEGIN: &str = "2031-07-08T10:00:00Z";
 
@@ -364,5 +365,7 @@ impl Company<'_> {
         let advised = [("datev_berater", "1001"), ("datev_mandant", "1"), ("datev_ab", "2031-01-01")];
         self.server.set(&self.client, &advised);
         self.post("DS1", "/datev/stapel", "{'bis':'2031-07-05'}");
+        self.post("Z3", "/z3", "{'von':'2031-01-01','bis':'2031-07-10','mit_belegen':true}");
+        ended(&self.client, &self.ids["Z3"]).is(200);
     }
 }

@@ -55,6 +55,7 @@ pub fn body(route: &str, own: &Mill) -> Result<Value, String> {
         "/wiegungen" => json!({"waage_id": 1, "gewicht_erst_kg": 9, "partner_id": id("kunde"),
             "artikel_id": id("artikel"), "charge_id": id("charge"), "kontrakt_id": id("kontrakt")}),
         "/wiegungen/{id}/zweitwiegung" => json!({"gewicht_zweit_kg": 5}),
+        "/z3" => json!({"von": "2026-01-01", "bis": "2026-01-31"}),
         inventory if inventory.ends_with("/inventur") => json!({"bestand": 1, "grund": "x"}),
         cancelled if cancelled.ends_with("/storno") || cancelled.ends_with("/korrektur") => {
             json!({"grund": "x"})

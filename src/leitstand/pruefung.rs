@@ -1,0 +1,97 @@
+//! The data of a period for an auditor (D36): asked for here, made beside the requests, downloaded here.
+
+use maud::{Markup, Render, html};
+use serde_json::json;
+
+use super::done::{Done, FirmaChange};
+use super::frame;
+use super::page::{Ask, Snapshot};
+use super::parts::{field, form, moment, number, optional, refusal, table, tenths, yes_or_no};
+use crate::failure::{Failure, Result};
+use crate::http::reply::Reply;
+use crate::http::route::Method;
+use crate::rules::day::Day;
+use crate::rules::deed::{Art, Deed, Tat};
+use crate::z3::{self, Ueberlassung, UeberlassungStand};
+
+const PATH: &str = "betriebspruefung";
+
+pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let made = z3::newest(&db.tx)?;
+    let running = made.iter().find(|made| made.beendet_am.is_none());
+    let body = html! {
+        p { "Die Finanzverwaltung darf bei einer Außenprüfung die Daten eines Zeitraums auf einem Datenträger verlangen (§ 147 Abs. 6 AO, „Z3“). Hier entsteht die Datei dafür: alle Tabellen mit ihrer Beschreibung, wie Prüfprogramme sie einlesen." }
+        @match running {
+            Some(running) => p role="status" { (progress(running)) },
+            None if ask.may_manage() => (form(ask, inside(ask), "Zusammenstellen", false)),
+            None => {}
+        }
+        (rows(ask, &made))
+        p { "Aufgehoben werden die Dateien der " (z3::FILES_KEPT) " neuesten. Wer eine davon hat, kann alle Geschäfte des Zeitraums lesen. Jede ist eine Zeile im Protokoll." }
+    };
+    let page = frame::page(ask, "Betriebsprüfung", body);
+    Ok(if running.is_some() { page.with("refresh", "2".to_owned()) } else { page })
+}
+
+fn inside(ask: &Ask) -> Markup {
+    let last = Day::in_berlin(ask.now).end_of_year_after(-1);
+    let first = last.end_of_year_after(-1).tomorrow();
+    html! {
+        (refusal(ask, &["von", "bis"]))
+        (field(ask, "von", "Erster Tag", "date", &first.to_string(), "off"))
+        (field(ask, "bis", "Letzter Tag", "date", &last.to_string(), "off"))
+        label.tick { input type="checkbox" name="mit_belegen" value="ja" checked[ask.is_sent("mit_belegen")]; " mit den PDF, E-Rechnungen und Anhängen der Belege" }
+    }
+}
+
+fn rows(ask: &Ask, made: &[Ueberlassung]) -> Markup {
+    let link = |made: &Ueberlassung| {
+        let to = ask.page_of(PATH, format!("{}/datei", made.id));
+        html! { @if made.stand == UeberlassungStand::Fertig && ask.may_manage() { a href=(to) { "Herunterladen" } } }
+    };
+    table("Zusammengestellte Daten", "Noch wurde nichts zusammengestellt.", made)
+        .text("Zeitraum", period)
+        .text("Mit Belegdateien", |made| yes_or_no(made.mit_belegen))
+        .text("Begonnen", |made| moment(made.created_at))
+        .text("Stand", progress)
+        .numbers("Zeilen", |made| optional(made.zeilen, number))
+        .numbers("Größe (MB)", |made| {
+            optional(made.bytes, |bytes| tenths(bytes.unsigned_abs().div_ceil(100_000)))
+        })
+        .with("Datei", false, link)
+        .render()
+}
+
+fn period(made: &Ueberlassung) -> String {
+    format!("{} bis {}", made.von.german(), made.bis.german())
+}
+
+fn progress(made: &Ueberlassung) -> String {
+    match made.stand {
+        UeberlassungStand::Wartet => "wartet".to_owned(),
+        UeberlassungStand::Laeuft => format!("wird gemacht, Schritt {} von {}", made.schritt, made.schritte),
+        UeberlassungStand::Fertig => "fertig".to_owned(),
+        UeberlassungStand::Fehlgeschlagen => made.fehler.clone().unwrap_or_default(),
+    }
+}
+
+pub fn begin(ask: &Ask) -> Result<FirmaChange> {
+    let [von, bis] = ["von", "bis"].map(|name| ask.filled(name));
+    let body = json!({"von": von, "bis": bis, "mit_belegen": ask.is_sent("mit_belegen")});
+    let note = "Die Daten werden zusammengestellt. Diese Seite sagt, wann sie fertig sind.";
+    let change = ask.change(Method::Post, "/api/v1/z3", &body, ask.of_firma(PATH), note)?;
+    let day = |text: Option<&str>| optional(text.and_then(Day::parse_plain), Day::german);
+    let name = format!("{} bis {}", day(von), day(bis));
+    Ok(Box::new(move |tx| {
+        let deed = Some(Deed::new(Tat::Angelegt, Art::Ueberlassung).name(name.clone()));
+        Ok(Done { deed, ..change(tx)? })
+    }))
+}
+
+/// Who only looks on finds no file.
+pub fn download(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    if !ask.may_manage() {
+        return Err(Failure::not_found("Diese Datei"));
+    }
+    ask.file_of(db, "z3/{id}/datei")
+}

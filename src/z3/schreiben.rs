@@ -1,0 +1,272 @@
+//! Writes the hand-over: rows go from one snapshot through a line at a time into the zip.
+
+use std::path::Path;
+
+use rusqlite::functions::{Context, FunctionFlags};
+use rusqlite::types::{FromSqlError, ToSql};
+use rusqlite::{Connection, OpenFlags, Statement};
+use uuid::Uuid;
+
+use super::archiv::Archiv;
+use super::bericht::Bericht;
+use super::model::Ergebnis;
+use super::sql::{ATTACHMENTS, DOCUMENTS, NAMED, NAMED_TABLES, NOTE_FILE};
+use super::tabelle::Tabelle;
+use super::tabellen::TABELLEN;
+use super::verzeichnis::{DTD, DTD_NAME, Lieferant, index};
+use super::zeile::{self, Geschrieben};
+use super::zeitraum::Zeitraum;
+use crate::belege;
+use crate::db::connection::prepare_reader;
+use crate::db::tx::Tx;
+use crate::db::{TenantId, evidence};
+use crate::failure::{Failure, Result};
+use crate::gate::{administration, audit};
+use crate::rules::day::Instant;
+use crate::rules::document::BelegStatus;
+use crate::rules::error::Hints;
+use crate::rules::fixed::{Money, Percent};
+use crate::rules::tax::share;
+use crate::tenants::firma;
+
+/// Bytes of rows that are collected before they go into the zip.
+const LINES_BYTES: usize = 64 << 10;
+
+/// Opens a copy of a database to hand it over. Nothing of the copy is changed; what the statements look in beside it is
+/// temporary, and on the disk where it is much.
+pub fn open(copy: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(copy, flags)?;
+    prepare_reader(&connection)?;
+    connection.execute_batch("pragma temp_store = file; pragma query_only = off")?;
+    add_functions(&connection)?;
+    connection.execute_batch(NAMED_TABLES)?;
+    Ok(connection)
+}
+
+/// Arithmetic of ours in statements: the tax of a group as documents compute it, decimals of JSON as the integers that they
+/// are elsewhere, uuids as texts.
+fn add_functions(connection: &Connection) -> Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("z3_steuer", 2, flags, |context| {
+        let (basis, satz) = (Money::from_units(context.get(0)?), Percent::from_units(context.get(1)?));
+        Ok(share(basis, satz).units())
+    })?;
+    connection.create_scalar_function("z3_ganzzahl", 2, flags, |context| {
+        let text: Option<String> = context.get(0)?;
+        let stellen: usize = context.get::<u32>(1)? as usize;
+        text.map(|text| units(&text, stellen)).transpose()
+    })?;
+    let uuid = |context: &Context<'_>| {
+        let bytes: Option<Uuid> = context.get(0)?;
+        Ok(bytes.map(|id| id.to_string()))
+    };
+    connection.create_scalar_function("z3_uuid", 1, flags, uuid)?;
+    Ok(())
+}
+
+/// The smallest units of a decimal number with a dot.
+fn units(text: &str, stellen: usize) -> rusqlite::Result<i64> {
+    let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
+    let digits = format!("{whole}{rest:0<stellen$}");
+    let parsed = (rest.len() <= stellen).then(|| digits.parse().ok()).flatten();
+    parsed.ok_or_else(|| FromSqlError::InvalidType.into())
+}
+
+/// Is told at which step the work is, again and again within a long one; a failure of it ends the work.
+pub type Began<'b> = &'b dyn Fn(&str) -> Result<()>;
+
+/// Writes the hand-over of a company into an empty file, from one snapshot of a connection of [`open`].
+pub fn schreiben(
+    connection: &mut Connection,
+    (tenant, now): (TenantId, Instant),
+    zeitraum: Zeitraum,
+    mit_belegen: bool,
+    target: &Path,
+    began: Began<'_>,
+) -> Result<Ergebnis> {
+    let snapshot = connection.transaction()?;
+    let quelle = Quelle { connection: &snapshot, tx: Tx::new(&snapshot, tenant, now), zeitraum };
+    zeitraum.check(&quelle.tx)?;
+    let mut archiv = Archiv::begin(target)?;
+    began("Belege")?;
+    for statement in NAMED {
+        quelle.bound(statement)?.raw_execute()?;
+    }
+    let ohne_pdf = if mit_belegen { quelle.add_documents(&mut archiv, began)? } else { Vec::new() };
+    let mut tabellen = Vec::new();
+    for tabelle in TABELLEN {
+        began(tabelle.titel)?;
+        tabellen.push((tabelle, quelle.add_table(tabelle, &mut archiv, began)?));
+    }
+    quelle.add_index(&tabellen, &ohne_pdf, &mut archiv)?;
+    let zeilen = tabellen.iter().map(|(_, stand)| stand.zeilen).sum();
+    let (bytes, sha256) = archiv.end()?;
+    Ok(Ergebnis { zeilen, bytes, sha256 })
+}
+
+/// What is handed over: a company and a period in a snapshot.
+struct Quelle<'c> {
+    connection: &'c Connection,
+    tx: Tx<'c>,
+    zeitraum: Zeitraum,
+}
+
+impl<'c> Quelle<'c> {
+    /// A statement that has the company and the period, as far as it asks for them: days, and instants from `:ab` until
+    /// before `:vor`.
+    fn bound(&self, sql: &str) -> Result<Statement<'c>> {
+        let Zeitraum { von, bis } = self.zeitraum;
+        let (ab, vor) = (von.begin_in_berlin(), bis.tomorrow().begin_in_berlin());
+        let tenant = self.tx.tenant();
+        let params: [(&str, &dyn ToSql); 5] =
+            [(":tenant", &tenant), (":von", &von), (":bis", &bis), (":ab", &ab), (":vor", &vor)];
+        let mut statement = self.connection.prepare(sql)?;
+        for (name, value) in params {
+            if let Some(at) = statement.parameter_index(name)? {
+                statement.raw_bind_parameter(at, value)?;
+            }
+        }
+        Ok(statement)
+    }
+
+    fn add_table(&self, tabelle: &Tabelle, archiv: &mut Archiv, began: Began<'_>) -> Result<Geschrieben> {
+        archiv.begin_file(&tabelle.csv())?;
+        let (mut stand, mut lines) = (Geschrieben::new(tabelle), zeile::kopf(tabelle));
+        let mut statement = self.bound(&tabelle.statement())?;
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next()? {
+            zeile::add(tabelle, row, &mut lines, &mut stand)?;
+            if lines.len() >= LINES_BYTES {
+                began(tabelle.titel)?;
+                archiv.write(lines.as_bytes())?;
+                lines.clear();
+            }
+        }
+        archiv.write(lines.as_bytes())?;
+        archiv.end_file();
+        Ok(stand)
+    }
+
+    /// Adds the PDF, the e-invoice and the attachments of each document; those that should have a PDF and have none, with
+    /// the reason.
+    fn add_documents(&self, archiv: &mut Archiv, began: Began<'_>) -> Result<Vec<String>> {
+        let mut ohne_pdf = Vec::new();
+        let mut statement = self.bound(DOCUMENTS)?;
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next()? {
+            let (id, nummer): (Uuid, String) = (row.get(0)?, row.get(1)?);
+            began("Belege")?;
+            let beleg = belege::found(&self.tx, id)?;
+            match given(belege::outgoing(&self.tx, &beleg))? {
+                Ok(pdf) => self.add_document(archiv, id, "pdf", &format!("{nummer}.pdf"), &pdf.inhalt)?,
+                Err(why) if beleg.status != BelegStatus::Offen => ohne_pdf.push(format!("{nummer}: {why}")),
+                Err(_) => {}
+            }
+            if let Ok(xml) = given(belege::erechnung_of_number(&self.tx, &nummer, &mut Hints::default()))? {
+                self.add_document(archiv, id, "erechnung", &format!("{nummer}.xml"), &xml)?;
+            }
+            self.add_attachments(archiv, id, &nummer)?;
+        }
+        Ok(ohne_pdf)
+    }
+
+    fn add_attachments(&self, archiv: &mut Archiv, beleg: Uuid, nummer: &str) -> Result<()> {
+        let mut statement = self.bound(ATTACHMENTS)?;
+        if let Some(at) = statement.parameter_index(":beleg")? {
+            statement.raw_bind_parameter(at, beleg)?;
+        }
+        let mut rows = statement.raw_query();
+        let mut nr = 0;
+        while let Some(row) = rows.next()? {
+            nr += 1;
+            let dateiname: String = row.get(0)?;
+            let name = format!("{nummer}-{nr}-{dateiname}");
+            self.add_document(
+                archiv,
+                beleg,
+                "anhang",
+                &name,
+                row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?,
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Adds a file of a document to a folder, and notes its name for the row of the document.
+    fn add_document(
+        &self,
+        archiv: &mut Archiv,
+        beleg: Uuid,
+        ordner: &str,
+        name: &str,
+        inhalt: &[u8],
+    ) -> Result<()> {
+        let name = format!("{ordner}/{}", plain(name));
+        archiv.add(&name, inhalt)?;
+        self.connection.prepare_cached(NOTE_FILE)?.execute((beleg, ordner, name))?;
+        Ok(())
+    }
+
+    /// Where the chains of the log, of changes and of the evidence end.
+    fn chains(&self) -> Result<Vec<String>> {
+        let log = audit::copied_heads(self.connection)?.last().map(ToString::to_string);
+        let mut ends = vec![format!("Protokoll der Anfragen: {}", log.as_deref().unwrap_or("leer"))];
+        for chain in [administration::CHAIN, evidence::CHAIN] {
+            let end = chain.end_in_words(self.connection)?;
+            ends.push(end.unwrap_or_else(|| format!("{}: leer", chain.name)));
+        }
+        Ok(ends)
+    }
+
+    fn add_index(
+        &self,
+        tabellen: &[(&'static Tabelle, Geschrieben)],
+        ohne_pdf: &[String],
+        archiv: &mut Archiv,
+    ) -> Result<()> {
+        let firma = firma::load(&self.tx)?;
+        let ort = [
+            firma.strasse.clone(),
+            firma
+                .plz
+                .clone()
+                .zip(firma.ort.clone())
+                .map(|(plz, ort)| format!("{plz} {ort}"))
+                .or_else(|| firma.ort.clone()),
+            firma.staat.clone(),
+        ];
+        let lieferant = Lieferant {
+            name: firma.firma.clone().unwrap_or_default(),
+            ort: ort.into_iter().flatten().collect::<Vec<_>>().join(", "),
+            stand: format!("partnerd {}, Stand {}", env!("CARGO_PKG_VERSION"), self.tx.now()),
+        };
+        archiv.add("index.xml", index(&lieferant, self.zeitraum, tabellen).as_bytes())?;
+        archiv.add(DTD_NAME, DTD)?;
+        let ketten = self.chains()?;
+        let bericht = Bericht {
+            lieferant: &lieferant,
+            zeitraum: self.zeitraum,
+            tabellen,
+            ketten: &ketten,
+            ohne_pdf,
+            dateien: &archiv.dateien,
+        };
+        let text = bericht.text();
+        archiv.add("bericht.txt", text.as_bytes())
+    }
+}
+
+/// What a document has, or in a German sentence why not; another failure ends the work.
+fn given<T>(found: Result<T>) -> Result<std::result::Result<T, String>> {
+    match found {
+        Ok(found) => Ok(Ok(found)),
+        Err(Failure::Refused(refusal)) => Ok(Err(refusal.message)),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// A name of a file that every program can write: other characters than letters, digits, `.`, `-` and `_` of ASCII are `_`.
+fn plain(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect()
+}

@@ -1,0 +1,41 @@
+//! The tables of the hand-over (D36), in an order in which each stands behind those that it refers to.
+
+mod betrieb;
+mod buchhaltung;
+mod handel;
+mod namen;
+mod stamm;
+mod verlauf;
+
+use super::tabelle::Tabelle;
+
+/// A further table is an entry here. Payments have none: partnerd does not keep them.
+pub const TABELLEN: &[Tabelle] = &[
+    stamm::PARTNER,
+    stamm::ARTIKELGRUPPEN,
+    stamm::ARTIKEL,
+    stamm::STEUERSAETZE,
+    buchhaltung::KONTEN,
+    stamm::KONTRAKTE,
+    stamm::KONTRAKTPOSITIONEN,
+    betrieb::CHARGEN,
+    betrieb::WIEGUNGEN,
+    betrieb::ANNAHMESCHEINE,
+    handel::BELEGE,
+    handel::POSITIONEN,
+    handel::STEUERGRUPPEN,
+    betrieb::LAGERBEWEGUNGEN,
+    betrieb::PRODUKTIONSAUFTRAEGE,
+    betrieb::PA_ZEILEN,
+    handel::BONS,
+    handel::BONZEILEN,
+    buchhaltung::STAPEL,
+    buchhaltung::BELEGE,
+    verlauf::BELEGE,
+    verlauf::PARTNER,
+    verlauf::ARTIKEL,
+    verlauf::PROTOKOLL,
+];
+
+/// Steps of a hand-over: the copy of the database, the files of the documents, the tables.
+pub const SCHRITTE: usize = TABELLEN.len() + 2;
