@@ -25,6 +25,7 @@ mod schemata;
 mod schluessel;
 mod seiten;
 mod sicherung;
+mod steuerberater;
 mod vergessen;
 mod vorschau;
 mod waren;
