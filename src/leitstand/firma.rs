@@ -201,8 +201,8 @@ fn hint(stand: &CurrentSetting) -> Markup {
     };
     html! {
         p.hint {
-            @if stand.setting.choices().is_none() { "Möglich: " (values()) ". " }
-            "Üblich: " (said(default)) ". In Befehlen: " code { (name) "=" (stand.value) }
+            @if stand.setting.choices().is_none() { "Möglich: " (values().trim_end_matches('.')) ". " }
+            "Üblich: " (said(default).trim_end_matches('.')) ". In Befehlen: " code { (name) "=" (stand.value) }
         }
     }
 }

@@ -52,9 +52,19 @@ fn accounts(ask: &Ask, konten: &[Gezeigt]) -> Markup {
         .numbers("Konto", |row| row.konto.konto.to_string())
         .text("In DATEV", computes);
     match ask.may_manage() {
-        true => html! { (shown.with("Ändern", false, |row| ways(ask, row))) },
+        true => html! { (shown
+        .with("Ändern", false, |row| html! { a href=(to_form(row)) { "ändern" (which(row)) } })
+        .with("Entfernen", false, |row| html! { a href=(to_removal(ask, row)) { "entfernen" (which(row)) } })) },
         false => html! { (shown) },
     }
+}
+
+fn feld_of(row: &Gezeigt) -> String {
+    buchhaltung::feld(row.konto.fall, row.konto.satz, row.artikelgruppe.as_deref())
+}
+
+fn which(row: &Gezeigt) -> Markup {
+    html! { span.unseen { ": " (in_words(&feld_of(row))) } }
 }
 
 /// What DATEV computes where this account is booked.
@@ -75,24 +85,31 @@ fn computes(row: &Gezeigt) -> String {
     }
 }
 
-/// The form with what the account has, and the question whether it goes.
-fn ways(ask: &Ask, row: &Gezeigt) -> Markup {
+/// The form on this page with what the account has.
+fn to_form(row: &Gezeigt) -> String {
     let konto = &row.konto;
-    let key = [
-        ("fall", konto.fall.as_str().to_owned()),
-        ("satz", optional(konto.satz, amount)),
-        ("artikelgruppe", or_blank(&row.artikelgruppe)),
-    ];
     let automatik = if konto.automatik { "ja" } else { "" }.to_owned();
     let rest = [("konto", konto.konto.to_string()), ("bu", or_blank(&konto.bu)), ("automatik", automatik)];
-    let query = |pairs: &[(&str, String)]| {
-        pairs.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect::<Vec<_>>().join("&")
-    };
-    let number = buchhaltung::feld(konto.fall, konto.satz, row.artikelgruppe.as_deref());
-    html! {
-        a href=(format!("?{}&{}#feld-konto", query(&key), query(&rest))) { "ändern" span.unseen { " " (in_words(&number)) } } ", "
-        a href=(format!("{}?{}", ask.of_firma("steuerberater/konten/entfernen"), query(&key))) { "entfernen" span.unseen { " " (in_words(&number)) } }
-    }
+    format!("?{}&{}#feld-konto", key_of(row), query(&rest))
+}
+
+/// The question whether it goes.
+fn to_removal(ask: &Ask, row: &Gezeigt) -> String {
+    format!("{}?{}", ask.of_firma("steuerberater/konten/entfernen"), key_of(row))
+}
+
+/// What tells an account from others, as a query.
+fn key_of(row: &Gezeigt) -> String {
+    query(&[
+        ("fall", row.konto.fall.as_str().to_owned()),
+        ("satz", optional(row.konto.satz, amount)),
+        ("artikelgruppe", or_blank(&row.artikelgruppe)),
+    ])
+}
+
+fn query(pairs: &[(&str, String)]) -> String {
+    let pairs = pairs.iter().map(|(name, value)| format!("{name}={}", encoded(value)));
+    pairs.collect::<Vec<_>>().join("&")
 }
 
 fn fields(ask: &Ask, db: &Snapshot<'_>) -> Result<Markup> {
@@ -175,8 +192,8 @@ fn named(ask: &Ask, tx: &Tx<'_>) -> Result<Gezeigt> {
 }
 
 pub fn show_remove(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let Gezeigt { konto, artikelgruppe, .. } = named(ask, &db.tx)?;
-    let what = in_words(&buchhaltung::feld(konto.fall, konto.satz, artikelgruppe.as_deref()));
+    let found = named(ask, &db.tx)?;
+    let (konto, what) = (&found.konto, in_words(&feld_of(&found)));
     let inside = html! {
         p { "Das Konto " (konto.konto) " für " (what) " wird entfernt. Gebucht wird dann auf das nächste, das passt; passt keines, nennt die Prüfung es als fehlend. Stapel, die schon angelegt sind, bleiben, wie sie sind." }
     };
@@ -241,9 +258,8 @@ pub fn noted(tx: &WriteTx<'_>, work: impl FnOnce() -> Result<Done>) -> Result<Do
 /// Each account as the log has it.
 fn booked_on(tx: &Tx<'_>) -> Result<BTreeMap<String, String>> {
     let logged = |row: Gezeigt| {
+        let key = format!("{LOGGED}{}", feld_of(&row));
         let konto = row.konto;
-        let key =
-            format!("{LOGGED}{}", buchhaltung::feld(konto.fall, konto.satz, row.artikelgruppe.as_deref()));
         let bu = optional(konto.bu, |bu| format!(" BU {bu}"));
         let automatik = if konto.automatik { " Automatik" } else { "" };
         (key, format!("{}{bu}{automatik}", konto.konto))
@@ -269,13 +285,13 @@ fn fall(known: Fall) -> &'static str {
         Fall::Erloes => "Erlöse",
         Fall::ErloesIg => "Erlöse, Lieferung in die EU",
         Fall::ErloesAusfuhr => "Erlöse, Ausfuhr",
-        Fall::Erloes13b => "Erlöse, der Kunde schuldet die Steuer (§ 13b)",
+        Fall::Erloes13b => "Erlöse, der Kunde schuldet die Steuer (§\u{a0}13b)",
         Fall::ErloesFrei => "Erlöse, steuerfrei",
         Fall::ErloesNichtSteuerbar => "Erlöse, nicht steuerbar",
         Fall::Aufwand => "Einkauf",
         Fall::AufwandOhne => "Einkauf ohne Vorsteuer",
         Fall::AufwandIg => "Einkauf aus der EU",
-        Fall::Aufwand13b => "Einkauf, die Firma schuldet die Steuer (§ 13b)",
+        Fall::Aufwand13b => "Einkauf, die Firma schuldet die Steuer (§\u{a0}13b)",
         Fall::AufwandEinfuhr => "Einkauf, Einfuhr",
     }
 }

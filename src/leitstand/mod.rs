@@ -216,7 +216,7 @@ pub const PAGES: &[Page] = &[
     firma!("/produktion/{id}/status", produktion::show_status).takes(Take::Firma(produktion::change_status)),
     firma!("/kasse", kasse::list).in_menu("Kasse"),
     firma!("/steuerberater", steuerberater::show)
-        .in_menu("Steuerberater")
+        .in_administration("Steuerberater")
         .takes(Take::Firma(steuerberater::create))
         .in_steps()
         .heavy(),

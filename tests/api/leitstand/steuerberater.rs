@@ -50,11 +50,11 @@ fn row<'t>(shown: &'t Shown, first: &str) -> &'t str {
 fn a_batch_is_tried_made_once_and_loaded_as_programs_get_it() {
     let server = Server::start_at("2026-10-28T10:00:00Z");
     let mill = Mill::of(&server);
-    let mut bert = person(&server, &["Bert", "--role", "buero"]);
     mill.invoice("2026-10-05", "A");
     server.set(&mill.client, &[("abschluss_bei_anlage", "")]);
     let open = mill.invoice("2026-10-06", "A");
     server.set_clock("2026-11-02T10:00:00Z");
+    let mut bert = person(&server, &["Bert", "--role", "buero"]);
 
     let page = mill.page();
     let begin = bert.get(&page);
@@ -69,7 +69,7 @@ fn a_batch_is_tried_made_once_and_loaded_as_programs_get_it() {
     );
     bert.fill(&page, &[("bis", "2026-10-31"), ("sperren", "ja")]).is(403);
 
-    let seen = bert.fill(&page, &[("bis", "31.10.2026"), ("schritt", "pruefen")]);
+    let seen = bert.fill(&page, &[("bis", "2026-10-31"), ("schritt", "pruefen")]);
     shows(
         &seen.is(200).text,
         &["noch ist nichts gespeichert", "107,00", ">8300<", "Noch offen und nicht dabei", &open],
@@ -182,7 +182,7 @@ fn a_missing_account_is_entered_beside_what_waits_for_it() {
     };
     send(&[]).is(400);
     let refused = send(&[("konto-0", "8400"), ("konto-1", "viel"), ("konto-2", "8400")]);
-    shows(&at(refused.is(400), "konto-1"), &["konto"]);
+    shows(&at(refused.is(400), "konto-1"), &["ganze Zahl"]);
     let refused = send(&[("konto-0", "8400"), ("konto-2", "8400"), ("bu-2", "3")]);
     shows(&at(refused.is(400), "konto-0"), &["rechnet in DATEV mit 19.00 %"]);
     shows(&at(&refused, "bu-2"), &["BU-Schlüssel ist dort nicht erlaubt"]);
@@ -282,10 +282,10 @@ fn accounts_are_proposed_set_and_removed() {
 fn the_newest_batch_is_discarded_with_a_reason() {
     let server = Server::start_at("2026-10-28T10:00:00Z");
     let mill = Mill::of(&server);
-    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
     mill.invoice("2026-09-05", "A");
     mill.invoice("2026-10-05", "A");
     server.set_clock("2026-11-02T10:00:00Z");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
     let made = |browser: &mut Browser, bis: &str, locks: &[(&str, &str)]| {
         let fields = [&[("bis", bis)], locks].concat();
         browser.fill(&mill.page(), &fields).is(303).header("location").to_owned()
