@@ -72,7 +72,7 @@ fn missing(ask: &Ask, accounts: &[Luecke<'_>], bis: &str) -> Markup {
     let of = |at: &usize| accounts.get(*at);
     let rows: Vec<usize> = (0..fields.len()).collect();
     let shown = table("Konten, die fehlen", "", &rows)
-        .text("Konto für", |at| of(at).map(|luecke| in_words(luecke.feld)).unwrap_or_default())
+        .with("Konto für", false, |at| whole(of(at).map(|luecke| luecke.feld)))
         .with(
             "Belege",
             false,
@@ -113,24 +113,29 @@ fn with_fields<'t>(ask: &'t Ask, shown: super::parts::Table<'t, usize>, fields: 
     } })) }
 }
 
+/// What an account is for; it may take several lines.
+fn whole(feld: Option<&str>) -> Markup {
+    html! { span.wrap { (feld.map(in_words).unwrap_or_default()) } }
+}
+
 fn cell(ask: &Ask, name: &str, at: usize, label: &str) -> Markup {
     let name = format!("{name}-{at}");
     let refused = ask.refusal.as_ref().and_then(|refusal| refusal.of_field(&name));
     let why = refused.map(|_| format!("fehler-{name}"));
     html! {
-        input type="text" id=(format!("feld-{name}")) name=(name) value=(ask.field(&name)) inputmode="numeric" size="8" autocomplete="off"
+        div { input type="text" id=(format!("feld-{name}")) name=(name) value=(ask.field(&name)) inputmode="numeric" size="8" autocomplete="off"
             aria-label=(label) aria-invalid=[refused.map(|_| "true")] aria-describedby=[why.as_deref()];
-        @if let Some(refused) = refused { p.refused id=[why] role="alert" { (refused) } }
+        @if let Some(refused) = refused { p.refused id=[why] role="alert" { (refused) } } }
     }
 }
 
 fn documents(ask: &Ask, numbers: &[&str]) -> Markup {
     let more = numbers.len().saturating_sub(DOCUMENTS_MAX);
     html! {
-        @for (at, number) in numbers.iter().take(DOCUMENTS_MAX).enumerate() {
+        span { @for (at, number) in numbers.iter().take(DOCUMENTS_MAX).enumerate() {
             @if at > 0 { ", " } a href=(ask.of_firma(&format!("suche?suche={}", encoded(number)))) { (number) }
         }
-        @if more > 0 { " und " (number(more)) " weitere" }
+        @if more > 0 { " und " (number(more)) " weitere" } }
     }
 }
 
@@ -150,7 +155,7 @@ pub fn show(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
         (0..fields.len()).flat_map(|at| [format!("konto-{at}"), format!("bu-{at}")]).collect();
     let rows: Vec<usize> = (0..fields.len()).collect();
     let shown = table("Konten, die fehlen", "", &rows)
-        .text("Konto für", |at| fields.get(*at).map(|feld| in_words(feld)).unwrap_or_default());
+        .with("Konto für", false, |at| whole(fields.get(*at).map(String::as_str)));
     let body = html! {
         (refusal(ask, &at_fields.iter().map(String::as_str).collect::<Vec<_>>()))
         (form_to(ask, "", html! { (hidden(&fields, ask.field("bis"))) (with_fields(ask, shown, &fields)) }, "Konten speichern", false))

@@ -203,7 +203,7 @@ fn batches(ask: &Ask, stapel: &[Stapel]) -> Markup {
 pub fn state(stapel: &Stapel) -> String {
     match stapel.verworfen_am {
         Some(am) => format!("verworfen am {}", Day::in_berlin(am).german()),
-        None => "übergeben".to_owned(),
+        None => "gilt".to_owned(),
     }
 }
 
