@@ -69,19 +69,18 @@ fn which(row: &Gezeigt) -> Markup {
 
 /// What DATEV computes where this account is booked.
 fn computes(row: &Gezeigt) -> String {
-    match (row.automatik, &row.konto.bu) {
-        (Some(Automatik { art: Funktionsart::Frei, .. }), _) => "ohne Steuer".to_owned(),
-        (Some(Automatik { art: Funktionsart::Satz, satz }), _) => {
-            format!("rechnet {}", optional(satz, |satz| format!("{} %", amount(satz))))
-        }
-        (Some(Automatik { art: Funktionsart::Sonder, satz }), _) => {
-            format!(
-                "rechnet {} als Steuer, die die Firma selbst schuldet",
-                optional(satz, |satz| format!("{} %", amount(satz)))
-            )
-        }
-        (None, Some(bu)) => format!("Schlüssel {bu}"),
-        (None, None) => "rechnet nichts von selbst".to_owned(),
+    let Some(Automatik { art, satz }) = row.automatik else {
+        return match &row.konto.bu {
+            Some(bu) => format!("Schlüssel {bu}"),
+            None => "rechnet nichts von selbst".to_owned(),
+        };
+    };
+    let satz = optional(satz, |satz| format!("{} % ", amount(satz)));
+    match art {
+        Funktionsart::Frei => "ohne Steuer".to_owned(),
+        Funktionsart::Umsatzsteuer => format!("rechnet {satz}Umsatzsteuer"),
+        Funktionsart::Vorsteuer => format!("rechnet {satz}Vorsteuer"),
+        Funktionsart::Sonder => format!("rechnet {satz}als Steuer, die die Firma selbst schuldet"),
     }
 }
 
