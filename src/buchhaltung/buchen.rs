@@ -282,11 +282,8 @@ fn numbers(buchung: &Buchung, felder: &mut Felder) -> bool {
 
 /// What is named where no account is known.
 fn missing_account(fall: Fall, satz: Option<Percent>, gruppe: Option<&str>) -> (String, String) {
-    let rate = satz.map(|satz| satz.decimal().normalize().to_string());
-    let feld = [Some(fall.as_str()), rate.as_deref(), gruppe];
-    let feld = feld.into_iter().flatten().collect::<Vec<_>>().join("/");
-    let rate = rate.map(|rate| format!(" {rate} %")).unwrap_or_default();
+    let rate = satz.map(|satz| format!(" {} %", satz.decimal().normalize())).unwrap_or_default();
     let group = gruppe.map(|gruppe| format!(", Artikelgruppe {gruppe}")).unwrap_or_default();
     let message = format!("Es fehlt das Konto für {}{rate}{group}. Bitte eintragen.", fall.as_str());
-    (feld, message)
+    (konten::feld(fall, satz, gruppe), message)
 }

@@ -6,8 +6,10 @@ use crate::artikel::{self, Artikelgruppe};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::import::Upserted;
-use crate::rules::buchung::{Fall, Kontenplan, Konto, Rahmen};
+use crate::rules::buchung::{Automatik, Fall, Kontenplan, Konto, Rahmen};
+use crate::rules::choice::Choice;
 use crate::rules::error::{Code, Refusal, refuse_if, required};
+use crate::rules::fixed::Percent;
 use crate::tenants;
 
 /// The accounts of a company as they are now.
@@ -37,14 +39,49 @@ pub fn enter(tx: &WriteTx<'_>, zeile: KontoZeile) -> Result<(KontoAuskunft, Upse
     };
     let plan = plan(tx)?;
     plan.check(&konto, konto.satz, tx.today().year())?;
-    let key = |known: &&Konto| {
-        (known.fall, known.satz, known.artikelgruppe_id) == (konto.fall, konto.satz, konto.artikelgruppe_id)
-    };
-    let old = plan.konten.iter().find(key);
+    let old = plan.konten.iter().find(|known| known.key() == konto.key());
     let upserted = Upserted::by(old, &konto, || sql::store_konto(tx, &konto))?;
     let Konto { fall, satz, konto, bu, automatik, .. } = konto;
     let artikelgruppe = gruppe.map(|gruppe| gruppe.name);
     Ok((KontoAuskunft { fall, satz, artikelgruppe, konto, bu, automatik }, upserted))
+}
+
+/// An account as pages show it.
+pub struct Gezeigt {
+    pub konto: Konto,
+    /// Name of its group of articles.
+    pub artikelgruppe: Option<String>,
+    /// What DATEV computes on it this year.
+    pub automatik: Option<Automatik>,
+}
+
+/// The accounts of a company by case, rate and group.
+pub fn shown(tx: &Tx<'_>) -> Result<Vec<Gezeigt>> {
+    let (plan, jahr) = (plan(tx)?, tx.today().year());
+    let with_automatik = |(konto, artikelgruppe): (Konto, Option<String>)| {
+        let automatik = plan.automatik(&konto, jahr);
+        Gezeigt { konto, artikelgruppe, automatik }
+    };
+    Ok(sql::named_konten(tx)?.into_iter().map(with_automatik).collect())
+}
+
+/// Case, rate and group of positions as one text, as `erloes/19/Büro`: the field of a KONTO_FEHLT.
+pub fn feld(fall: Fall, satz: Option<Percent>, gruppe: Option<&str>) -> String {
+    let rate = satz.map(|satz| satz.decimal().normalize().to_string());
+    let parts = [Some(fall.as_str()), rate.as_deref(), gruppe];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("/")
+}
+
+/// What [`feld`] was made of.
+pub fn of_feld(feld: &str) -> Option<(Fall, Option<Percent>, Option<&str>)> {
+    let (fall, rest) = feld.split_once('/').map_or((feld, None), |(fall, rest)| (fall, Some(rest)));
+    let fall = Fall::parse(fall)?;
+    let Some(named) = rest.filter(|_| fall.has_rate()) else { return Some((fall, None, rest)) };
+    let (rate, gruppe) = named.split_once('/').map_or((named, None), |(rate, rest)| (rate, Some(rest)));
+    Some(match Percent::parse(rate) {
+        Ok(rate) => (fall, Some(rate.value), gruppe),
+        Err(_) => (fall, None, Some(named)),
+    })
 }
 
 fn group_of(tx: &Tx<'_>, name: &str) -> Result<Artikelgruppe> {
@@ -73,12 +110,36 @@ const PROPOSED: &[(Fall, &str, i64, i64)] = &[
     (Fall::Aufwand13b, "19", 3_123, 5_923),
 ];
 
+/// What a chart proposes: case, rate as it is typed, and account of four digits.
+fn proposed(rahmen: Rahmen) -> impl Iterator<Item = (Fall, &'static str, i64)> {
+    let of_chart = move |(fall, satz, skr03, skr04): &(Fall, &'static str, i64, i64)| {
+        (*fall, *satz, if rahmen == Rahmen::Skr04 { *skr04 } else { *skr03 })
+    };
+    PROPOSED.iter().map(of_chart)
+}
+
 /// A file of accounts to import, once the adviser has read it.
 pub fn proposal(rahmen: Rahmen) -> String {
     let mut file = String::from("\u{feff}fall;satz;artikelgruppe;konto;bu;automatik\r\n");
-    for (fall, satz, skr03, skr04) in PROPOSED {
-        let konto = if rahmen == Rahmen::Skr04 { skr04 } else { skr03 };
+    for (fall, satz, konto) in proposed(rahmen) {
         file.push_str(&format!("{};{satz};;{konto};;\r\n", fall.as_str()));
     }
     file
+}
+
+/// What the chart of the company proposes and it has no account for, in as many digits as its accounts have; empty where it
+/// has another chart.
+pub fn missing_proposed(tx: &Tx<'_>) -> Result<Vec<KontoZeile>> {
+    let plan = plan(tx)?;
+    if plan.rahmen == Rahmen::Keiner {
+        return Ok(Vec::new());
+    }
+    let factor = 10_i64.pow(plan.laenge.saturating_sub(4));
+    let zeile = |(fall, satz, konto): (Fall, &str, i64)| {
+        let satz = Percent::parse(&satz.replace(',', ".")).ok().map(|parsed| parsed.value);
+        let is_known = plan.konten.iter().any(|known| known.key() == (fall, satz, None));
+        let (fall, konto) = (Some(fall), Some(konto * factor));
+        (!is_known).then(|| KontoZeile { fall, satz, konto, ..KontoZeile::default() })
+    };
+    Ok(proposed(plan.rahmen).filter_map(zeile).collect())
 }

@@ -19,10 +19,10 @@ mod umsaetze;
 
 pub use belege::Rechnung;
 pub use checks::{CHECKS, altered_datei, not_handed_over};
-pub use konten::proposal;
-pub use model::{KontoSumme, NewStapel, Stapel, StapelAngelegt};
-pub use sql::{all, open_numbers};
-pub use stapel::{create, discard, listed, with_number, zip};
+pub use konten::{Gezeigt, enter, feld, missing_proposed, of_feld, proposal, shown};
+pub use model::{Datei, KontoSumme, KontoZeile, Monat, NewStapel, Stapel, StapelAngelegt};
+pub use sql::{all, delete_konto, list as list_stapel, monate, newest, open_numbers};
+pub use stapel::{create, discard, found, listed, with_files, with_number, zip};
 pub use umsaetze::umsaetze;
 
 use crate::db::tx::Tx;
@@ -36,7 +36,7 @@ use crate::import::Import;
 use crate::listing::{Listing, Records};
 use crate::rules::error::{Code, required};
 use crate::rules::scope::Scope;
-use model::{FunktionZeile, KontoAuskunft, KontoZeile, StapelMitDateien, Verwerfen};
+use model::{FunktionZeile, KontoAuskunft, StapelMitDateien, Verwerfen};
 
 const READ: Access = Access::Scope(Scope::BuchhaltungRead);
 

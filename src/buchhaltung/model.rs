@@ -130,6 +130,18 @@ pub struct StapelAngelegt {
     pub hinweise: Hints,
 }
 
+/// RE and ER of a month of their date.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Monat {
+    /// The first day on which one of them is dated.
+    pub first: Day,
+    /// Final or open.
+    pub belege: i64,
+    /// Final, and in no live batch.
+    pub neu: i64,
+    pub offen: i64,
+}
+
 /// What lies on an account in a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "DatevKontoSumme")]

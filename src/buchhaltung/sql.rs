@@ -4,7 +4,7 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::belege::{Position, Rechnung};
-use super::model::{Datei, KontoAuskunft, Stapel};
+use super::model::{Datei, KontoAuskunft, Monat, Stapel};
 use super::stamm::Stammsatz;
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::record::{Part, columns};
@@ -57,14 +57,30 @@ pub fn shown_konten(tx: &Tx<'_>) -> Result<Vec<KontoAuskunft>> {
     tx.all(&statement, &[], KontoAuskunft::read)
 }
 
+/// The accounts, each with the name of its group of articles.
+pub fn named_konten(tx: &Tx<'_>) -> Result<Vec<(Konto, Option<String>)>> {
+    let statement = format!(
+        "select {}, g.name as gruppe from konto k left join artikelgruppe g on g.tenant_id = k.tenant_id
+           and g.id = k.artikelgruppe_id where k.tenant_id = :tenant order by k.fall, k.satz, g.name",
+        Konto::COLUMNS
+    );
+    tx.all(&statement, &[], |row| Ok((Konto::read(row)?, row.get("gruppe")?)))
+}
+
 /// Stores an account in the place of the one with its key.
 pub fn store_konto(tx: &WriteTx<'_>, konto: &Konto) -> Result<()> {
+    delete_konto(tx, konto)?;
+    tx.insert("konto", &konto.values(Part::All))
+}
+
+/// Deletes the account with the key of this one, if there is one.
+pub fn delete_konto(tx: &WriteTx<'_>, konto: &Konto) -> Result<()> {
     let statement = "delete from konto where tenant_id = :tenant and fall = :fall and satz is :satz
         and artikelgruppe_id is :gruppe";
     let key: Params<'_> =
         named_params! {":fall": konto.fall, ":satz": konto.satz, ":gruppe": konto.artikelgruppe_id};
     tx.execute(statement, key)?;
-    tx.insert("konto", &konto.values(Part::All))
+    Ok(())
 }
 
 pub fn find_funktion(tx: &Tx<'_>, new: &Funktion) -> Result<Option<Funktion>> {
@@ -140,6 +156,19 @@ pub fn left_out(tx: &Tx<'_>, von: Day, bis: Day) -> Result<(i64, Option<String>)
           and not exists (select 1 from datev_beleg d
             where d.tenant_id = b.tenant_id and d.beleg_id = b.id and d.verworfen = 0)";
     tx.one(statement, named_params! {":von": von, ":bis": bis}, |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// The months of a period in which RE and ER are dated, the newest first. Those before `ab` are never handed over.
+pub fn monate(tx: &Tx<'_>, von: Day, bis: Day, ab: Option<Day>) -> Result<Vec<Monat>> {
+    let statement = "select min(b.beleg_datum), sum(b.ereignis_am is not null or b.status = 'offen'),
+          sum(b.ereignis_am is not null and b.beleg_datum >= coalesce(:ab, '') and not exists (select 1 from datev_beleg d
+            where d.tenant_id = b.tenant_id and d.beleg_id = b.id and d.verworfen = 0)),
+          sum(b.status = 'offen')
+        from beleg b where b.tenant_id = :tenant and b.rechnungsart is not null and b.beleg_datum between :von and :bis
+        group by substr(b.beleg_datum, 1, 7) order by 1 desc";
+    tx.all(statement, named_params! {":von": von, ":bis": bis, ":ab": ab}, |row| {
+        Ok(Monat { first: row.get(0)?, belege: row.get(1)?, neu: row.get(2)?, offen: row.get(3)? })
+    })
 }
 
 /// What the adviser has of a partner's account: the sha256 of its record in the newest batch that was not discarded.

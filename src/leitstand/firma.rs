@@ -132,13 +132,22 @@ pub fn show_settings(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let inside = html! {
         (refusal(ask, &names(SETTINGS)))
         (made_from(ask, "stand", digest(&stand)))
-        @for stand in &stand { (input(ask, stand)) }
+        @for stand in stand.iter().filter(|stand| !is_of_adviser(stand)) { (input(ask, stand)) }
+        fieldset {
+            legend { "Für den Steuerberater (DATEV)" }
+            p { "Diese Angaben kommen vom Steuerberater. Was ihm übergeben wird, steht unter " a href=(ask.of_firma("steuerberater")) { "Steuerberater" } "." }
+            @for stand in stand.iter().filter(|stand| is_of_adviser(stand)) { (input(ask, stand)) }
+        }
     };
     let body = html! {
         p { "Wie das Programm für diese Firma arbeitet. Wer was wann geändert hat, steht im Protokoll." }
         (form(ask, inside, "Speichern", false))
     };
     Ok(frame::page(ask, "Einstellungen", body))
+}
+
+fn is_of_adviser(stand: &CurrentSetting) -> bool {
+    stand.setting.name.starts_with("datev_")
 }
 
 pub fn change_settings(ask: &Ask) -> Result<HouseChange> {
@@ -192,8 +201,8 @@ fn hint(stand: &CurrentSetting) -> Markup {
     };
     html! {
         p.hint {
-            @if stand.setting.choices().is_none() { "Möglich: " (values()) ". " }
-            "Üblich: " (said(default)) ". In Befehlen: " code { (name) "=" (stand.value) }
+            @if stand.setting.choices().is_none() { "Möglich: " (values().trim_end_matches('.')) ". " }
+            "Üblich: " (said(default).trim_end_matches('.')) ". In Befehlen: " code { (name) "=" (stand.value) }
         }
     }
 }

@@ -49,6 +49,8 @@ mod import;
 mod inventur;
 pub mod jobs;
 mod kasse;
+mod konten;
+mod kontoluecken;
 mod kontrakt_formular;
 mod kontrakte;
 mod lager;
@@ -77,10 +79,12 @@ mod schluessel;
 pub mod server;
 mod sicherung;
 mod sorge;
+mod steuerberater;
 mod storno;
 mod suche;
 mod suchfelder;
 mod taten;
+mod uebergabe;
 mod uebersicht;
 pub mod upkeep;
 pub mod upload;
@@ -212,6 +216,20 @@ pub const PAGES: &[Page] = &[
     firma!("/produktion/{id}", produktion::show),
     firma!("/produktion/{id}/status", produktion::show_status).takes(Take::Firma(produktion::change_status)),
     firma!("/kasse", kasse::list).in_menu("Kasse"),
+    firma!("/steuerberater", steuerberater::show)
+        .in_administration("Steuerberater")
+        .takes(Take::Firma(steuerberater::create))
+        .in_steps()
+        .heavy(),
+    verwaltung!("/steuerberater/konten", konten::list).takes(Take::Firma(konten::set)),
+    verwaltung!("/steuerberater/konten/fehlende", kontoluecken::show).takes(Take::Firma(kontoluecken::fill)),
+    verwaltung!("/steuerberater/konten/entfernen", konten::show_remove).takes(Take::Firma(konten::remove)),
+    verwaltung!("/steuerberater/konten/vorschlag", konten::show_proposal)
+        .takes(Take::Firma(konten::take_proposal)),
+    firma!("/steuerberater/{id}", uebergabe::show),
+    firma!("/steuerberater/{id}/datei", uebergabe::download).heavy(),
+    verwaltung!("/steuerberater/{id}/verwerfen", uebergabe::show_discard)
+        .takes(Take::Firma(uebergabe::discard)),
     verwaltung!("/import", import::show)
         .in_administration("Import")
         .takes(Take::Haus(import::look))

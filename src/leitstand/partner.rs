@@ -119,6 +119,8 @@ fn terms_of(kunde: &Kunde) -> Vec<(&'static str, String)> {
         ("Leitweg-ID oder Referenz", or_blank(&kunde.kaeuferreferenz)),
         ("Elektronische Adresse", or_blank(&kunde.e_adresse)),
         ("Gutschriften vereinbart am", optional(kunde.gutschrift_vereinbart_am, Day::german)),
+        ("Debitorenkonto", optional(kunde.debitor_konto, |konto| konto.to_string())),
+        ("Kreditorenkonto", optional(kunde.kreditor_konto, |konto| konto.to_string())),
     ]
 }
 

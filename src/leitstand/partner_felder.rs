@@ -31,6 +31,8 @@ pub enum Wann {
     Neu,
     /// In that of a partner who is there: the interface takes it by a change alone (D3, D18).
     Spaeter,
+    /// In both while there is no value: it is given once and never changes (D34).
+    Einmal,
 }
 
 /// A field: its name in the interface, its label, what is typed into it, when, and what a partner has there.
@@ -53,6 +55,7 @@ pub const GRUPPEN: &[(&str, &[Feld])] = &[
     ("Erreichbar", ERREICHBAR),
     ("Steuer und E-Rechnung", STEUER),
     ("Zahlung", ZAHLUNG),
+    ("Buchhaltung (leer: mit dem ersten Stapel von selbst)", BUCHHALTUNG),
     ("Notizen", &[Feld("notizen", "Notizen", Art::Text, Wann::Immer, |k| or_blank(&k.notizen))]),
 ];
 
@@ -107,6 +110,15 @@ const ZAHLUNG: &[Feld] = &[
     Feld("bic", "BIC", LINE, Wann::Immer, |k| or_blank(&k.bic)),
 ];
 
+const BUCHHALTUNG: &[Feld] = &[
+    Feld("debitor_konto", "Debitorenkonto", LINE, Wann::Einmal, |k| {
+        optional(k.debitor_konto, |konto| konto.to_string())
+    }),
+    Feld("kreditor_konto", "Kreditorenkonto", LINE, Wann::Einmal, |k| {
+        optional(k.kreditor_konto, |konto| konto.to_string())
+    }),
+];
+
 pub fn felder() -> impl Iterator<Item = &'static Feld> {
     GRUPPEN.iter().flat_map(|(_, felder)| felder.iter())
 }
@@ -156,6 +168,7 @@ fn words_of(name: &str, value: &Value) -> String {
             rollen(found.iter().filter_map(|rolle| PartnerTyp::parse(rolle.as_str()?)))
         }
         (_, Value::String(text)) => text.clone(),
+        (Some(Art::Zeile(_)), Value::Number(found)) => found.to_string(),
         (_, Value::Number(found)) => number(found),
         _ => String::new(),
     }

@@ -17,7 +17,7 @@ use crate::rules::choice::Choice;
 use crate::rules::stammdaten::PartnerTyp;
 
 fn shown_in(wann: Wann) -> impl Iterator<Item = &'static Feld> {
-    felder().filter(move |feld| feld.3 == Wann::Immer || feld.3 == wann)
+    felder().filter(move |feld| [Wann::Immer, Wann::Einmal, wann].contains(&feld.3))
 }
 
 pub fn show_new(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
@@ -50,10 +50,12 @@ pub fn change(ask: &Ask) -> Result<FirmaChange> {
 /// The fields in their groups, with what is stored or what was typed.
 fn fields(ask: &Ask, kunde: Option<&Kunde>) -> Markup {
     let wann = if kunde.is_some() { Wann::Spaeter } else { Wann::Neu };
-    let names: Vec<&str> = shown_in(wann).map(|feld| feld.0).collect();
+    let is_given =
+        |feld: &&Feld| feld.3 == Wann::Einmal && kunde.is_some_and(|kunde| !feld.4(kunde).is_empty());
+    let names: Vec<&str> = shown_in(wann).filter(|feld| !is_given(feld)).map(|feld| feld.0).collect();
     html! {
         (refusal(ask, &names))
-        @for (group, felder) in GRUPPEN {
+        @for (group, felder) in GRUPPEN.iter().filter(|(_, felder)| felder.iter().any(|feld| names.contains(&feld.0))) {
             fieldset.fields { legend { (group) }
                 @for feld in felder.iter().filter(|feld| names.contains(&feld.0)) { (one(ask, feld, kunde)) }
             }

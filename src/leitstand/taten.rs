@@ -2,10 +2,12 @@
 
 use maud::{Markup, Render};
 
+use super::konten;
 use super::page::{Ask, Snapshot};
 use super::parts::{ROWS, linked, number, to_second};
 use super::people::{Person, name_of};
 use super::rechte;
+use super::steuerberater::LOCKED_UNTIL;
 use super::suchfelder::COMMANDS;
 use crate::failure::Result;
 use crate::gate::administration::{Akteur, Entry, Selection, TAKEN_BACK, entries};
@@ -63,6 +65,7 @@ pub fn rows(ask: &Ask, found: &[Entry], people: &[Person], empty: &str) -> Marku
         match (gegenstand.art, gegenstand.firma, &gegenstand.id) {
             (Art::Schluessel, Some(firma), Some(id)) => format!("/leitstand/f/{firma}/schluessel/{id}"),
             (Art::Partner, Some(firma), Some(id)) => format!("/leitstand/f/{firma}/partner/{id}"),
+            (Art::DatevStapel, Some(firma), Some(id)) => format!("/leitstand/f/{firma}/steuerberater/{id}"),
             (Art::Zugang, _, Some(id)) => format!("/leitstand/zugaenge/{id}"),
             _ => String::new(),
         }
@@ -143,7 +146,8 @@ fn happened(tat: Tat) -> Option<&'static str> {
 }
 
 /// Fields that are no settings, in German.
-const FIELDS: [(&str, &str); 24] = [
+const FIELDS: [(&str, &str); 25] = [
+    (LOCKED_UNTIL, "gesperrt bis"),
     ("label", "Bezeichnung"),
     ("scopes", "Rechte"),
     ("expires", "letzter Tag"),
@@ -180,13 +184,16 @@ fn field(deed: &Deed, Changed { name, before, after }: &Changed) -> String {
         ("logo", Some(_)) => "vorhanden".to_owned(),
         (_, Some(setting)) => (setting.in_words)(value).unwrap_or_else(|| value.to_owned()),
         ("scopes", None) => rechte::in_words(ScopeSet::from_stored(value)),
-        ("expires", None) => Day::parse_plain(value).map_or_else(|| value.to_owned(), Day::german),
+        ("expires" | LOCKED_UNTIL, None) => {
+            Day::parse_plain(value).map_or_else(|| value.to_owned(), Day::german)
+        }
         ("daily-limit" | "created" | "changed" | "unchanged" | "deleted" | "put-back", None) => number(value),
         (_, None) if value == "true" => "ja".to_owned(),
         (_, None) => value.to_owned(),
     };
-    let named = || FIELDS.iter().find(|(field, _)| field == name).map_or(name.as_str(), |(_, german)| german);
-    let name = setting.map_or_else(named, |setting| setting.meaning.trim_end_matches('.'));
+    let known = || FIELDS.iter().find(|(field, _)| field == name).map_or(name.as_str(), |(_, german)| german);
+    let named = || konten::logged_in_words(name).unwrap_or_else(|| known().to_owned());
+    let name = setting.map_or_else(named, |setting| setting.meaning.trim_end_matches('.').to_owned());
     match deed.tat {
         Tat::Geaendert => format!("{name}: bisher {}, jetzt {}", words(before), words(after)),
         _ => format!("{name}: {}", words(after)),
@@ -270,6 +277,19 @@ mod tests {
                     &[("created", "", "1200"), ("changed", "", "0"), ("unchanged", "", "1")],
                 ),
                 "Import a1 aus „shop“: geändert: 0; angelegt: 1.200; schon so da: 1",
+            ),
+            (
+                deed(
+                    Tat::Geaendert,
+                    Art::Firma,
+                    &[("konto erloes/7/Öle", "", "8301"), ("konto aufwand_ig/19", "3425", "")],
+                ),
+                "Konto für Einkauf aus der EU 19 %: bisher 3425, jetzt nichts; Konto für Erlöse 7 %, Artikelgruppe Öle: \
+                 bisher nichts, jetzt 8301",
+            ),
+            (
+                deed(Tat::Angelegt, Art::DatevStapel, &[("gesperrt_bis", "", "2026-10-31")]),
+                "DATEV-Stapel shop angelegt: gesperrt bis: 31.10.2026",
             ),
             (deed(Tat::Erledigt, Art::Beleg, &[]), "Beleg shop erledigt"),
             (deed(Tat::Vergessen, Art::Partner, &[]), "Partner vergessen (DSGVO)"),

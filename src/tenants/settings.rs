@@ -214,7 +214,7 @@ settings! {
     datev_berater: Option<Nummer<1_001, 9_999_999>> = "",
         "Beraternummer des Steuerberaters, für DATEV.";
     datev_mandant: Option<Nummer<1, 99_999>> = "",
-        "Nummer, unter der er die Firma führt.";
+        "Mandantennummer, unter der der Steuerberater die Firma führt.";
     datev_ab: Option<Day> = "",
         "Erster Tag, dessen Rechnungen an DATEV gehen.";
     datev_wj_beginn: Jahrestag = "01-01",

@@ -13,8 +13,8 @@ mod konten;
 mod stapel;
 mod worked;
 
-const STAPEL: &str = "/api/v1/datev/stapel";
-const KONTEN: &str = "/api/v1/datev/konten";
+pub const STAPEL: &str = "/api/v1/datev/stapel";
+pub const KONTEN: &str = "/api/v1/datev/konten";
 const BELEGE: &str = "/api/v1/belege";
 
 /// What the adviser has told the firm; documents are final when they are created.
@@ -35,7 +35,7 @@ const ARTICLES: &str = "artikelnummer;bezeichnung;einheit;mwst_satz;gruppe\n\
     A;Mehl;kg;7;A\nB;Grieß;kg;7;B\nC;Rabatt;kg;7;C\nW;Weizen;t;7;Getreide\nR;Reinigung;t;7;Abzug\nP;Papier;Stück;19;Büro\n";
 
 /// A company that its adviser has set up, on a day of October 2026.
-fn advised(server: &Server) -> Client {
+pub fn advised(server: &Server) -> Client {
     let mill = server.company_with("Mühle", &[COMPLETE, ADVISED].concat());
     server.import(&mill, "artikelgruppen", "name\nA\nB\nC\nGetreide\nAbzug\nBüro\n");
     server.import(&mill, "artikel", ARTICLES);
@@ -67,7 +67,7 @@ fn unzipped(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
 }
 
 /// A document with one item of an article of group A.
-fn re(mill: &Client, kunde: &str, day: &str, ep_netto: &str) -> Answer {
+pub fn re(mill: &Client, kunde: &str, day: &str, ep_netto: &str) -> Answer {
     let items = json!([{"artikelnr": "A", "menge": 1, "ep_netto": ep_netto}]);
     let answer =
         mill.post(BELEGE, json!({"beleg_typ": "RE", "kunden_id": kunde, "beleg_datum": day, "items": items}));
@@ -75,7 +75,7 @@ fn re(mill: &Client, kunde: &str, day: &str, ep_netto: &str) -> Answer {
     answer
 }
 
-fn kunde(mill: &Client, more: Value) -> String {
+pub fn kunde(mill: &Client, more: Value) -> String {
     let mut body = json!({"nachname_firma": "Bäckerei Weiß", "anrede": "Firma"});
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     mill.post("/api/v1/kunden", body).id()

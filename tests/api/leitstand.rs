@@ -25,6 +25,7 @@ mod schemata;
 mod schluessel;
 mod seiten;
 pub mod sicherung;
+mod steuerberater;
 mod vergessen;
 mod vorschau;
 mod waren;

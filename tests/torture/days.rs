@@ -78,7 +78,11 @@ fn of_day(number: i64, berlin: &Berlin, dice: &mut Dice) -> Result<u64, String> 
     let days = dice.below(400) as i64;
     same("a due day", Day::of_number(day.number() + days).to_string(), Civil::of(number + days).to_string())?;
     let months = dice.below(60) as i32 - 30;
-    same("months later", day.plus_months(months.into()).to_string(), civil.plus_months(months).to_string())?;
+    same(
+        "months later",
+        day.plus_months(i64::from(months)).to_string(),
+        civil.plus_months(months).to_string(),
+    )?;
     let begin = berlin.instant(number * DAY);
     same(&format!("the beginning of {text}"), day.begin_in_berlin().millis(), begin)?;
     let mut instants = vec![begin - 1, begin, begin + 2 * HOUR - 1, begin + 2 * HOUR, begin + 3 * HOUR];

@@ -93,6 +93,13 @@ pub struct Konto {
     pub automatik: bool,
 }
 
+impl Konto {
+    /// A company has one account with each.
+    pub fn key(&self) -> (Fall, Option<Percent>, Option<i64>) {
+        (self.fall, self.satz, self.artikelgruppe_id)
+    }
+}
+
 choice! {
     /// What DATEV computes on accounts of a range.
     pub enum Funktionsart {
@@ -141,11 +148,7 @@ pub struct Kontenplan {
 impl Kontenplan {
     /// The account that says most of a position: its rate and group, its rate, its group, nothing else (D31).
     pub fn find(&self, fall: Fall, satz: Option<Percent>, gruppe: Option<i64>) -> Option<&Konto> {
-        let named = |satz, gruppe| {
-            let is_it =
-                |konto: &&Konto| (konto.fall, konto.satz, konto.artikelgruppe_id) == (fall, satz, gruppe);
-            self.konten.iter().find(is_it)
-        };
+        let named = |satz, gruppe| self.konten.iter().find(|konto| konto.key() == (fall, satz, gruppe));
         named(satz, gruppe)
             .or_else(|| named(satz, None))
             .or_else(|| named(None, gruppe))

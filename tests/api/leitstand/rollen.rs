@@ -34,6 +34,11 @@ const MANAGEMENT: &[&str] = &[
     "/postausgang/test",
     "/firma/logo",
     "/einstellungen",
+    "/steuerberater/konten",
+    "/steuerberater/konten/fehlende",
+    "/steuerberater/konten/entfernen",
+    "/steuerberater/konten/vorschlag",
+    "/steuerberater/{id}/verwerfen",
 ];
 
 /// Everyday work of a company, by its path behind it: ansehen opens it, buero and verwalten send its form, too.
@@ -103,6 +108,9 @@ const WORK: &[&str] = &[
     "/produktion/{id}",
     "/produktion/{id}/status",
     "/kasse",
+    "/steuerberater",
+    "/steuerberater/{id}",
+    "/steuerberater/{id}/datei",
 ];
 
 /// Pages of no company that only who keeps all of them opens and sends, by their path behind `/leitstand`.

@@ -1,0 +1,296 @@
+//! The accounts on which invoices are booked (D31): seen with what DATEV computes on them, set, removed, and a proposal for
+//! who has none yet. Who changes one leaves a row in the administration log.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use maud::{Markup, html};
+use serde_json::{Value, json};
+
+use super::artikel::groups_of;
+use super::done::{Done, FirmaChange};
+use super::frame;
+use super::page::{Ask, Snapshot, encoded};
+use super::parts::{amount, choice, field, form, json_number, optional, or_blank, refusal, table};
+use crate::buchhaltung::{self, Gezeigt, KontoZeile};
+use crate::db::tx::{Tx, WriteTx};
+use crate::failure::{Failure, Result};
+use crate::http::reply::Reply;
+use crate::http::route::Method;
+use crate::rules::buchung::{Automatik, Fall, Funktionsart, Rahmen};
+use crate::rules::changed::Changed;
+use crate::rules::choice::Choice;
+use crate::rules::deed::{Art, Deed, Tat};
+use crate::rules::fixed::Percent;
+use crate::tenants;
+
+/// Fields of the form, as the interface refuses them.
+const FELDER: [&str; 5] = ["fall", "satz", "artikelgruppe", "konto", "bu"];
+
+/// What the log calls an account: this, and its field.
+const LOGGED: &str = "konto ";
+
+pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let konten = buchhaltung::shown(&db.tx)?;
+    let body = html! {
+        p { "Auf diese Konten werden Rechnungen und Gutschriften für den Steuerberater gebucht. Nennt eine Zeile Satz und Artikelgruppe, gilt sie vor einer mit dem Satz allein, diese vor einer mit der Artikelgruppe allein; zuletzt gilt die ohne beides." }
+        @if konten.is_empty() { (beginning(ask, db)?) } @else { (accounts(ask, &konten)) }
+        @if ask.may_manage() {
+            h2 { "Konto setzen" }
+            p { "Ein Konto für denselben Vorgang, Satz und dieselbe Artikelgruppe tritt an die Stelle des bisherigen. Stapel, die schon angelegt sind, bleiben, wie sie sind." }
+            (form(ask, fields(ask, db)?, "Speichern", false))
+        } @else { p.empty { "Konten ändert, wer diese Firma verwaltet." } }
+        p.actions { a.button href=(ask.of_firma("steuerberater")) { "Zu den Stapeln" } }
+    };
+    Ok(frame::page(ask, "Konten", body))
+}
+
+fn accounts(ask: &Ask, konten: &[Gezeigt]) -> Markup {
+    let shown = table("Konten", "", konten)
+        .text("Vorgang", |row| fall(row.konto.fall).to_owned())
+        .numbers("Satz (%)", |row| optional(row.konto.satz, amount))
+        .text("Artikelgruppe", |row| or_blank(&row.artikelgruppe))
+        .numbers("Konto", |row| row.konto.konto.to_string())
+        .text("In DATEV", computes);
+    match ask.may_manage() {
+        true => html! { (shown
+        .with("Ändern", false, |row| html! { a href=(to_form(row)) { "ändern" (which(row)) } })
+        .with("Entfernen", false, |row| html! { a href=(to_removal(ask, row)) { "entfernen" (which(row)) } })) },
+        false => html! { (shown) },
+    }
+}
+
+fn feld_of(row: &Gezeigt) -> String {
+    buchhaltung::feld(row.konto.fall, row.konto.satz, row.artikelgruppe.as_deref())
+}
+
+fn which(row: &Gezeigt) -> Markup {
+    html! { span.unseen { ": " (in_words(&feld_of(row))) } }
+}
+
+/// What DATEV computes where this account is booked.
+fn computes(row: &Gezeigt) -> String {
+    let Some(Automatik { art, satz }) = row.automatik else {
+        return match &row.konto.bu {
+            Some(bu) => format!("Schlüssel {bu}"),
+            None => "rechnet nichts von selbst".to_owned(),
+        };
+    };
+    let satz = optional(satz, |satz| format!("{} % ", amount(satz)));
+    match art {
+        Funktionsart::Frei => "ohne Steuer".to_owned(),
+        Funktionsart::Umsatzsteuer => format!("rechnet {satz}Umsatzsteuer"),
+        Funktionsart::Vorsteuer => format!("rechnet {satz}Vorsteuer"),
+        Funktionsart::Sonder => format!("rechnet {satz}als Steuer, die die Firma selbst schuldet"),
+    }
+}
+
+/// The form on this page with what the account has.
+fn to_form(row: &Gezeigt) -> String {
+    let konto = &row.konto;
+    let automatik = if konto.automatik { "ja" } else { "" }.to_owned();
+    let rest = [("konto", konto.konto.to_string()), ("bu", or_blank(&konto.bu)), ("automatik", automatik)];
+    format!("?{}&{}#feld-konto", key_of(row), query(&rest))
+}
+
+/// The question whether it goes.
+fn to_removal(ask: &Ask, row: &Gezeigt) -> String {
+    format!("{}?{}", ask.of_firma("steuerberater/konten/entfernen"), key_of(row))
+}
+
+/// What tells an account from others, as a query.
+fn key_of(row: &Gezeigt) -> String {
+    query(&[
+        ("fall", row.konto.fall.as_str().to_owned()),
+        ("satz", optional(row.konto.satz, amount)),
+        ("artikelgruppe", or_blank(&row.artikelgruppe)),
+    ])
+}
+
+fn query(pairs: &[(&str, String)]) -> String {
+    let pairs = pairs.iter().map(|(name, value)| format!("{name}={}", encoded(value)));
+    pairs.collect::<Vec<_>>().join("&")
+}
+
+fn fields(ask: &Ask, db: &Snapshot<'_>) -> Result<Markup> {
+    let text = |name, label| field(ask, name, label, "text", ask.param(name), "off");
+    let faelle = Fall::ALL.iter().map(|known| (known.as_str(), fall(*known)));
+    let groups = groups_of(db)?.into_iter().map(|(_, name)| (name.clone(), name));
+    let groups = std::iter::once((String::new(), "alle Artikelgruppen".to_owned())).chain(groups);
+    let automatik = if ask.is_sent("token") { ask.field("automatik") } else { ask.param("automatik") };
+    Ok(html! {
+        (refusal(ask, &FELDER))
+        (choice(ask, "fall", "Vorgang", faelle, ask.param("fall")))
+        (text("satz", "Steuersatz in %; leer: jeder"))
+        (choice(ask, "artikelgruppe", "Artikelgruppe", groups, ask.param("artikelgruppe")))
+        (text("konto", "Konto"))
+        (text("bu", "BU-Schlüssel; auf einem Automatikkonto leer"))
+        label.tick { input type="checkbox" name="automatik" value="ja" checked[automatik == "ja"];
+            "Automatikkonto, das hier nicht bekannt ist: Es rechnet seine Steuer in DATEV von selbst." }
+    })
+}
+
+/// What to do where there are no accounts yet.
+fn beginning(ask: &Ask, db: &Snapshot<'_>) -> Result<Markup> {
+    let rahmen = tenants::load(&db.tx)?.datev_rahmen;
+    let (name, option) = match rahmen {
+        Rahmen::Skr04 => ("SKR04", "skr04"),
+        _ => ("SKR03", "skr03"),
+    };
+    Ok(html! {
+        p { "Noch ist kein Konto eingetragen. So geht es:" }
+        ol.schritte {
+            li { "Den Steuerberater nach Beraternummer, Mandantennummer, Kontenrahmen, Wirtschaftsjahr und Stellen der Sachkonten fragen und alles unter " a href=(ask.of_firma("einstellungen#feld-datev_berater")) { "Einstellungen" } " eintragen." }
+            @if rahmen == Rahmen::Keiner {
+                li { "Die Firma hat einen eigenen Kontenrahmen; dafür gibt es keinen Vorschlag. Die Konten nennt der Steuerberater. Unten eintragen, oder als Datei " a href=(ask.of_firma("import")) { "importieren" } "." }
+            } @else {
+                li { "Einen Vorschlag für " (name) " ansehen und eintragen, oder ihn dem Steuerberater als Datei geben: Sie entsteht mit dem Befehl " code { "partnerd import konten --template FILE --rahmen " (option) } " und lässt sich danach " a href=(ask.of_firma("import")) { "importieren" } "." }
+            }
+        }
+        @if rahmen != Rahmen::Keiner && ask.may_manage() {
+            p.actions { a.button href=(ask.of_firma("steuerberater/konten/vorschlag")) { "Vorschlag für " (name) " ansehen" } }
+        }
+    })
+}
+
+pub fn set(ask: &Ask) -> Result<FirmaChange> {
+    let body = json!({
+        "fall": ask.filled("fall"),
+        "satz": json_number(ask.field("satz")),
+        "artikelgruppe": ask.filled("artikelgruppe"),
+        "konto": ask.filled("konto"),
+        "bu": ask.filled("bu"),
+        "automatik": ask.is_sent("automatik"),
+    });
+    let write = put(ask, &body)?;
+    let to = ask.of_firma("steuerberater/konten");
+    Ok(Box::new(move |tx| {
+        noted(tx, || {
+            write(tx)?;
+            Ok(Done::to(to.clone(), "Das Konto ist gespeichert."))
+        })
+    }))
+}
+
+/// Sets an account as the interface does.
+pub fn put(ask: &Ask, body: &Value) -> Result<FirmaChange> {
+    ask.change(Method::Put, "/api/v1/datev/konten", body, String::new(), "")
+}
+
+/// The account that the query names.
+fn named(ask: &Ask, tx: &Tx<'_>) -> Result<Gezeigt> {
+    let satz = match json_number(ask.param("satz")) {
+        Value::String(typed) => Percent::parse(&typed).ok().map(|parsed| parsed.value),
+        _ => None,
+    };
+    let (fall, gruppe) = (Fall::parse(ask.param("fall")), ask.filled_param("artikelgruppe"));
+    let is_it = |row: &Gezeigt| {
+        (Some(row.konto.fall), row.konto.satz, row.artikelgruppe.as_deref()) == (fall, satz, gruppe)
+    };
+    let found = buchhaltung::shown(tx)?.into_iter().find(is_it);
+    found.ok_or_else(|| Failure::not_found("Dieses Konto"))
+}
+
+pub fn show_remove(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let found = named(ask, &db.tx)?;
+    let (konto, what) = (&found.konto, in_words(&feld_of(&found)));
+    let inside = html! {
+        p { "Das Konto " (konto.konto) " für " (what) " wird entfernt. Gebucht wird dann auf das nächste, das passt; passt keines, nennt die Prüfung es als fehlend. Stapel, die schon angelegt sind, bleiben, wie sie sind." }
+    };
+    let title = format!("Konto {} entfernen", konto.konto);
+    frame::form_page(ask, &title, &[], inside, "Entfernen", true)
+}
+
+pub fn remove(ask: &Ask) -> Result<FirmaChange> {
+    let (ask, to) = (ask.clone(), ask.of_firma("steuerberater/konten"));
+    Ok(Box::new(move |tx| {
+        noted(tx, || {
+            buchhaltung::delete_konto(tx, &named(&ask, tx)?.konto)?;
+            Ok(Done::to(to.clone(), "Das Konto ist entfernt."))
+        })
+    }))
+}
+
+pub fn show_proposal(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let missing = buchhaltung::missing_proposed(&db.tx)?;
+    let what = |zeile: &KontoZeile| {
+        optional(zeile.fall, |known| in_words(&buchhaltung::feld(known, zeile.satz, None)))
+    };
+    let body = html! {
+        @if missing.is_empty() {
+            p.empty { "Der Vorschlag ist schon eingetragen, oder zum Kontenrahmen der Firma gibt es keinen." }
+        } @else {
+            (refusal(ask, &[]))
+            div.refused { p { "Der Steuerberater muss diese Konten gelesen haben, bevor der erste Stapel hinausgeht. Üblich sind sie, aber jede Firma bucht anders: Handelt sie mit mehreren Waren, haben diese oft eigene Konten." } }
+            (table("Vorschlag", "", &missing).text("Wofür", what).numbers("Konto", |zeile| optional(zeile.konto, |konto| konto.to_string())))
+            @if ask.may_manage() { (form(ask, html! { p { "Jedes lässt sich danach ändern und entfernen. Was schon eingetragen ist, bleibt." } }, "Diese Konten eintragen", false)) }
+        }
+        p { a href=(ask.of_firma("steuerberater/konten")) { "Zu den Konten" } }
+    };
+    Ok(frame::page(ask, "Vorschlag für die Konten", body))
+}
+
+pub fn take_proposal(ask: &Ask) -> Result<FirmaChange> {
+    let to = ask.of_firma("steuerberater/konten");
+    Ok(Box::new(move |tx| {
+        noted(tx, || {
+            for zeile in buchhaltung::missing_proposed(tx)? {
+                buchhaltung::enter(tx, zeile)?;
+            }
+            Ok(Done::to(to.clone(), "Die Konten sind eingetragen. Bitte den Steuerberater sie lesen lassen."))
+        })
+    }))
+}
+
+/// Changes accounts; the administration log has what each was and is.
+pub fn noted(tx: &WriteTx<'_>, work: impl FnOnce() -> Result<Done>) -> Result<Done> {
+    let before = booked_on(tx)?;
+    let done = work()?;
+    let after = booked_on(tx)?;
+    let keys: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let of = |accounts: &BTreeMap<String, String>, key| accounts.get(key).cloned().unwrap_or_default();
+    let changed: Vec<_> =
+        keys.into_iter().filter_map(|key| Changed::of(key, of(&before, key), of(&after, key))).collect();
+    let deed = (!changed.is_empty()).then(|| Deed::new(Tat::Geaendert, Art::Firma).changing(changed));
+    Ok(Done { deed, ..done })
+}
+
+/// Each account as the log has it.
+fn booked_on(tx: &Tx<'_>) -> Result<BTreeMap<String, String>> {
+    let logged = |row: Gezeigt| {
+        let key = format!("{LOGGED}{}", feld_of(&row));
+        let konto = row.konto;
+        let bu = optional(konto.bu, |bu| format!(" BU {bu}"));
+        let automatik = if konto.automatik { " Automatik" } else { "" };
+        (key, format!("{}{bu}{automatik}", konto.konto))
+    };
+    Ok(buchhaltung::shown(tx)?.into_iter().map(logged).collect())
+}
+
+/// What the log calls an account, in words; none where it is something else.
+pub fn logged_in_words(name: &str) -> Option<String> {
+    Some(format!("Konto für {}", in_words(name.strip_prefix(LOGGED)?)))
+}
+
+/// The case, rate and group of an account in words: `Erlöse 19 %, Artikelgruppe Büro`.
+pub fn in_words(feld: &str) -> String {
+    let Some((known, satz, gruppe)) = buchhaltung::of_feld(feld) else { return feld.to_owned() };
+    let satz = optional(satz, |satz| format!(" {} %", amount(satz)));
+    let gruppe = optional(gruppe, |gruppe| format!(", Artikelgruppe {gruppe}"));
+    format!("{}{satz}{gruppe}", fall(known))
+}
+
+fn fall(known: Fall) -> &'static str {
+    match known {
+        Fall::Erloes => "Erlöse",
+        Fall::ErloesIg => "Erlöse, Lieferung in die EU",
+        Fall::ErloesAusfuhr => "Erlöse, Ausfuhr",
+        Fall::Erloes13b => "Erlöse, der Kunde schuldet die Steuer (§\u{a0}13b)",
+        Fall::ErloesFrei => "Erlöse, steuerfrei",
+        Fall::ErloesNichtSteuerbar => "Erlöse, nicht steuerbar",
+        Fall::Aufwand => "Einkauf",
+        Fall::AufwandOhne => "Einkauf ohne Vorsteuer",
+        Fall::AufwandIg => "Einkauf aus der EU",
+        Fall::Aufwand13b => "Einkauf, die Firma schuldet die Steuer (§\u{a0}13b)",
+        Fall::AufwandEinfuhr => "Einkauf, Einfuhr",
+    }
+}

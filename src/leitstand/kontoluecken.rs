@@ -1,0 +1,217 @@
+//! What a batch lacks (D31, D32): each once with its documents, and beside what lacks an account the fields to enter it.
+
+use std::collections::BTreeSet;
+
+use maud::{Markup, html};
+use serde_json::json;
+
+use super::done::{Done, FirmaChange};
+use super::frame;
+use super::konten::{in_words, noted, put};
+use super::page::{Ask, Snapshot, encoded};
+use super::parts::{form_to, number, refusal, table};
+use crate::buchhaltung;
+use crate::failure::{Failure, Result};
+use crate::http::reply::Reply;
+use crate::rules::error::{Code, Refusal, Refusals};
+
+/// Accounts that are entered at once, at most.
+const ROWS_MAX: usize = 100;
+
+/// Documents that are named of each, at most.
+const DOCUMENTS_MAX: usize = 10;
+
+/// What is missing, and the numbers of the documents that wait for it.
+struct Luecke<'r> {
+    code: Code,
+    feld: &'r str,
+    message: &'r str,
+    belege: Vec<&'r str>,
+}
+
+/// What a refused batch lacks, each once, in the order of its first document.
+fn grouped(refusal: &Refusal) -> Vec<Luecke<'_>> {
+    let mut luecken: Vec<Luecke<'_>> = Vec::new();
+    for fehler in &refusal.fehler {
+        let belege = fehler.beleg_nummer.as_deref();
+        let key = (fehler.error, fehler.feld.as_str(), fehler.message.as_str());
+        match luecken.iter_mut().find(|known| (known.code, known.feld, known.message) == key) {
+            Some(known) => known.belege.extend(belege),
+            None => luecken.push(Luecke {
+                code: key.0,
+                feld: key.1,
+                message: key.2,
+                belege: belege.into_iter().collect(),
+            }),
+        }
+    }
+    luecken
+}
+
+/// All that a refused batch lacks.
+pub fn section(ask: &Ask, refusal: &Refusal, bis: &str) -> Markup {
+    let (accounts, others): (Vec<_>, Vec<_>) =
+        grouped(refusal).into_iter().partition(|luecke| luecke.code == Code::KontoFehlt);
+    html! {
+        section.tried {
+            h2 { "Was noch fehlt" }
+            p.refused role="alert" { "So entsteht kein Stapel, denn es soll nichts fehlen. Bitte ergänzen und noch einmal prüfen." }
+            @if !others.is_empty() {
+                (table("Was noch fehlt", "", &others)
+                    .text("Was", |luecke| luecke.message.to_owned())
+                    .with("Belege", false, |luecke| documents(ask, &luecke.belege)))
+                @if ask.sees_management() { p { a href=(ask.of_firma("steuerberater/konten")) { "Zu den Konten" } } }
+            }
+            @if !accounts.is_empty() { (missing(ask, &accounts, bis)) }
+        }
+    }
+}
+
+fn missing(ask: &Ask, accounts: &[Luecke<'_>], bis: &str) -> Markup {
+    let fields: Vec<_> = accounts.iter().take(ROWS_MAX).map(|luecke| luecke.feld.to_owned()).collect();
+    let of = |at: &usize| accounts.get(*at);
+    let rows: Vec<usize> = (0..fields.len()).collect();
+    let shown = table("Konten, die fehlen", "", &rows)
+        .with("Konto für", false, |at| whole(of(at).map(|luecke| luecke.feld)))
+        .with(
+            "Belege",
+            false,
+            |at| html! { @if let Some(luecke) = of(at) { (documents(ask, &luecke.belege)) } },
+        );
+    html! {
+        @if accounts.len() > ROWS_MAX { p.note { "Gezeigt sind die ersten " (ROWS_MAX) " von " (number(accounts.len())) "." } }
+        @if ask.may_manage() {
+            (form_to(ask, &ask.of_firma("steuerberater/konten/fehlende"), html! {
+                (hidden(&fields, bis))
+                (with_fields(ask, shown, &fields))
+            }, "Konten speichern", false))
+        } @else {
+            (shown)
+            p.empty { "Konten trägt ein, wer diese Firma verwaltet." }
+        }
+    }
+}
+
+/// What the form says of itself: which accounts it asks for, and the last day of the batch.
+fn hidden(fields: &[String], bis: &str) -> Markup {
+    html! {
+        input type="hidden" name="bis" value=(bis);
+        @for (at, feld) in fields.iter().enumerate() { input type="hidden" name=(format!("luecke-{at}")) value=(feld); }
+    }
+}
+
+fn with_fields<'t>(ask: &'t Ask, shown: super::parts::Table<'t, usize>, fields: &'t [String]) -> Markup {
+    let what = move |at: usize| fields.get(at).map(|feld| in_words(feld)).unwrap_or_default();
+    let has_group = move |at: usize| fields.get(at).and_then(|feld| buchhaltung::of_feld(feld)?.2).is_some();
+    html! { (shown
+    .with("Konto", false, move |at| cell(ask, "konto", *at, &format!("Konto für {}", what(*at))))
+    .with("BU-Schlüssel", false, move |at| cell(ask, "bu", *at, &format!("BU-Schlüssel für {}", what(*at))))
+    .with("Gilt auch für", false, move |at| html! { @if has_group(*at) {
+        @let name = format!("alle-{at}");
+        label.tick { input type="checkbox" name=(name) value="ja" checked[ask.is_sent(&name)];
+            "alle Artikelgruppen" span.unseen { ": " (what(*at)) } }
+    } })) }
+}
+
+/// What an account is for; it may take several lines.
+fn whole(feld: Option<&str>) -> Markup {
+    html! { span.wrap { (feld.map(in_words).unwrap_or_default()) } }
+}
+
+fn cell(ask: &Ask, name: &str, at: usize, label: &str) -> Markup {
+    let name = format!("{name}-{at}");
+    let refused = ask.refusal.as_ref().and_then(|refusal| refusal.of_field(&name));
+    let why = refused.map(|_| format!("fehler-{name}"));
+    html! {
+        div { input type="text" id=(format!("feld-{name}")) name=(name) value=(ask.field(&name)) inputmode="numeric" size="8" autocomplete="off"
+            aria-label=(label) aria-invalid=[refused.map(|_| "true")] aria-describedby=[why.as_deref()];
+        @if let Some(refused) = refused { p.refused id=[why] role="alert" { (refused) } } }
+    }
+}
+
+fn documents(ask: &Ask, numbers: &[&str]) -> Markup {
+    let more = numbers.len().saturating_sub(DOCUMENTS_MAX);
+    html! {
+        span { @for (at, number) in numbers.iter().take(DOCUMENTS_MAX).enumerate() {
+            @if at > 0 { ", " } a href=(ask.of_firma(&format!("suche?suche={}", encoded(number)))) { (number) }
+        }
+        @if more > 0 { " und " (number(more)) " weitere" } }
+    }
+}
+
+/// What the form asked for.
+fn sent(ask: &Ask) -> Vec<String> {
+    let names = (0..ROWS_MAX).map(|at| format!("luecke-{at}"));
+    names.map_while(|name| ask.filled(&name).map(str::to_owned)).collect()
+}
+
+/// The form again, where it was refused.
+pub fn show(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
+    let fields = sent(ask);
+    if fields.is_empty() {
+        return Ok(frame::redirect(ask.of_firma("steuerberater")));
+    }
+    let at_fields: Vec<_> =
+        (0..fields.len()).flat_map(|at| [format!("konto-{at}"), format!("bu-{at}")]).collect();
+    let rows: Vec<usize> = (0..fields.len()).collect();
+    let shown = table("Konten, die fehlen", "", &rows)
+        .with("Konto für", false, |at| whole(fields.get(*at).map(String::as_str)));
+    let body = html! {
+        (refusal(ask, &at_fields.iter().map(String::as_str).collect::<Vec<_>>()))
+        (form_to(ask, "", html! { (hidden(&fields, ask.field("bis"))) (with_fields(ask, shown, &fields)) }, "Konten speichern", false))
+        p { a href=(ask.of_firma("steuerberater")) { "Zurück, ohne zu speichern" } }
+    };
+    Ok(frame::page(ask, "Konten, die fehlen", body))
+}
+
+/// Stores the accounts that were entered: all, or none of them.
+pub fn fill(ask: &Ask) -> Result<FirmaChange> {
+    let (mut changes, mut refused, mut keys) = (Vec::new(), Refusals::default(), BTreeSet::new());
+    for (at, feld) in sent(ask).iter().enumerate() {
+        let [konto, bu] = ["konto", "bu"].map(|name| ask.filled(&format!("{name}-{at}")));
+        if konto.is_none() && bu.is_none() {
+            continue;
+        }
+        let known = buchhaltung::of_feld(feld).ok_or_else(|| Failure::not_found("Dieses Konto"))?;
+        let (fall, satz, gruppe) = known;
+        let gruppe = gruppe.filter(|_| !ask.is_sent(&format!("alle-{at}")));
+        if !keys.insert(buchhaltung::feld(fall, satz, gruppe)) {
+            let message = "Dafür steht weiter oben schon ein Konto. Bitte nur eines eintragen.";
+            refused.keep::<()>(Err(Refusal::field(Code::FeldWiderspruch, format!("konto-{at}"), message)));
+        }
+        let body = json!({"fall": fall, "satz": satz, "artikelgruppe": gruppe, "konto": konto, "bu": bu});
+        changes.extend(at_row(at, put(ask, &body), &mut refused)?.map(|change| (at, change)));
+    }
+    if changes.is_empty() {
+        refused.into_result()?;
+        return Err(Refusal::new(Code::FeldFehlt, "Bitte mindestens ein Konto eintragen.").into());
+    }
+    refused.into_result()?;
+    let to = format!("{}?bis={}", ask.of_firma("steuerberater"), encoded(ask.field("bis")));
+    Ok(Box::new(move |tx| {
+        noted(tx, || {
+            let mut refused = Refusals::default();
+            for (at, change) in &changes {
+                at_row(*at, change(tx), &mut refused)?;
+            }
+            refused.into_result()?;
+            Ok(Done::to(to.clone(), "Die Konten sind gespeichert. Bitte noch einmal prüfen."))
+        })
+    }))
+}
+
+/// Keeps a refusal as one of its row.
+fn at_row<T>(at: usize, done: Result<T>, refused: &mut Refusals) -> Result<Option<T>> {
+    match done {
+        Err(Failure::Refused(refusal)) => {
+            let feld = if refusal.feld.as_deref() == Some("bu") { "bu" } else { "konto" };
+            let fehler = Vec::new();
+            Ok(refused.keep(Err(Box::new(Refusal {
+                feld: Some(format!("{feld}-{at}")),
+                fehler,
+                ..*refusal
+            }))))
+        }
+        done => Ok(Some(done?)),
+    }
+}

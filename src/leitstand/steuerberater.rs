@@ -1,0 +1,243 @@
+//! What the tax adviser gets (D32): the months, a batch that is tried and made, and the batches that there are.
+
+use maud::{Markup, html};
+use serde_json::{Value, json};
+
+use super::done::{Done, FirmaChange, TRY, tried};
+use super::page::{Ask, Snapshot};
+use super::parts::{field, form, linked, moment, number, pager, refusal, table};
+use super::{frame, kontoluecken, lists};
+use crate::buchhaltung::{self, Monat, Stapel};
+use crate::failure::Result;
+use crate::http::reply::Reply;
+use crate::http::route::Method;
+use crate::rules::changed::Changed;
+use crate::rules::day::Day;
+use crate::rules::deed::{Art, Deed, Tat};
+use crate::rules::error::{Code, Refusal};
+use crate::tenants::{self, Einstellungen};
+
+const LOCKS: &str = "sperren";
+
+/// What the log calls the day up to which a batch locked documents.
+pub const LOCKED_UNTIL: &str = "gesperrt_bis";
+
+const MONATE: [&str; 12] = [
+    "Januar",
+    "Februar",
+    "März",
+    "April",
+    "Mai",
+    "Juni",
+    "Juli",
+    "August",
+    "September",
+    "Oktober",
+    "November",
+    "Dezember",
+];
+
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let einstellungen = tenants::load(&db.tx)?;
+    let today = db.tx.today();
+    let missing = missing(&einstellungen);
+    let bis = match ask.filled("bis").or(ask.filled_param("bis")) {
+        Some(typed) => typed.to_owned(),
+        None => Day::in_month(today.year(), today.month(), 1).yesterday().to_string(),
+    };
+    let begin = einstellungen.datev_wj_beginn.up_to(today);
+    let previous = einstellungen.datev_wj_beginn.up_to(begin.yesterday());
+    let end = Day::in_month(today.year(), today.month(), 31);
+    let monate = buchhaltung::monate(&db.tx, previous, end, einstellungen.datev_ab)?;
+    let found = buchhaltung::list_stapel(&db.tx, lists::page_of(ask))?;
+    let here = ask.of_firma("steuerberater");
+    let body = html! {
+        (lacks(ask, &missing))
+        p.actions {
+            @if ask.sees_management() { a.button href=(format!("{here}/konten")) { "Konten" } }
+        }
+        h2 { "Monate" }
+        p { "Rechnungen, Gutschriften und ihre Stornos im laufenden und im vorigen Wirtschaftsjahr"
+            @if let Some(ab) = einstellungen.datev_ab { "; übergeben wird, was ab dem " (ab.german()) " datiert ist" } "." }
+        (months(&monate, today, missing.is_empty() && ask.may_change()))
+        @if missing.is_empty() && ask.may_change() {
+            h2 id="neu" { "Neuer Stapel" }
+            (new_form(ask, &bis))
+            (result(ask))
+            @if let Some(refusal) = lacking(ask) { (kontoluecken::section(ask, refusal, &bis)) }
+        }
+        h2 { "Stapel" }
+        (batches(ask, &found.rows))
+        (pager(ask, &here, found.count))
+    };
+    Ok(frame::page(ask, "Steuerberater", body))
+}
+
+/// The settings that the adviser has to tell first: name, and words.
+fn missing(einstellungen: &Einstellungen) -> Vec<(&'static str, &'static str)> {
+    let of = [
+        (einstellungen.datev_berater.is_none(), "datev_berater", "die Beraternummer"),
+        (einstellungen.datev_mandant.is_none(), "datev_mandant", "die Mandantennummer"),
+        (einstellungen.datev_ab.is_none(), "datev_ab", "der erste Tag, dessen Rechnungen übergeben werden"),
+    ];
+    of.into_iter().filter(|(is_missing, ..)| *is_missing).map(|(_, name, words)| (name, words)).collect()
+}
+
+fn lacks(ask: &Ask, missing: &[(&str, &str)]) -> Markup {
+    html! { @if !missing.is_empty() {
+        div.refused {
+            p { "Ehe ein Stapel entstehen kann, fehlt unter Einstellungen noch, was der Steuerberater sagt:" }
+            ul { @for (name, words) in missing { li {
+                @if ask.sees_management() { a href=(ask.of_firma(&format!("einstellungen#feld-{name}"))) { (words) } } @else { (words) }
+            } } }
+            @if !ask.may_manage() { p { "Das trägt ein, wer diese Firma verwaltet." } }
+        }
+    } }
+}
+
+fn months(monate: &[Monat], today: Day, may_begin: bool) -> Markup {
+    let name = |monat: &Monat| {
+        let name = usize::try_from(monat.first.month() - 1).ok().and_then(|at| MONATE.get(at));
+        format!("{} {}", name.copied().unwrap_or_default(), monat.first.year())
+    };
+    let waiting = |monat: &Monat| {
+        let end = Day::in_month(monat.first.year(), monat.first.month(), 31);
+        let leads_on = may_begin && monat.neu > 0 && end < today;
+        html! {
+            @if leads_on { a href=(format!("?bis={end}#neu")) { (number(monat.neu)) span.unseen { " im " (name(monat)) " übergeben" } } }
+            @else { (number(monat.neu)) }
+        }
+    };
+    let empty = "In diesem und im vorigen Wirtschaftsjahr gibt es noch keine Rechnung.";
+    html! { (table("Monate", empty, monate)
+    .text("Monat", name)
+    .numbers("Belege", |monat| number(monat.belege))
+    .with("noch nicht übergeben", true, waiting)
+    .numbers("noch offen", |monat| number(monat.offen))) }
+}
+
+fn new_form(ask: &Ask, bis: &str) -> Markup {
+    let inside = html! {
+        @if lacking(ask).is_none() { (refusal(ask, &["bis", LOCKS])) }
+        p { "Alle abgeschlossenen Rechnungen bis zu diesem Tag, die noch in keinem Stapel sind. Jede geht genau einmal hinaus." }
+        (field(ask, "bis", "Bis einschließlich", "date", bis, "off"))
+        @if ask.may_manage() {
+            label.tick { input type="checkbox" name=(LOCKS) value="ja" checked[ask.is_sent(LOCKS)];
+                "Zeitraum sperren: Bis zu diesem Tag werden dann keine Belege mehr angelegt oder geändert." }
+        }
+        button type="submit" name="schritt" value=(TRY) { "Prüfen" } " "
+    };
+    form(ask, inside, "Erstellen", false)
+}
+
+/// Why a batch cannot be made, where something is missing.
+fn lacking(ask: &Ask) -> Option<&Refusal> {
+    ask.refusal.as_deref().filter(|refusal| refusal.code == Code::DatevUnvollstaendig)
+}
+
+/// What a batch would hold.
+fn result(ask: &Ask) -> Markup {
+    let Some(tried) = ask.tried.as_deref() else { return html! {} };
+    let of = |field: &str| number(tried[field].as_i64().unwrap_or_default());
+    let konten = tried["konten"].as_array().cloned().unwrap_or_default();
+    html! {
+        section.tried {
+            @if tried["belege"] == 0 {
+                h2 { "Nichts ist neu" }
+                p.note { "Bis zu diesem Tag ist alles übergeben, was abgeschlossen ist." }
+            } @else {
+                h2 { "Das wäre darin; noch ist nichts gespeichert" }
+                div.tiles {
+                    div.tile { "Belege" strong { (of("belege")) } }
+                    div.tile { "Buchungszeilen" strong { (of("zeilen")) } }
+                    div.tile { "Summe (EUR)" strong { (number(tried["summe"].as_str().unwrap_or_default())) } }
+                }
+            }
+            (hints(&tried["hinweise"]))
+            @if !konten.is_empty() {
+                (table("Summen der Konten", "", &konten)
+                    .numbers("Konto", |sum| sum["konto"].to_string())
+                    .numbers("Zeilen", |sum| number(&sum["zeilen"]))
+                    .numbers("Soll (EUR)", |sum| side(sum, false))
+                    .numbers("Haben (EUR)", |sum| side(sum, true)))
+            }
+        }
+    }
+}
+
+/// What an account comes to, on the side where it stands.
+fn side(sum: &Value, is_credit: bool) -> String {
+    let saldo = sum["saldo"].as_str().unwrap_or_default();
+    match (saldo.strip_prefix('-'), is_credit) {
+        (Some(credit), true) => number(credit),
+        (None, false) => number(saldo),
+        _ => String::new(),
+    }
+}
+
+/// The sentences of what was noticed.
+pub fn hints(hinweise: &Value) -> Markup {
+    let hints: Vec<_> =
+        hinweise.as_array().into_iter().flatten().filter_map(|hint| hint["message"].as_str()).collect();
+    html! { @if !hints.is_empty() {
+        h3 { "Hinweise" }
+        ul.sorgen.hints { @for hint in hints { li { (hint) } } }
+    } }
+}
+
+fn batches(ask: &Ask, stapel: &[Stapel]) -> Markup {
+    let to = |stapel: &Stapel| ask.page_of("steuerberater", stapel.id);
+    let empty = "Noch ist nichts übergeben. Der erste Stapel entsteht oben mit „Erstellen“.";
+    html! { (linked("Stapel, der neueste zuerst", empty, stapel, to)
+    .text("Stapel", |stapel| stapel.nr.to_string())
+    .text("Bis", |stapel| stapel.bis.german())
+    .numbers("Belege", |stapel| number(stapel.belege))
+    .numbers("Zeilen", |stapel| number(stapel.zeilen))
+    .numbers("Summe (EUR)", |stapel| number(stapel.summe))
+    .text("Angelegt", |stapel| moment(stapel.created_at))
+    .text("Stand", state)
+    .with("Dateien", false, |stapel| html! { a href=(format!("{}/datei", to(stapel))) { "Laden" span.unseen { " von Stapel " (stapel.nr) } } })) }
+}
+
+/// Whether a batch holds.
+pub fn state(stapel: &Stapel) -> String {
+    match stapel.verworfen_am {
+        Some(am) => format!("verworfen am {}", Day::in_berlin(am).german()),
+        None => "gilt".to_owned(),
+    }
+}
+
+pub fn create(ask: &Ask) -> Result<FirmaChange> {
+    let locks = ask.is_sent(LOCKS);
+    if locks && !ask.may_manage() {
+        let message = "Einen Zeitraum sperrt, wer diese Firma verwaltet.";
+        return Err(Refusal::field(Code::ScopeFehlt, LOCKS, message).into());
+    }
+    let is_trial = ask.step().is_some();
+    let body = json!({"bis": ask.filled("bis"), "sperren": locks});
+    let write = ask.change(Method::Post, "/api/v1/datev/stapel", &body, String::new(), "")?;
+    let (here, page) = (ask.of_firma("steuerberater"), ask.page_of("steuerberater", ""));
+    let bis = Day::parse(ask.field("bis"));
+    Ok(Box::new(move |tx| {
+        if is_trial {
+            return tried(tx, || Ok(write(tx)?.answer));
+        }
+        let before = tenants::load(tx)?.gesperrt_bis;
+        let done = write(tx)?;
+        let until = bis.filter(|bis| locks && before.is_none_or(|before| before < *bis));
+        let in_log = |day: Option<Day>| day.map(|day| day.to_string()).unwrap_or_default();
+        let locked = until.and_then(|until| Changed::of(LOCKED_UNTIL, in_log(before), in_log(Some(until))));
+        let (nr, id) = (done.answer["nr"].as_i64(), done.answer["id"].as_str().unwrap_or_default());
+        let (deed, to, note) = match nr {
+            Some(nr) => {
+                let deed = Deed::new(Tat::Angelegt, Art::DatevStapel).id(id).name(nr.to_string());
+                (Some(deed), format!("{page}{id}"), format!("Stapel {nr} ist angelegt."))
+            }
+            None => {
+                let deed = locked.is_some().then(|| Deed::new(Tat::Geaendert, Art::Firma));
+                (deed, here.clone(), "Nichts ist neu: Es ist kein Stapel angelegt.".to_owned())
+            }
+        };
+        Ok(Done { deed: deed.map(|deed| deed.changing(locked)), to, notes: vec![note], ..done })
+    }))
+}

@@ -1,0 +1,80 @@
+//! A batch that was handed over (D32): its files as they went out, what was noticed, and the way to discard it.
+
+use maud::html;
+use serde_json::{Value, json};
+
+use super::done::{Done, FirmaChange};
+use super::frame;
+use super::page::{Ask, Snapshot};
+use super::parts::{facts, field, moment, number, optional, or_blank, table};
+use super::steuerberater::{hints, state};
+use crate::buchhaltung::{self, Datei, Stapel};
+use crate::db::tx::Tx;
+use crate::failure::Result;
+use crate::http::reply::Reply;
+use crate::http::route::Method;
+use crate::rules::day::Day;
+use crate::rules::deed::{Art, Deed, Tat};
+
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let found = buchhaltung::with_files(&db.tx, buchhaltung::found(&db.tx, ask.uuid(0)?)?)?;
+    let (stapel, here) = (&found.stapel, ask.page_of("steuerberater", found.stapel.id));
+    let hinweise: Value = serde_json::from_str(found.hinweise.get())?;
+    let body = html! {
+        (facts(&[
+            ("Stand", state(stapel)),
+            ("Grund", or_blank(&stapel.verworfen_grund)),
+            ("Angelegt", moment(stapel.created_at)),
+            ("Von", optional(stapel.von, Day::german)),
+            ("Bis", stapel.bis.german()),
+            ("Belege", number(stapel.belege)),
+            ("Buchungszeilen", number(stapel.zeilen)),
+            ("Summe (EUR)", number(stapel.summe)),
+        ]))
+        p.actions {
+            a.button href=(format!("{here}/datei")) { "Laden (ZIP)" }
+            @if ask.may_manage() && is_discardable(&db.tx, stapel)? { a.button.danger href=(format!("{here}/verwerfen")) { "Verwerfen" } }
+            a.button href=(ask.of_firma("steuerberater")) { "Zu allen Stapeln" }
+        }
+        p { "Das ZIP unverändert an den Steuerberater geben. In DATEV werden daraus zuerst die Debitoren und Kreditoren eingelesen, dann die Buchungen, je Monat eine Datei." }
+        h2 { "Dateien" }
+        (table("Dateien", "", &found.dateien)
+            .text("Name", |datei: &Datei| datei.name.clone())
+            .numbers("Zeilen", |datei| number(datei.zeilen))
+            .with("SHA-256", false, |datei| html! { code { (datei.sha256) } }))
+        (hints(&hinweise))
+    };
+    Ok(frame::page(ask, &format!("Stapel {}", stapel.nr), body))
+}
+
+/// Whether it is the newest that holds.
+fn is_discardable(tx: &Tx<'_>, stapel: &Stapel) -> Result<bool> {
+    Ok(stapel.verworfen_am.is_none() && buchhaltung::newest(tx)?.is_some_and(|(nr, _)| nr == stapel.nr))
+}
+
+/// The files as they went out.
+pub fn download(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let (name, bytes) = buchhaltung::zip(&db.tx, &buchhaltung::found(&db.tx, ask.uuid(0)?)?)?;
+    Ok(frame::guarded(Reply::attachment("application/zip", &name, bytes)))
+}
+
+pub fn show_discard(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let stapel = buchhaltung::found(&db.tx, ask.uuid(0)?)?;
+    let inside = html! {
+        p { "Nur, wenn der Steuerberater ihn noch nicht eingelesen hat, oder wieder gelöscht: Sonst stehen die " (number(stapel.belege)) " Belege dort zweimal. Sie sind danach wieder neu und kommen in den nächsten Stapel. Dieser bleibt mit seinen Dateien stehen, als verworfen." }
+        (field(ask, "grund", "Warum?", "text", "", "off"))
+    };
+    frame::form_page(ask, &format!("Stapel {} verwerfen", stapel.nr), &["grund"], inside, "Verwerfen", true)
+}
+
+pub fn discard(ask: &Ask) -> Result<FirmaChange> {
+    let id = ask.uuid(0)?;
+    let (body, to) = (json!({"grund": ask.filled("grund")}), ask.page_of("steuerberater", id));
+    let path = format!("/api/v1/datev/stapel/{id}/verwerfen");
+    let write = ask.change(Method::Post, &path, &body, to, "Der Stapel ist verworfen.")?;
+    Ok(Box::new(move |tx| {
+        let done = write(tx)?;
+        let deed = Deed::new(Tat::Verworfen, Art::DatevStapel).id(id).name(done.answer["nr"].to_string());
+        Ok(Done { deed: Some(deed), ..done })
+    }))
+}
