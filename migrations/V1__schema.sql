@@ -1954,6 +1954,7 @@ create table konto_funktion (
   ab_jahr   integer not null,
   art       text not null check (art in ('umsatzsteuer', 'vorsteuer', 'frei', 'sonder')),
   satz      integer check (satz between 0 and 100000000), -- percent
+  bezeichnung text,
   primary key (tenant_id, rahmen, von, bis, ab_jahr)
 ) strict, without rowid;
 

@@ -30,6 +30,9 @@ use crate::z3::{self, Began, Ergebnis, Ueberlassung, Zeitraum};
 /// How often it is looked whether the writer has written, and then whether one waits.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
+/// How often it is looked after one was asked for: that is counted before it commits.
+const LOOKS: u32 = 60;
+
 /// How long is waited where what became of one could not be written down.
 const RETRY_AFTER: Duration = Duration::from_secs(60);
 
@@ -79,11 +82,7 @@ impl Ueberlassungen {
         let (wake, woken) = channel();
         let is_ending = Arc::<AtomicBool>::default();
         let service = Service { gate, database: database.to_owned(), is_ending: Arc::clone(&is_ending) };
-        let work = move || {
-            step_back();
-            service.run(&woken);
-        };
-        let thread = Builder::new().name("z3".into()).spawn(work)?;
+        let thread = Builder::new().name("z3".into()).spawn(move || service.run(&woken))?;
         Ok(Ueberlassungen { is_ending, wake, thread })
     }
 
@@ -104,13 +103,17 @@ struct Service {
 impl Service {
     fn run(&self, woken: &Receiver<()>) {
         self.end_interrupted();
-        let mut seen = None;
+        // The first look is for those of a service before.
+        let (mut asked, mut looks, mut seen) = (z3::asked(), 1, None);
         while woken.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+            if z3::asked() != asked {
+                (asked, looks) = (z3::asked(), LOOKS);
+            }
             let commits = self.gate.writer.watch.commits.load(Ordering::Relaxed);
-            if seen == Some(commits) {
+            if looks == 0 || seen == Some(commits) {
                 continue;
             }
-            seen = Some(commits);
+            (looks, seen) = (looks - 1, Some(commits));
             for (tenant, waiting) in self.all_waiting() {
                 if self.is_ending.load(Ordering::Relaxed) {
                     return;
@@ -152,7 +155,15 @@ impl Service {
 
     /// Makes one; whether it is written down what became of it.
     fn carry_out(&self, tenant: TenantId, waiting: &Ueberlassung) -> bool {
-        let made = unpanicked(|| self.make(tenant, waiting));
+        // In a thread of its own, which gives way to the requests; one that gave way does so for good.
+        let made = std::thread::scope(|scope| {
+            let work = scope.spawn(|| {
+                step_back();
+                unpanicked(|| self.make(tenant, waiting))
+            });
+            work.join()
+                .unwrap_or_else(|_| Err(Failure::Broken("the thread of a hand-over panicked".to_owned())))
+        });
         let is_ending = self.is_ending.load(Ordering::Relaxed);
         let ended = made.map_err(|failure| match failure {
             _ if is_ending => ENDED.to_owned(),

@@ -26,6 +26,7 @@ pub fn funktion(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
         ab_jahr: required(zeile.ab_jahr, "ab_jahr")?,
         art: required(zeile.art, "art")?,
         satz: zeile.satz,
+        bezeichnung: zeile.bezeichnung,
     };
     refuse_if(new.bis < von, Code::FeldWiderspruch, "bis", "bis liegt vor von.")?;
     let message = "Einen Kontenrahmen haben nur 03 und 04. Bitte einen der beiden angeben.";

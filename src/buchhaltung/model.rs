@@ -48,6 +48,7 @@ eingabe! {
         ab_jahr: Int<2_000, 9_999>,
         art: OneOf<Funktionsart>,
         satz: Percent,
+        bezeichnung: Text,
     }
     nur_lesen: []
 }

@@ -34,6 +34,7 @@ columns! {
         ab_jahr: fixed,
         art: mutable,
         satz: mutable,
+        bezeichnung: mutable,
     }
 }
 

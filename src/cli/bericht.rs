@@ -22,16 +22,19 @@ pub enum Command {
     /// Nach Belegdatum, aus den abgeschlossenen Rechnungen und Gutschriften; Barverkäufe sind nicht dabei. Neben der Steuer der
     /// Belege steht die, die das Formular aus vollen Euro rechnet.
     #[command(
+        override_usage = "partnerd bericht umsatzsteuer\n       --tenant <FIRMA> --von <TAG> --bis <TAG>",
         after_help = "Beispiele:\n  partnerd bericht umsatzsteuer --tenant \"Mühle Beispiel\" \\\n      --von 2026-10-01 --bis 2026-10-31"
     )]
     Umsatzsteuer(Arguments),
     /// Zahlen für die Zusammenfassende Meldung, je USt-IdNr.
     #[command(
+        override_usage = "partnerd bericht zm\n       --tenant <FIRMA> --von <TAG> --bis <TAG>",
         after_help = "Beispiele:\n  partnerd bericht zm --tenant \"Mühle Beispiel\" \\\n      --von 2026-10-01 --bis 2026-10-31"
     )]
     Zm(Arguments),
     /// Ein- und Ausfuhr in der EU gegen die Schwellen von Intrastat
     #[command(
+        override_usage = "partnerd bericht intrastat\n       --tenant <FIRMA> --von <TAG> --bis <TAG>",
         after_help = "Beispiele:\n  partnerd bericht intrastat --tenant \"Mühle Beispiel\" \\\n      --von 2026-01-01 --bis 2026-12-31"
     )]
     Intrastat(Arguments),

@@ -16,6 +16,7 @@ mod zeile;
 mod zeitraum;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use uuid::Uuid;
 
@@ -61,6 +62,13 @@ pub const ROUTES: &[Route] = &[
         .gives(&[Answer::other("application/zip").with(&["content-disposition"])]),
 ];
 
+/// How often one was asked for since the program began, in any service of the process.
+static ASKED: AtomicU64 = AtomicU64::new(0);
+
+pub fn asked() -> u64 {
+    ASKED.load(Ordering::Relaxed)
+}
+
 /// Where the file of a hand-over lies.
 pub fn file_of(database: &Path, id: Uuid) -> PathBuf {
     beside(database, &format!("z3-{id}.zip"))
@@ -79,6 +87,7 @@ fn post(call: &Call<'_>) -> Result<Write> {
         }
         let id = tx.new_id();
         sql::insert(tx, id, zeitraum, new.mit_belegen.unwrap_or(false))?;
+        ASKED.fetch_add(1, Ordering::Relaxed);
         let ueberlassung = found(tx, id)?;
         Ok(Reply::created(&Angelegt { ueberlassung, hinweise: hinweise.clone() })?.about(id))
     }))

@@ -48,6 +48,7 @@ pub const WOERTER: &[(&str, &str)] = &[
         "FunktionZeile.art",
         "umsatzsteuer, vorsteuer: rechnet sie aus dem Betrag heraus; frei: ohne Steuer; sonder: Steuer, die die Firma selbst schuldet.",
     ),
+    ("FunktionZeile.bezeichnung", "Was die Konten sind."),
     ("FunktionZeile.satz", "Steuersatz in %; bei frei leer."),
     ("KontoZeile.fall", "Fall: erloes, aufwand_ig und so weiter."),
     ("KontoZeile.satz", "Steuersatz in %; leer: für jeden."),

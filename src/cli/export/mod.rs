@@ -15,7 +15,7 @@ pub enum Command {
     /// Ein Stapel enthält alle abgeschlossenen Rechnungen und Gutschriften bis zu einem Tag, die noch in keinem sind: alle oder,
     /// wo etwas fehlt, keine und eine Liste. Ausgegeben wird der Pfad einer ZIP-Datei.
     #[command(
-        override_usage = "partnerd export datev --tenant <FIRMA> --bis <TAG> [OPTIONEN]\n       partnerd export datev --tenant <FIRMA> --liste\n       partnerd export datev --tenant <FIRMA> --stapel <NUMMER>\n       partnerd export datev --tenant <FIRMA> \\\n           --verwerfen <NUMMER> --grund <TEXT>",
+        override_usage = "partnerd export datev [OPTIONEN]\n       --tenant <FIRMA> --bis <TAG>\n       --tenant <FIRMA> --liste\n       --tenant <FIRMA> --stapel <NUMMER>\n       --tenant <FIRMA> --verwerfen <NUMMER> --grund <TEXT>",
         after_help = "Beispiele:\n  partnerd export datev --tenant \"Mühle Beispiel\" \\\n      --bis 2026-10-31 --pruefen\n  partnerd export datev --tenant \"Mühle Beispiel\" \\\n      --bis 2026-10-31 --out /mnt/usb\n  partnerd export datev --tenant \"Mühle Beispiel\" --liste"
     )]
     Datev(datev::Arguments),

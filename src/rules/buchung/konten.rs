@@ -123,6 +123,8 @@ pub struct Funktion {
     pub ab_jahr: i64,
     pub art: Funktionsart,
     pub satz: Option<Percent>,
+    /// What the accounts are.
+    pub bezeichnung: Option<String>,
 }
 
 /// What DATEV computes on an account by itself.
