@@ -51,7 +51,7 @@ fn a_batch_is_tried_made_once_and_loaded_as_programs_get_it() {
     let server = Server::start_at("2026-10-28T10:00:00Z");
     let mill = Mill::of(&server);
     mill.invoice("2026-10-05", "A");
-    server.set(&mill.client, &[("abschluss_bei_anlage", "")]);
+    server.set(&mill.client, &[("abschluss_bei_anlage", ""), ("abschluss_tagesende", "")]);
     let open = mill.invoice("2026-10-06", "A");
     server.set_clock("2026-11-02T10:00:00Z");
     let mut bert = person(&server, &["Bert", "--role", "buero"]);
