@@ -2039,6 +2039,10 @@ create table datev_beleg (
 ) strict, without rowid;
 -- Each document is in one batch at most (D32).
 create unique index datev_beleg_einmal on datev_beleg (tenant_id, beleg_id) where verworfen = 0;
+create trigger datev_beleg_bleibt before update on datev_beleg
+  when (new.tenant_id, new.stapel_nr, new.beleg_id, new.betrag) is not (old.tenant_id, old.stapel_nr, old.beleg_id, old.betrag)
+    or new.verworfen < old.verworfen
+  begin select raise(abort, 'batches never change'); end;
 create trigger datev_beleg_nie_loeschen before delete on datev_beleg
   begin select raise(abort, 'batches are never deleted'); end;
 

@@ -77,6 +77,7 @@ const KEPT: &[Kept] = &[
     Kept { table: "beleg_pdf", rows: FINAL, free: &[], grows: true },
     Kept { table: "anhang", rows: FINAL, free: &[], grows: true },
     Kept { table: "lagerbewegung", rows: FINAL, free: &[], grows: true },
+    Kept { table: "datev_beleg", rows: FINAL, free: &["verworfen"], grows: true },
     Kept { table: "abrechnung", rows: FINAL, free: &[], grows: true },
     Kept {
         table: "abrechnung_annahme",

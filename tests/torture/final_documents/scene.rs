@@ -44,7 +44,8 @@ impl Scene {
             "kontakt_telefon=1",
             "kontakt_email=a@muehle.example",
         ];
-        folder.result(&[&["tenant", "set", own.name], &firma[..], &contact].concat());
+        let advised = ["datev_berater=1001", "datev_mandant=1", "datev_ab=2026-01-01"];
+        folder.result(&[&["tenant", "set", own.name], &firma[..], &contact, &advised].concat());
         let mut server = folder.serve(&[]);
         let client = server.client(&own.key);
         let kunde = &own.ids["kunde"];
@@ -67,6 +68,12 @@ impl Scene {
         let settlement = json!({"art": "end", "annahmeschein_ids": [note], "abschliessen": true});
         let settled = done(client.post("/api/v1/abrechnungen", &settlement));
         finals.insert(1, settled["beleg_id"].as_str().unwrap().to_owned());
+        let handed_over =
+            json!({"beleg_typ": "RE", "kunden_id": kunde, "beleg_datum": "2026-01-15", "items": [item]});
+        finals.insert(2, finalised(&client, "/api/v1/belege", &handed_over));
+        let account = json!({"fall": "erloes", "satz": 7, "konto": 8300});
+        done(client.send("PUT", "/api/v1/datev/konten", Some(&account)).unwrap());
+        done(client.post("/api/v1/datev/stapel", &json!({"bis": "2026-01-31"})));
         let last = finals.last().unwrap();
         done(client.post(&format!("/api/v1/belege/{last}/storno"), &json!({"grund": "x"})));
         server.signal("TERM");
