@@ -7,7 +7,7 @@ use crate::mills::Mill;
 
 /// The body of a route; an error where nobody wrote one yet.
 pub fn body(route: &str, own: &Mill) -> Result<Value, String> {
-    if let Some(one) = route.strip_suffix("/stapel") {
+    if let Some(one) = route.strip_suffix("/stapel").filter(|one| !one.ends_with("/datev")) {
         return Ok(json!({"items": [body(one, own)?]}));
     }
     let id = |kind: &str| Value::from(own.ids[kind].clone());
@@ -55,6 +55,9 @@ pub fn body(route: &str, own: &Mill) -> Result<Value, String> {
         "/wiegungen" => json!({"waage_id": 1, "gewicht_erst_kg": 9, "partner_id": id("kunde"),
             "artikel_id": id("artikel"), "charge_id": id("charge"), "kontrakt_id": id("kontrakt")}),
         "/wiegungen/{id}/zweitwiegung" => json!({"gewicht_zweit_kg": 5}),
+        "/datev/konten" => json!({"fall": "erloes", "satz": 7, "konto": 8300}),
+        "/datev/stapel" => json!({"bis": "2026-01-31", "pruefen": true}),
+        "/datev/stapel/{id}/verwerfen" => json!({"grund": "x"}),
         "/z3" => json!({"von": "2026-01-01", "bis": "2026-01-31"}),
         inventory if inventory.ends_with("/inventur") => json!({"bestand": 1, "grund": "x"}),
         cancelled if cancelled.ends_with("/storno") || cancelled.ends_with("/korrektur") => {

@@ -73,9 +73,10 @@ impl Place {
 
 /// Where its body takes values; that of many requests in one where the body of each of them does.
 fn fields(operation: &Operation) -> Vec<String> {
-    let Some(pattern) = operation.pattern.strip_suffix("/stapel") else { return operation.fields.clone() };
-    let one =
-        operations().iter().find(|one| one.pattern == pattern && one.method == operation.method).unwrap();
+    let one = operation.pattern.strip_suffix("/stapel").and_then(|pattern| {
+        operations().iter().find(|one| one.pattern == pattern && one.method == operation.method)
+    });
+    let Some(one) = one else { return operation.fields.clone() };
     one.fields.iter().map(|at| format!("/items/0{at}")).collect()
 }
 
