@@ -93,7 +93,9 @@ fn create(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcom
     made.hinweise.iter().for_each(|hint| terminal.say(&hint.message));
     let (Some(nr), false) = (made.nr, arguments.pruefen) else {
         terminal.say(&summary(&made, arguments.pruefen));
-        terminal.result(&accounts(&made), &json!(made));
+        if made.belege > 0 || terminal.json {
+            terminal.result(&accounts(&made), &json!(made));
+        }
         return Ok(transaction.commit()?);
     };
     let deed = Deed::new(Tat::Angelegt, Art::DatevStapel).name(nr.to_string());
