@@ -10,8 +10,14 @@ use crate::tenants::Einstellungen;
 /// Records of one file, at most: DATEV takes no more.
 const SAETZE_MAX: usize = 99_999;
 
+/// Bytes of one file, at most: what is unpacked again has twice as many.
+const BYTES_MAX: usize = 32 << 20;
+
+/// The records of a document.
+type Saetze = Vec<Vec<u8>>;
+
 /// The records of each document, by year and month.
-pub type Monate = BTreeMap<(i64, i8), Vec<Vec<Vec<u8>>>>;
+pub type Monate = BTreeMap<(i64, i8), Vec<Saetze>>;
 
 /// A file: its name, the number of its records, its bytes.
 pub struct Datei {
@@ -57,32 +63,22 @@ impl Rahmen<'_> {
         })
     }
 
-    /// The files of a month; a document is never split.
-    fn of_month(&self, jahr: i64, monat: i8, belege: &[Vec<Vec<u8>>]) -> Vec<Datei> {
+    /// The files of a month.
+    fn of_month(&self, jahr: i64, monat: i8, belege: &[Saetze]) -> Vec<Datei> {
         let nr = self.nr;
         let bezeichnung = format!("{} {jahr}-{monat:02} Stapel {nr}", self.prefix());
-        let begin = || {
-            let (von, bis) = (Day::in_month(jahr, monat, 1), Day::in_month(jahr, monat, 31));
+        let (von, bis) = (Day::in_month(jahr, monat, 1), Day::in_month(jahr, monat, 31));
+        let parts = parts(belege);
+        let is_split = parts.len() > 1;
+        let file = |(at, belege): (i32, &[Saetze])| {
             let festgeschrieben = self.einstellungen.datev_festschreibung;
-            self.begin(&bezeichnung, Some(Buchungen { von, bis, festgeschrieben }))
+            let mut inhalt = self.begin(&bezeichnung, Some(Buchungen { von, bis, festgeschrieben }));
+            belege.iter().flatten().for_each(|satz| inhalt.extend_from_slice(satz));
+            let part = if is_split { format!("_{at}") } else { String::new() };
+            let name = format!("EXTF_Buchungsstapel_{jahr}-{monat:02}_{nr}{part}.csv");
+            Datei { name, zeilen: belege.iter().map(Vec::len).sum(), inhalt }
         };
-        let mut files: Vec<(usize, Vec<u8>)> = Vec::new();
-        for saetze in belege.iter().filter(|saetze| !saetze.is_empty()) {
-            let has_room = |(zeilen, _): &&mut (usize, Vec<u8>)| *zeilen + saetze.len() <= SAETZE_MAX;
-            if files.last_mut().filter(has_room).is_none() {
-                files.push((0, begin()));
-            }
-            if let Some((zeilen, inhalt)) = files.last_mut() {
-                *zeilen += saetze.len();
-                saetze.iter().for_each(|satz| inhalt.extend_from_slice(satz));
-            }
-        }
-        let is_split = files.len() > 1;
-        let named = |(part, (zeilen, inhalt)): (i32, _)| {
-            let part = if is_split { format!("_{part}") } else { String::new() };
-            Datei { name: format!("EXTF_Buchungsstapel_{jahr}-{monat:02}_{nr}{part}.csv"), zeilen, inhalt }
-        };
-        (1..).zip(files).map(named).collect()
+        (1..).zip(parts).map(file).filter(|file| file.zeilen > 0).collect()
     }
 
     fn of_partners(&self, stamm: &[Stammsatz]) -> Datei {
@@ -90,5 +86,36 @@ impl Rahmen<'_> {
         let mut inhalt = self.begin(&format!("{} Stapel {nr}", self.prefix()), None);
         stamm.iter().for_each(|satz| inhalt.extend_from_slice(&satz.zeile));
         Datei { name: format!("EXTF_Debitoren_Kreditoren_{nr}.csv"), zeilen: stamm.len(), inhalt }
+    }
+}
+
+/// The documents of each file: a document is never split.
+fn parts(belege: &[Saetze]) -> Vec<&[Saetze]> {
+    let (mut parts, mut begin, mut zeilen, mut bytes) = (Vec::new(), 0, 0, 0);
+    for (at, saetze) in belege.iter().enumerate() {
+        let size: usize = saetze.iter().map(Vec::len).sum();
+        if at > begin && (zeilen + saetze.len() > SAETZE_MAX || bytes + size > BYTES_MAX) {
+            parts.push(&belege[begin..at]);
+            (begin, zeilen, bytes) = (at, 0, 0);
+        }
+        zeilen += saetze.len();
+        bytes += size;
+    }
+    parts.push(&belege[begin..]);
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_as_many_records_and_bytes_as_are_taken_and_whole_documents() {
+        let lengths = |belege: &[Saetze]| parts(belege).iter().map(|part| part.len()).collect::<Vec<_>>();
+        let of = |records: usize, bytes: usize| vec![vec![b'x'; bytes]; records];
+        assert_eq!(lengths(&[of(99_998, 1), of(1, 1), of(2, 1), of(99_997, 1)]), [2, 2]);
+        assert_eq!(lengths(&[of(99_998, 1), of(2, 1)]), [1, 1]);
+        assert_eq!(lengths(&[of(1, 16 << 20), of(1, 16 << 20), of(1, 1)]), [2, 1]);
+        assert_eq!(lengths(&[of(0, 1), of(0, 1)]), [2]);
     }
 }
