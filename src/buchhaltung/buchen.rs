@@ -287,3 +287,30 @@ fn missing_account(fall: Fall, satz: Option<Percent>, gruppe: Option<&str>) -> (
     let message = format!("Es fehlt das Konto für {}{rate}{group}. Bitte eintragen.", fall.as_str());
     (konten::feld(fall, satz, gruppe), message)
 }
+
+/// What is missing, and the numbers of the documents that wait for it.
+pub struct Luecke<'r> {
+    pub code: Code,
+    pub feld: &'r str,
+    pub message: &'r str,
+    pub belege: Vec<&'r str>,
+}
+
+/// What a refused batch lacks, each once, in the order of the first document.
+pub fn luecken(refusal: &Refusal) -> Vec<Luecke<'_>> {
+    let mut luecken: Vec<Luecke<'_>> = Vec::new();
+    for fehler in &refusal.fehler {
+        let belege = fehler.beleg_nummer.as_deref();
+        let key = (fehler.error, fehler.feld.as_str(), fehler.message.as_str());
+        match luecken.iter_mut().find(|known| (known.code, known.feld, known.message) == key) {
+            Some(known) => known.belege.extend(belege),
+            None => luecken.push(Luecke {
+                code: key.0,
+                feld: key.1,
+                message: key.2,
+                belege: belege.into_iter().collect(),
+            }),
+        }
+    }
+    luecken
+}

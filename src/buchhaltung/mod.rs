@@ -18,6 +18,7 @@ mod stapel;
 mod umsaetze;
 
 pub use belege::Rechnung;
+pub use buchen::{Luecke, luecken};
 pub use checks::{CHECKS, altered_datei, not_handed_over};
 pub use konten::{Gezeigt, enter, feld, missing_proposed, of_feld, proposal, shown};
 pub use model::{Datei, KontoSumme, KontoZeile, Monat, NewStapel, Stapel, StapelAngelegt};

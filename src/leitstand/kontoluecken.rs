@@ -10,7 +10,7 @@ use super::frame;
 use super::konten::{in_words, noted, put};
 use super::page::{Ask, Snapshot, encoded};
 use super::parts::{form_to, number, refusal, table};
-use crate::buchhaltung;
+use crate::buchhaltung::{self, Luecke};
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
 use crate::rules::error::{Code, Refusal, Refusals};
@@ -21,37 +21,10 @@ const ROWS_MAX: usize = 100;
 /// Documents that are named of each, at most.
 const DOCUMENTS_MAX: usize = 10;
 
-/// What is missing, and the numbers of the documents that wait for it.
-struct Luecke<'r> {
-    code: Code,
-    feld: &'r str,
-    message: &'r str,
-    belege: Vec<&'r str>,
-}
-
-/// What a refused batch lacks, each once, in the order of its first document.
-fn grouped(refusal: &Refusal) -> Vec<Luecke<'_>> {
-    let mut luecken: Vec<Luecke<'_>> = Vec::new();
-    for fehler in &refusal.fehler {
-        let belege = fehler.beleg_nummer.as_deref();
-        let key = (fehler.error, fehler.feld.as_str(), fehler.message.as_str());
-        match luecken.iter_mut().find(|known| (known.code, known.feld, known.message) == key) {
-            Some(known) => known.belege.extend(belege),
-            None => luecken.push(Luecke {
-                code: key.0,
-                feld: key.1,
-                message: key.2,
-                belege: belege.into_iter().collect(),
-            }),
-        }
-    }
-    luecken
-}
-
 /// All that a refused batch lacks.
 pub fn section(ask: &Ask, refusal: &Refusal, bis: &str) -> Markup {
     let (accounts, others): (Vec<_>, Vec<_>) =
-        grouped(refusal).into_iter().partition(|luecke| luecke.code == Code::KontoFehlt);
+        buchhaltung::luecken(refusal).into_iter().partition(|luecke| luecke.code == Code::KontoFehlt);
     html! {
         section.tried {
             h2 { "Was noch fehlt" }

@@ -1,24 +1,25 @@
 //! `export datev`: batches for the tax adviser (D32).
 
-use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::ArgGroup;
 use serde_json::json;
 
 use crate::blatt::numbers::german;
-use crate::buchhaltung::{self, NewStapel, Stapel, StapelAngelegt};
+use crate::buchhaltung::{self, NewStapel, StapelAngelegt};
 use crate::cli::changes::note;
 use crate::cli::database::{begin, change, find_tenant, now, open};
-use crate::cli::private::{create_private, unwritable};
 use crate::cli::terminal::{Outcome, Terminal, sentence};
 use crate::config::Config;
+use crate::db::copy::copy;
+use crate::db::files::broken;
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
+use crate::rules::changed::Changed;
 use crate::rules::day::Day;
 use crate::rules::deed::{Art, Deed, Tat};
-use crate::rules::error::{Code, Hints, Refusal};
+use crate::rules::error::{Code, Hints};
+use crate::tenants;
 
 #[derive(clap::Args)]
 #[command(group(ArgGroup::new("was").required(true).args(["bis", "liste", "stapel", "verwerfen"])))]
@@ -61,7 +62,7 @@ pub struct Arguments {
     out: PathBuf,
 }
 
-fn day(typed: &str) -> Result<Day, String> {
+fn day(typed: &str) -> std::result::Result<Day, String> {
     let day = Day::parse_plain(typed).or_else(|| Day::parse_german(typed));
     day.ok_or_else(|| "ein Tag wie 2026-10-31 oder 31.10.2026".to_owned())
 }
@@ -88,35 +89,44 @@ fn create(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcom
     let tenant = find_tenant(&connection, &arguments.tenant)?.id;
     let transaction = begin(&mut connection)?;
     let tx = Tx::new(&transaction, tenant, now());
+    let before = tenants::load(&tx)?.gesperrt_bis;
     let made = WriteTx::carry_out(tx, None, |tx| buchhaltung::create(tx, &wish, Hints::default()));
     let made = made.map_err(|failure| missing(failure).unwrap_or_else(|failure| sentence(failure.into())))?;
     made.hinweise.iter().for_each(|hint| terminal.say(&hint.message));
-    let (Some(nr), false) = (made.nr, arguments.pruefen) else {
-        terminal.say(&summary(&made, arguments.pruefen));
+    let tx = Tx::new(&transaction, tenant, now());
+    let locked = Changed::of("gesperrt_bis", in_log(before), in_log(tenants::load(&tx)?.gesperrt_bis));
+    let Some(nr) = made.nr else {
+        if locked.is_some() {
+            let deed = Deed::new(Tat::Geaendert, Art::Firma).changing(locked);
+            note(&transaction, Some(tenant), "export datev", &deed)?;
+        }
+        transaction.commit()?;
+        terminal.say(&summary(&made));
         if made.belege > 0 || terminal.json {
             terminal.result(&accounts(&made), &json!(made));
         }
-        return Ok(transaction.commit()?);
+        return Ok(());
     };
-    let deed = Deed::new(Tat::Angelegt, Art::DatevStapel).name(nr.to_string());
+    let deed = Deed::new(Tat::Angelegt, Art::DatevStapel).name(nr.to_string()).changing(locked);
     note(&transaction, Some(tenant), "export datev", &deed)?;
-    let tx = Tx::new(&transaction, tenant, now());
-    let path = write(&tx, &buchhaltung::with_number(&tx, nr)?, &arguments.out)?;
-    transaction.commit()?;
-    terminal.say(&summary(&made, false));
+    let zip = buchhaltung::zip(&tx, &buchhaltung::with_number(&tx, nr)?)?;
+    let path = write(zip, &arguments.out, || Ok(transaction.commit()?))?;
+    terminal.say(&summary(&made));
     terminal.result(&path, &json!({"datei": path, "stapel": made}));
     Ok(())
 }
 
+/// A day as the log has it.
+fn in_log(day: Option<Day>) -> String {
+    day.map(|day| day.to_string()).unwrap_or_default()
+}
+
 /// What was made, or would be.
-fn summary(made: &StapelAngelegt, is_checked: bool) -> String {
+fn summary(made: &StapelAngelegt) -> String {
     if made.belege == 0 {
         return "Nichts ist neu: kein Stapel.".to_owned();
     }
-    let what = match (made.nr, is_checked) {
-        (Some(nr), false) => format!("Stapel {nr}"),
-        _ => "Der Stapel enthielte".to_owned(),
-    };
+    let what = made.nr.map_or("Der Stapel enthielte".to_owned(), |nr| format!("Stapel {nr}"));
     format!("{what}: {} Belege, {} Zeilen, {} EUR.", made.belege, made.zeilen, german(made.summe, 2))
 }
 
@@ -129,46 +139,45 @@ fn accounts(made: &StapelAngelegt) -> String {
 }
 
 /// All that is missing, a line each with its documents; the failure again where it is another.
-fn missing(failure: Failure) -> Result<String, Failure> {
+fn missing(failure: Failure) -> Result<String> {
     const DOCUMENTS: usize = 10;
-    let refusal: Box<Refusal> = match failure {
+    let refusal = match failure {
         Failure::Refused(refusal) if refusal.code == Code::DatevUnvollstaendig => refusal,
         other => return Err(other),
     };
-    let mut missing: BTreeMap<_, Vec<&str>> = BTreeMap::new();
-    for fehler in &refusal.fehler {
-        let documents = missing.entry((fehler.error, &fehler.feld, &fehler.message)).or_default();
-        documents.extend(fehler.beleg_nummer.as_deref());
-    }
-    let line = |((code, _, message), documents): (&(Code, &String, &String), &Vec<&str>)| {
-        let named = documents.iter().take(DOCUMENTS).copied().collect::<Vec<_>>().join(" ");
-        let more = match documents.len().saturating_sub(DOCUMENTS) {
+    let missing = buchhaltung::luecken(&refusal);
+    let line = |luecke: &buchhaltung::Luecke<'_>| {
+        let named = luecke.belege.iter().take(DOCUMENTS).copied().collect::<Vec<_>>().join(" ");
+        let more = match luecke.belege.len().saturating_sub(DOCUMENTS) {
             0 => String::new(),
             more => format!(" und {more} weitere"),
         };
-        format!("{}  {message}\n  {named}{more}", code.as_str())
+        format!("{}  {}\n  {named}{more}", luecke.code.as_str(), luecke.message)
     };
     let lines: Vec<_> = missing.iter().map(line).collect();
     Ok(format!("{} Angaben fehlen, angelegt wurde nichts.\n{}", missing.len(), lines.join("\n")))
 }
 
-/// Writes a batch into a folder; a file that is there already stays.
-fn write(tx: &Tx<'_>, stapel: &Stapel, folder: &Path) -> Outcome<String> {
-    let (name, bytes) = buchhaltung::zip(tx, stapel)?;
+/// Writes the ZIP of a batch into a folder; one that is there already stays. It gets its name when the batch is stored: a file
+/// without a batch would be read in twice.
+fn write(
+    (name, bytes): (String, Vec<u8>),
+    folder: &Path,
+    store: impl FnOnce() -> Result<()>,
+) -> Outcome<String> {
     let path = folder.join(name);
-    let mut file = create_private(&path)?;
-    if let Err(error) = file.write_all(&bytes).and_then(|()| file.sync_all()) {
-        // What is half written would be taken for the batch.
-        let _ = std::fs::remove_file(&path);
-        return Err(unwritable(&path, &error).into());
-    }
+    let fill = |part: &Path| {
+        std::fs::write(part, bytes).map_err(|error| broken(part, "lässt sich nicht schreiben", &error))
+    };
+    copy(&path, fill, |_| store())?;
     Ok(path.display().to_string())
 }
 
 fn again(arguments: &Arguments, nr: i64, config: &Config, terminal: &Terminal) -> Outcome {
     let connection = open(config)?;
     let tx = Tx::new(&connection, find_tenant(&connection, &arguments.tenant)?.id, now());
-    let path = write(&tx, &buchhaltung::with_number(&tx, nr)?, &arguments.out)?;
+    let zip = buchhaltung::zip(&tx, &buchhaltung::with_number(&tx, nr)?)?;
+    let path = write(zip, &arguments.out, || Ok(()))?;
     terminal.result(&path, &json!({"datei": path}));
     Ok(())
 }

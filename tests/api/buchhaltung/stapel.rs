@@ -66,11 +66,14 @@ fn each_document_is_handed_over_once_and_late_ones_are_named() {
     assert_eq!(numbers(&files(&mill, &made.id())), [number(&first)]);
     assert_eq!(stapel(&mill, "2026-10-31").is(200)["nr"], json!(null));
     // One of October comes later, one of November as well: two files, and the late one is named.
-    let late = re(&mill, &kunde, "2026-10-06", "50");
+    let late = re(&mill, &kunde, "2026-10-31", "50");
     let new = re(&mill, &kunde, "2026-11-01", "60");
     let second = stapel(&mill, "2026-11-01");
     assert_eq!(second.is(201)["dateien"].as_array().unwrap().len(), 2);
-    assert!(second.hint_codes().contains(&"NACHZUEGLER".to_owned()), "{}", second.body);
+    let said = second.body["hinweise"][0].clone();
+    assert_eq!(said["code"], "NACHZUEGLER", "{}", second.body);
+    let said = said["message"].as_str().unwrap();
+    assert!(said.contains(&number(&late)) && !said.contains(&number(&new)), "{said}");
     assert_eq!(numbers(&files(&mill, &second.id())), [number(&late), number(&new)]);
 }
 
@@ -214,6 +217,10 @@ fn the_command_line_writes_one_file_and_never_over_another() {
     assert_eq!(code, Some(1));
     let (_, out, _) = run(&["--liste"]);
     assert_eq!(out.lines().filter(|line| line.contains("107,00")).count(), 1, "{out}");
+    let (code, out, err) = run(&["--bis", "2026-10-31", "--sperren", "--out", &folder]);
+    assert!(code == Some(0) && out.contains("DATEV_Stapel_2.zip"), "{out}{err}");
+    let noted: String = server.sql("select nachher from verwaltung order by nr desc limit 1");
+    assert_eq!(noted, r#"{"gesperrt_bis":"2026-10-31"}"#);
     for wrong in [&["--bis", "gestern"][..], &["--liste", "--stapel", "1"], &["--verwerfen", "1"], &[]] {
         assert_eq!(run(wrong).0, Some(2), "{wrong:?}");
     }
