@@ -118,9 +118,11 @@ impl Service {
                 if self.is_ending.load(Ordering::Relaxed) {
                     return;
                 }
-                if !self.carry_out(tenant, &waiting)
-                    && woken.recv_timeout(RETRY_AFTER) != Err(RecvTimeoutError::Timeout)
-                {
+                if self.carry_out(tenant, &waiting) {
+                    continue;
+                }
+                looks = LOOKS;
+                if woken.recv_timeout(RETRY_AFTER) != Err(RecvTimeoutError::Timeout) {
                     return;
                 }
             }
