@@ -145,6 +145,8 @@ impl Felder {
                 line.push(';');
             }
             match self.is_text(nummer) {
+                // Of 125 columns a booking fills twenty.
+                true if feld.is_empty() => line.push_str("\"\""),
                 true => line.extend(["\"", &feld.replace('"', "\"\""), "\""]),
                 false => line.push_str(feld),
             }
@@ -220,7 +222,8 @@ pub fn text(text: &str, chars_max: usize) -> (String, bool) {
     let mut replaced = false;
     let mut kept = String::with_capacity(text.len());
     for letter in text.trim().chars() {
-        let known = |letter: &char| !WINDOWS_1252.encode(letter.encode_utf8(&mut [0; 4])).2;
+        let known =
+            |letter: &char| letter.is_ascii() || !WINDOWS_1252.encode(letter.encode_utf8(&mut [0; 4])).2;
         let letter = if letter.is_control() { ' ' } else { letter };
         match known(&letter) {
             true => kept.push(letter),
