@@ -1,31 +1,33 @@
 #!/usr/bin/env bash
-# Builds the fully static executable for Linux: target/x86_64-unknown-linux-gnu/dist/partnerd.
-# It needs Rust and a C compiler. The same sources, Rust and C compiler give the same bytes in any folder.
+# Builds the fully static executable for Linux: packaging/build.sh [amd64|arm64] [--fast]
+# The result is target/x86_64-unknown-linux-gnu/dist/partnerd, or that of aarch64. amd64 needs Rust and a C compiler; arm64
+# is built on amd64 as root, because it installs a cross compiler from Debian (exit 77 when that cannot be done).
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source packaging/common.sh
 
-target=x86_64-unknown-linux-gnu
-cargo_home=${CARGO_HOME:-$HOME/.cargo}
-
-# Paths of this machine would end up in panic messages, and make the bytes depend on the folder.
-remap=("$PWD=/partnerd" "$cargo_home=/cargo")
 flags='-C target-feature=+crt-static'
-# The addresses that the start of a static executable corrects, as a bitmap: 0.5 MB less. A linker that does not know it
-# warns and goes on.
-flags+=' -C link-arg=-Wl,-z,pack-relative-relocs'
 # Random numbers from the system call: an empty chroot has no /dev/urandom.
 flags+=' --cfg getrandom_backend="linux_getrandom"'
-cflags=''
-for pair in "${remap[@]}"; do
-  flags+=" --remap-path-prefix=$pair"
-  cflags+=" -ffile-prefix-map=$pair"
-done
+case "${words[*]:-amd64}" in
+  amd64)
+    target=x86_64-unknown-linux-gnu
+    # The addresses that the start of a static executable corrects, as a bitmap: 0.5 MB less. A linker that does not know it
+    # warns and goes on.
+    flags+=' -C link-arg=-Wl,-z,pack-relative-relocs'
+    remap_paths
+    ;;
+  arm64)
+    target=aarch64-unknown-linux-gnu
+    cross_rust gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+    export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
+    export CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc AR_aarch64_unknown_linux_gnu=aarch64-linux-gnu-ar
+    ;;
+  *) sed -n '2s/^# //p' "$0" >&2 && exit 2 ;;
+esac
 
-# --target even though it is the host: without it the flags would reach procedural macros, which
+# --target even though it may be the host: without it the flags would reach procedural macros, which
 # cannot be static.
-export RUSTFLAGS="$flags" CFLAGS="${cflags# }"
-export LC_ALL=C TZ=UTC SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-0}" CARGO_INCREMENTAL=0
-cargo build --profile dist --locked --target "$target"
-
-file="target/$target/dist/partnerd"
-sha256sum "$file"
+export RUSTFLAGS="$flags$rust_paths" CFLAGS="${c_paths# }"
+cargo build "${profile[@]}" --target "$target"
+sha256sum "target/$target/dist/partnerd"

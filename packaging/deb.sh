@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds the Debian package: target/packaging/partnerd_VERSION-1_amd64.deb.
-# It needs what build.sh needs, python3, and dpkg; cargo-deb is installed under target/packaging/tools.
-# `packaging/deb.sh --no-build` packs the executable that is there.
+# Packs the executables that build.sh made as Debian packages: packaging/deb.sh [amd64|arm64]...
+# The result is target/packaging/partnerd_VERSION-1_amd64.deb, or that of arm64. It needs python3 and dpkg, and the executable of
+# amd64 for either, which writes the man pages; cargo-deb is installed under target/packaging/tools.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=target/packaging
@@ -9,18 +9,17 @@ parts=$out/debian
 bin=target/x86_64-unknown-linux-gnu/dist/partnerd
 cargo_deb=3.8.0
 
-if [ "${1:-}" != --no-build ]; then packaging/build.sh; fi
-
 export PATH="$PWD/$out/tools/bin:$PATH"
 if [ "$(cargo-deb --version 2>/dev/null)" != "$cargo_deb" ]; then
-  cargo install --quiet --locked --root "$out/tools" "cargo-deb@$cargo_deb"
+  # --debug: it runs for seconds, and is built in half the time
+  cargo install --quiet --locked --debug --root "$out/tools" "cargo-deb@$cargo_deb"
 fi
 
 # The day of the last commit, so that the same sources give the same package.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
 export SOURCE_DATE_EPOCH
 
-rm -rf "$parts" "$out"/partnerd_*_amd64.deb
+rm -rf "$parts"
 mkdir -p "$parts/man"
 "$bin" man --folder "$parts/man"
 for shell in bash zsh fish; do "$bin" completions "$shell" >"$parts/completion.$shell"; done
@@ -47,7 +46,11 @@ partnerd ($deb_version) unstable; urgency=medium
  -- partnerd developers <maintainers@partnerd.invalid>  $(LC_ALL=C date -u -R -d "@$SOURCE_DATE_EPOCH")
 CHANGELOG
 
-# --no-strip: the profile did it.
-cargo deb --quiet --profile dist --no-build --no-strip --locked --target x86_64-unknown-linux-gnu \
-  --deb-version "$deb_version" --output "$out/"
-ls -l "$out/partnerd_${deb_version}_amd64.deb"
+declare -A target=([amd64]=x86_64-unknown-linux-gnu [arm64]=aarch64-unknown-linux-gnu)
+for architecture in "${@:-amd64}"; do
+  rm -f "$out"/partnerd_*_"$architecture".deb
+  # --no-strip: the profile did it.
+  cargo deb --quiet --profile dist --no-build --no-strip --locked --target "${target[$architecture]}" \
+    --deb-version "$deb_version" --output "$out/"
+  ls -l "$out/partnerd_${deb_version}_$architecture.deb"
+done

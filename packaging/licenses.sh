@@ -8,7 +8,7 @@ out=${1:-packaging/THIRD-PARTY-LICENSES.txt}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # The systems that are shipped; a crate for another one is in no executable.
-for target in x86_64-unknown-linux-gnu x86_64-pc-windows-gnu; do
+for target in x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu x86_64-pc-windows-gnu; do
   cargo metadata --format-version 1 --locked --filter-platform "$target" >"$work/$target.json"
 done
 
