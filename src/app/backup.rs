@@ -139,8 +139,9 @@ fn set_aside_not_proved(target: &Path, failure: &Failure) -> Result<Failure> {
     let kept = not_proved(target);
     fs::rename(target, &kept).map_err(|error| broken(target, "kann nicht umbenannt werden", &error))?;
     Ok(Failure::Broken(format!(
-        "{failure}. Die Datenbank lassen, wie sie ist, und die letzte gute Sicherung zurückholen. Die Kopie ist als {} \
+        "{}. Die Datenbank lassen, wie sie ist, und die letzte gute Sicherung zurückholen. Die Kopie ist als {} \
          aufgehoben",
+        failure.in_german(),
         kept.display()
     )))
 }
@@ -194,7 +195,7 @@ pub fn restore(
 fn damaged(backup: &Path, failure: Failure) -> Failure {
     match failure {
         Failure::Sql(error) if is_damage(&error) => {
-            no_backup(format!("die Sicherung {} ist beschädigt ({error})", backup.display()))
+            no_backup(format!("die Sicherung {} ist beschädigt", backup.display()))
         }
         other => other,
     }

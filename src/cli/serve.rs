@@ -20,7 +20,7 @@ use super::{changes, user};
 use crate::app::backup::restore;
 use crate::config::Config;
 use crate::db::copy::is_any_in_work;
-use crate::db::files::in_german;
+use crate::db::german::in_german;
 use crate::db::{log, system_clock};
 use crate::failure::{Failure, locked};
 use crate::gate::waiters::WAITERS_MAX;
@@ -84,7 +84,7 @@ fn restored(config: &Config, order: &Order) -> Restored {
     let done = systemd::patiently(work);
     #[cfg(not(target_os = "linux"))]
     let done = work();
-    let outcome = done.map(|restored| restored.set_aside).map_err(|failure| failure.to_string());
+    let outcome = done.map(|restored| restored.set_aside).map_err(|failure| failure.in_german());
     let outcome = outcome.map(|aside| aside.map(|aside| absolute(&aside).unwrap_or(aside)));
     match &outcome {
         Ok(_) => changes::note_order(&config.db, &order.person, &order.backup),
