@@ -18,6 +18,7 @@ use crate::db::checkpoint::{self, Checkpoints};
 use crate::db::connection::open_writer;
 use crate::db::door::Door;
 use crate::db::files::beside;
+use crate::db::german::in_german;
 use crate::db::lock::{self, Lock};
 use crate::db::migrate::{migrate, refuse_foreign};
 use crate::db::readers::{self, Readers};
@@ -188,7 +189,7 @@ fn start_checkpoints(database: &Path, policy: &Policy, door: &Arc<Door>) -> Resu
 }
 
 fn no_thread(error: std::io::Error) -> Failure {
-    Failure::Broken(format!("ein Thread lässt sich nicht starten: {error}"))
+    Failure::Broken(format!("ein Thread lässt sich nicht starten: {}", in_german(&error)))
 }
 
 /// Threads for what takes many milliseconds: Base64, digests, parsing and compressing of much.

@@ -53,6 +53,9 @@ pub struct Restored {
 /// What a backup and a restore say that they begin with.
 pub const COPYING: &str = "die Datenbank wird kopiert";
 
+/// The last step of a restore: behind it the copy is the database.
+pub const EXCHANGING: &str = "die Datenbank wird ausgetauscht";
+
 /// Copies a database, beside whatever runs; `began` gets each step, and a failure of it ends the backup and leaves
 /// nothing behind. A server cannot empty its write-ahead log while the pages are copied: it makes its own backups
 /// itself ([`backup_by`]).
@@ -139,8 +142,9 @@ fn set_aside_not_proved(target: &Path, failure: &Failure) -> Result<Failure> {
     let kept = not_proved(target);
     fs::rename(target, &kept).map_err(|error| broken(target, "kann nicht umbenannt werden", &error))?;
     Ok(Failure::Broken(format!(
-        "{failure}. Die Datenbank lassen, wie sie ist, und die letzte gute Sicherung zurückholen. Die Kopie ist als {} \
+        "{}. Die Datenbank lassen, wie sie ist, und die letzte gute Sicherung zurückholen. Die Kopie ist als {} \
          aufgehoben",
+        failure.in_german(),
         kept.display()
     )))
 }
@@ -173,6 +177,7 @@ pub fn restore(
     let prepared =
         prepare(backup, &part, database, clock, &began).map_err(|failure| damaged(backup, failure));
     let restored = prepared.and_then(|(content, mut sealing)| {
+        began(EXCHANGING)?;
         // Root restores for the service.
         let of = if database.exists() { database } else { folder_of(database) };
         let foreign =
@@ -194,7 +199,7 @@ pub fn restore(
 fn damaged(backup: &Path, failure: Failure) -> Failure {
     match failure {
         Failure::Sql(error) if is_damage(&error) => {
-            no_backup(format!("die Sicherung {} ist beschädigt ({error})", backup.display()))
+            no_backup(format!("die Sicherung {} ist beschädigt", backup.display()))
         }
         other => other,
     }

@@ -319,7 +319,7 @@ fn export(connection: &Connection, first_kept: i64, path: &Path) -> Outcome<u64>
     let selection = Selection { before_day: Some(first_kept), ..Selection::default() };
     let write = |entry: Entry| {
         rows += 1;
-        serde_json::to_writer(&mut file, &entry).map_err(|error| error.to_string())?;
+        serde_json::to_writer(&mut file, &entry).map_err(|error| complain(error.into()))?;
         file.write_all(b"\n").map_err(complain)
     };
     audit::entries(connection, &selection, write)??;

@@ -16,7 +16,8 @@ use super::serve::{unusable, validity_of};
 use super::terminal::{Outcome, Terminal};
 use crate::config::Config;
 use crate::db::connection::open_to_look;
-use crate::db::files::{beside, folder_of, in_german, log_was_removed};
+use crate::db::files::{beside, folder_of, log_was_removed};
+use crate::db::german::{in_german, sqlite_in_german};
 use crate::db::seal::{self, Secret, file_of};
 use crate::db::tx::Tx;
 use crate::db::{lock, migrate};
@@ -138,7 +139,7 @@ fn database(config: &Config, server: bool) -> Vec<Finding> {
         Ok(connection) => connection,
         Err(failure) => {
             let advice = "die letzte Sicherung mit `partnerd restore DATEI` zurückholen, oder eine andere Datenbank nennen";
-            let finding = format!("{} lässt sich nicht öffnen ({failure}): {advice}", path.display());
+            let finding = format!("{} lässt sich nicht öffnen ({}): {advice}", path.display(), failure.in_german());
             return vec![wrong("database", finding)];
         }
     };
@@ -148,7 +149,7 @@ fn database(config: &Config, server: bool) -> Vec<Finding> {
             "database",
             "auf einem älteren Stand: der nächste Start bringt sie auf den dieser Version",
         ),
-        Err(failure) => wrong("database", failure.to_string()),
+        Err(failure) => wrong("database", failure.in_german()),
     };
     let owner = files::owners(path).unwrap_or_else(|| owner(path));
     let mut findings = vec![state, owner, pages(&connection), clock(&connection)];
@@ -183,7 +184,7 @@ fn companies(connection: &Connection) -> Vec<Finding> {
     };
     match found {
         Ok(found) => found.into_iter().map(finding).collect(),
-        Err(failure) => vec![wrong(LOOK, failure.to_string())],
+        Err(failure) => vec![wrong(LOOK, failure.in_german())],
     }
 }
 
@@ -203,7 +204,7 @@ fn secret(path: &Path, connection: &Connection) -> Finding {
             warning(LOOK, format!("{why}. Der nächste Start des Servers beginnt neu, wo er kann"))
         }
         Ok(Sealed::Broken(what)) => wrong(LOOK, what),
-        Err(failure) => wrong(LOOK, failure.to_string()),
+        Err(failure) => wrong(LOOK, failure.in_german()),
     }
 }
 
@@ -262,7 +263,7 @@ fn pages(connection: &Connection) -> Finding {
     match first {
         Ok(text) if text == "ok" => ok("pages", "heil; das Übrige beweist `partnerd check`"),
         Ok(text) => wrong("pages", format!("beschädigt ({text}): {advice}")),
-        Err(error) => wrong("pages", format!("nicht zu lesen ({error}): {advice}")),
+        Err(error) => wrong("pages", format!("nicht zu lesen ({}): {advice}", sqlite_in_german(&error))),
     }
 }
 

@@ -46,13 +46,14 @@ fn in_words(command: Command) -> Command {
 }
 
 /// What clap writes around ours. A line may end between two of its words: each stands alone.
-const WORDS: [(&str, &str); 24] = [
+const WORDS: [(&str, &str); 25] = [
     ("Usage:", "Aufruf:"),
     ("Commands:", "Befehle:"),
     ("Arguments:", "Angaben:"),
     ("Options:", "Optionen:"),
     ("[OPTIONS]", "[OPTIONEN]"),
     ("[COMMAND]", "[BEFEHL]"),
+    ("<COMMAND>", "<BEFEHL>"),
     ("[default:", "[sonst:"),
     ("[possible", "[mögliche"),
     ("Possible", "Mögliche"),

@@ -5,7 +5,8 @@ use std::io::{Error, ErrorKind, Write};
 use std::path::Path;
 
 use super::terminal::Terminal;
-use crate::db::files::{as_whom, folder_of, in_german, private_options};
+use crate::db::files::{as_whom, folder_of, private_options};
+use crate::db::german::in_german;
 
 /// Creates a file for its owner alone; one that is there already stays.
 pub fn create_private(path: &Path) -> Result<File, String> {

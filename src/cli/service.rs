@@ -25,6 +25,7 @@ use super::serve::{encryption, fitting, listen, runtime};
 use super::terminal::{Outcome, Terminal, sentence};
 use crate::config::Config;
 use crate::db::files::beside;
+use crate::db::german::in_german;
 use crate::db::system_clock;
 use crate::http::server::when_told;
 
@@ -246,7 +247,7 @@ fn unlocked<T>(step: impl Fn() -> windows_service::Result<T>) -> windows_service
 fn refusal(error: Error) -> String {
     let Error::Winapi(error) = error else { return error.to_string() };
     let known = ADVICE.iter().find(|(number, _)| error.raw_os_error() == Some(*number));
-    known.map_or_else(|| format!("Windows meldet: {error}"), |(_, advice)| (*advice).to_owned())
+    known.map_or_else(|| format!("Windows meldet: {}", in_german(&error)), |(_, advice)| (*advice).to_owned())
 }
 
 /// The settings of `service run`, for the thread that Windows begins.
@@ -257,7 +258,8 @@ define_windows_service!(service_main, work);
 /// The log of `service run`: nobody sees its stderr.
 pub fn log_file(db: &Path) -> Result<LogFile, String> {
     LogFile::beside(db).map_err(|error| {
-        let sentence = format!("das Protokoll neben {} kann nicht geschrieben werden: {error}", db.display());
+        let why = in_german(&error);
+        let sentence = format!("das Protokoll neben {} kann nicht geschrieben werden: {why}", db.display());
         write_trouble(db, &sentence);
         sentence
     })
@@ -296,7 +298,7 @@ fn serve(config: &Config, handle: ServiceStatusHandle, stop: &Notify) -> Outcome
     // Other paths of the settings begin where the database is.
     if let Some(folder) = config.db.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::env::set_current_dir(folder)
-            .map_err(|error| format!("{} lässt sich nicht betreten: {error}", folder.display()))?;
+            .map_err(|error| format!("{} lässt sich nicht betreten: {}", folder.display(), in_german(&error)))?;
     }
     let runtime = runtime()?;
     let listener = listen(&runtime, config)?;

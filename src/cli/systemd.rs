@@ -11,6 +11,7 @@ use sd_notify::NotifyState::{self, Ready, Stopping, Watchdog};
 use sd_notify::watchdog_enabled;
 use tokio::runtime::Handle;
 
+use crate::db::german::in_german;
 use crate::db::log;
 use crate::gate::Gate;
 
@@ -53,7 +54,7 @@ pub fn notify(runtime: &Handle, gate: &Arc<Gate>) -> Result<Option<Sender<()>>, 
         }
     };
     let started = std::thread::Builder::new().name("systemd".into()).spawn(work);
-    started.map_err(|error| format!("ein Thread lässt sich nicht starten: {error}"))?;
+    started.map_err(|error| format!("ein Thread lässt sich nicht starten: {}", in_german(&error)))?;
     Ok(Some(stop))
 }
 

@@ -14,7 +14,7 @@ use super::terminal::{Outcome, Terminal};
 use crate::blatt;
 use crate::config::Config;
 use crate::db::TenantId;
-use crate::db::files::in_german;
+use crate::db::german::in_german;
 use crate::rules::changed::Changed;
 use crate::rules::deed::{Art, Deed, Tat};
 use crate::tenants::{self, CurrentSetting, Logo, Setting};

@@ -10,6 +10,7 @@ use serde::Serialize;
 use terminal_size::terminal_size_of;
 
 use super::layout::layout;
+use crate::db::german::cause_in_german;
 use crate::failure::{self, Failure};
 use crate::rules::changed::Changed;
 use crate::rules::text::shown;
@@ -92,8 +93,10 @@ fn width() -> Option<usize> {
 pub fn sentence(error: Box<dyn Error>) -> String {
     let failure = match error.downcast::<Failure>() {
         Ok(failure) => *failure,
-        Err(error) if error.is::<rusqlite::Error>() => return format!("die Datenbank meldet: {error}"),
-        Err(error) => return error.to_string(),
+        Err(error) => match error.downcast::<rusqlite::Error>() {
+            Ok(error) => Failure::Sql(*error),
+            Err(error) => return cause_in_german(&*error).unwrap_or_else(|| error.to_string()),
+        },
     };
     match failure {
         Failure::Refused(refusal) => {
@@ -101,8 +104,7 @@ pub fn sentence(error: Box<dyn Error>) -> String {
             // The rule is that of the interface: it has a line of its own.
             format!("{feld}abgelehnt mit {}:\n  {}", refusal.code.as_str(), refusal.message)
         }
-        Failure::Sql(error) => format!("die Datenbank meldet: {error}"),
-        other => other.to_string(),
+        other => other.in_german(),
     }
 }
 

@@ -10,7 +10,8 @@ use super::database::{is_there, now, use_file};
 use super::private::write_private;
 use super::terminal::{Outcome, Terminal};
 use crate::config::Config;
-use crate::db::files::{in_german, refuse_existing};
+use crate::db::files::refuse_existing;
+use crate::db::german::in_german;
 use crate::db::migrate as schema;
 use crate::http::tls::self_signed;
 use crate::rules::changed::Changed;
@@ -46,7 +47,7 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     }
     let year = i32::try_from(Day::in_berlin(now()).year()).unwrap_or(2026);
     let made = self_signed(names.clone(), year)
-        .map_err(|error| format!("{} kann nicht in einem Zertifikat stehen: {error}", names.join(", ")))?;
+        .map_err(|error| format!("{} kann nicht in einem Zertifikat stehen ({error})", names.join(", ")))?;
     write_private(&key, &made.key)?;
     if let Err(complaint) = write_private(&certificate, &made.certificate) {
         let _ = std::fs::remove_file(&key);

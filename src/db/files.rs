@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use super::german::in_german;
 use super::owner::owner_of;
 use crate::failure::{Failure, Result};
 
@@ -128,24 +129,6 @@ pub fn as_whom(path: &Path, error: &std::io::Error) -> String {
             ". Das gehört dem Benutzer {owner}: den Befehl als dieser ausführen, etwa sudo -u {owner} partnerd …"
         )
     })
-}
-
-/// What the system says of a file or a socket; what a person of the firm meets, in German.
-pub fn in_german(error: &std::io::Error) -> String {
-    let known = match error.kind() {
-        ErrorKind::NotFound => "gibt es nicht",
-        ErrorKind::PermissionDenied => "keine Berechtigung",
-        ErrorKind::AlreadyExists => "gibt es schon",
-        ErrorKind::NotADirectory => "kein Ordner",
-        ErrorKind::IsADirectory => "ein Ordner, keine Datei",
-        ErrorKind::StorageFull => "die Platte ist voll",
-        ErrorKind::ReadOnlyFilesystem => "die Platte ist nur zu lesen",
-        ErrorKind::InvalidData => "kein Text in UTF-8",
-        ErrorKind::AddrInUse => "schon belegt",
-        ErrorKind::AddrNotAvailable => "keine Adresse dieses Rechners",
-        _ => return format!("das System meldet: {error}"),
-    };
-    known.to_owned()
 }
 
 /// Whether somebody removed the write-ahead log of a database. SQLite makes the log before its index and removes it

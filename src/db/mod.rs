@@ -13,6 +13,7 @@ pub mod error;
 pub mod evidence;
 pub mod feed;
 pub mod files;
+pub mod german;
 pub mod followed;
 pub mod list;
 pub mod lock;

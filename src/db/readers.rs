@@ -298,7 +298,7 @@ fn pool(path: &Path, size: u32, door: &Arc<Door>) -> Result<r2d2::Pool<SqliteCon
         .test_on_check_out(false)
         .connection_timeout(POOL_TIMEOUT)
         .build(manager)
-        .map_err(|error| Failure::Broken(format!("die Datenbank ist nicht zu lesen: {error}")))
+        .map_err(|error| Failure::Broken(format!("die Datenbank ist nicht zu lesen ({error})")))
 }
 
 /// Asked by SQLite every [`STEPS_PER_TICK`] steps; true stops the statement.

@@ -49,7 +49,7 @@ impl Secret {
     pub fn create(database: &Path) -> Result<Secret> {
         let mut bytes = [0; BYTES];
         getrandom::fill(&mut bytes)
-            .map_err(|error| Failure::Broken(format!("keine Zufallszahlen: {error}")))?;
+            .map_err(|error| Failure::Broken(format!("keine Zufallszahlen ({error})")))?;
         let secret = Secret::new(bytes, Vec::new());
         let (file, part) = (file_of(database), secret.write_part(database)?);
         match link(&part, &file) {

@@ -14,7 +14,7 @@ use x509_cert::certificate::{CertificateInner, Raw};
 use x509_cert::der::Decode;
 use x509_cert::time::Time;
 
-use crate::db::files::in_german;
+use crate::db::german::in_german;
 use crate::rules::day::Instant;
 
 /// Reads a certificate (with those between it and its root behind it) and its key, both PEM.
@@ -26,7 +26,7 @@ pub fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, String> {
         .with_safe_default_protocol_versions()
         .and_then(|config| config.with_no_client_auth().with_single_cert(chain, secret));
     let config = config.map_err(|error| {
-        format!("{} und {} passen nicht zusammen: {error}", certificate.display(), key.display())
+        format!("{} und {} passen nicht zusammen ({error})", certificate.display(), key.display())
     })?;
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
@@ -35,7 +35,7 @@ pub fn validity(certificate: &Path) -> Result<(Instant, Instant), String> {
     let mut valid = (i64::MIN, i64::MAX);
     for der in chain(certificate)? {
         let read = CertificateInner::<Raw>::from_der(&der)
-            .map_err(|error| format!("{} ist kein Zertifikat: {error}", certificate.display()))?;
+            .map_err(|error| format!("{} ist kein Zertifikat ({error})", certificate.display()))?;
         let of_this = read.tbs_certificate().validity();
         let millis = |time: Time| i64::try_from(time.to_unix_duration().as_millis()).unwrap_or(i64::MAX);
         valid = (valid.0.max(millis(of_this.not_before)), valid.1.min(millis(of_this.not_after)));

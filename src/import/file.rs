@@ -18,7 +18,7 @@ use super::room::{COMMAND_TABLE_BYTES_MAX, ROW_BYTES, Room};
 use super::sheet::{Aside, Sheet};
 use super::table::{Columns, NUMBER, RECORD_BYTES_MAX, RecordPlace, Scanner, record_too_long};
 use super::workbook;
-use crate::db::files::in_german;
+use crate::db::german::in_german;
 use crate::http::json::Json;
 use crate::http::wire::{At, Decimal, Numbers};
 use crate::rules::error::Hints;

@@ -74,7 +74,7 @@ fn not_read(complaint: &Complaint) -> String {
 }
 
 fn failed(failure: &Failure, stays: &str) -> String {
-    format!("Das ist nicht gelungen. Was das Programm dazu sagt:\n{failure}\n{stays}")
+    format!("Das ist nicht gelungen. Was das Programm dazu sagt:\n{}\n{stays}", failure.in_german())
 }
 
 const GIVEN_UP: &str = "Das Ansehen wurde abgebrochen. Es wurde nichts gespeichert.";
@@ -375,7 +375,7 @@ fn carry_out(import: &Arc<Import>, house: &House, job: &Job) -> std::result::Res
             gate.writer.run_alone(account, move |batch| part_of.store_part(batch, next, now, so_far.clone()));
         let (part, hints, fates) = match carried {
             (Some(done), Ended::Committed) => done?,
-            _ => return Err(Stop::Failed(Failure::Busy("the disk did not take this part".to_owned()))),
+            _ => return Err(Stop::Failed(Failure::Busy("die Platte hat diesen Teil nicht genommen".to_owned()))),
         };
         stored.hints = hints;
         stored.fates.extend(fates);

@@ -239,7 +239,7 @@ pub fn prove(ask: &Ask) -> Result<HouseChange> {
         };
         let look = |copy: &Path| proof(copy, &database, (gate.clock)(), job);
         kept::with_copy(|copy| gate.writer.copy(copy), &database, &began, look)
-            .map_err(|failure| format!("Die Prüfung ging nicht zu Ende:\n{failure}"))
+            .map_err(|failure| format!("Die Prüfung ging nicht zu Ende:\n{}", failure.in_german()))
     }))
 }
 

@@ -60,7 +60,7 @@ pub fn list(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
         (form(ask, html! {}, "Jetzt sichern", false))
         @match &found {
             Ok(found) => (linked("Sicherungen", none, found, to).text("Sicherung", |kept| kept.id.clone()).text("Fertig", |kept| optional(kept.made, moment)).text("Art", |kept| kind(kept).to_owned()).numbers("Größe (MB)", |kept| megabytes(kept.bytes))),
-            Err(failure) => p.refused role="alert" { "Der Ordner ist nicht zu lesen: " (failure) }
+            Err(failure) => p.refused role="alert" { "Der Ordner ist nicht zu lesen: " (failure.in_german()) }
         }
         h2 { "Die Datenbank" }
         (facts(&[("Datei", whole(database)), ("Frei auf dieser Platte", free.map(gigabytes).unwrap_or_default())]))
@@ -158,7 +158,7 @@ fn told(job: &Job, of: usize) -> impl Fn(&str) -> Result<()> {
 }
 
 fn not_done(job: &Job, failure: &Failure, given_up: &str, failed: &str) -> String {
-    if job.is_given_up() { given_up.to_owned() } else { format!("{failed}\n{failure}") }
+    if job.is_given_up() { given_up.to_owned() } else { format!("{failed}\n{}", failure.in_german()) }
 }
 
 fn made_of(content: &Content) -> Markup {
@@ -227,7 +227,7 @@ pub fn delete(ask: &Ask) -> Result<HouseChange> {
         let doing = move |job: &Job| {
             job.set_numbered_step("Die Datei wird gelöscht.", 1, 1);
             kept::delete(&kept, &file)
-                .map_err(|failure| format!("Die Sicherung ist nicht gelöscht:\n{failure}"))?;
+                .map_err(|failure| format!("Die Sicherung ist nicht gelöscht:\n{}", failure.in_german()))?;
             house.lookout.wake();
             let shown = html! { p.note { "Die Sicherung ist gelöscht. " a href=(BACKUPS_PATH) { "Zu den Sicherungen" } } };
             Ok(Outcome { shown, next: None })

@@ -28,6 +28,7 @@ use tokio_rustls::rustls::{self, CertificateError, ClientConfig, RootCertStore};
 
 use super::postausgang::{Postausgang, Verschluesselung};
 use super::sql::Ergebnis::{self, NichtGesendet, Ungewiss};
+use crate::db::german::in_german;
 
 /// Until the mail server has let us in; and then until it has taken the mail, which may have 14 MiB on a slow line.
 const REACH: Duration = Duration::from_secs(10);
@@ -43,7 +44,7 @@ const HELLO: &str = "partnerd.local";
 /// Gives a mail to the mail server. It takes 70 seconds at most.
 pub fn deliver(server: &Postausgang, message: &Message) -> Result<(), Ergebnis> {
     let broken =
-        |error: io::Error| NichtGesendet(format!("Auf diesem Rechner geht gerade kein Versand: {error}."));
+        |error: io::Error| NichtGesendet(format!("Auf diesem Rechner geht gerade kein Versand: {}.", in_german(&error)));
     let runtime = Builder::new_current_thread().enable_all().build().map_err(broken)?;
     let sent = runtime.block_on(delivered(server, message));
     // A name that is still being looked up holds up nobody.
@@ -157,7 +158,7 @@ async fn encrypted(
     }
     let config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()
-        .map_err(|error| format!("TLS geht auf diesem Rechner nicht: {error}."))?
+        .map_err(|error| format!("TLS geht auf diesem Rechner nicht ({error})."))?
         .with_root_certificates(roots)
         .with_no_client_auth();
     let name = ServerName::try_from(server.server.clone())

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 use crate::db::files::folder_of;
+use crate::db::german::in_german;
 use crate::failure::{Failure, Result};
 use crate::rules::error::{Code, Refusal};
 
@@ -145,7 +146,7 @@ fn failed(error: io::Error) -> Failure {
         ErrorKind::StorageFull => Failure::Busy(
             "auf der Platte ist zu wenig Platz für die Datei: Platz schaffen und wiederholen".to_owned(),
         ),
-        _ => Failure::Broken(format!("die Datei kann nicht geschrieben werden: {error}")),
+        _ => Failure::Broken(format!("die Datei kann nicht geschrieben werden: {}", in_german(&error))),
     }
 }
 

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::process::Folder;
 use crate::said;
+use crate::testfirma::trade;
 
 /// Asserts that a text names these words.
 #[track_caller]
@@ -273,5 +274,45 @@ fn a_folder_for_backups_on_the_disk_of_the_database_is_doubted() {
     let device = |path: &Path| fs::metadata(path).map(|metadata| metadata.dev());
     if device(memory).is_ok_and(|device_of_memory| device(folder.path()).unwrap() != device_of_memory) {
         assert_eq!(looks("/dev/shm").0, "");
+    }
+}
+
+#[test]
+fn what_the_system_and_sqlite_say_is_said_in_german() {
+    let folder = Folder::new();
+    let server = folder.serve(&[]);
+    trade(&folder, "Mühle", &server.client(&folder.company("Mühle")));
+    folder.write("datei", "kein Ordner");
+    fs::create_dir(folder.file("ordner")).unwrap();
+    folder.write("text.db", &"Das ist keine Datenbank. ".repeat(400));
+    folder.result(&["backup", "ganz.db"]);
+    let mut bytes = fs::read(folder.file("ganz.db")).unwrap();
+    bytes[100..4_096].fill(0x5a);
+    fs::write(folder.file("kaputt.db"), bytes).unwrap();
+    let (long, taken) = ("a".repeat(300), server.address.clone());
+    let pdf = |out| vec!["beleg", "pdf", "RE-1", "--tenant", "Mühle", "--out", out];
+    let number = folder.database().query_row("select beleg_nummer from beleg", [], |row| row.get(0));
+    let number: String = number.unwrap();
+    let table: [(&str, Vec<&str>, &str); 11] = [
+        ("", vec!["--config", "datei/p.toml", "config"], "kein Ordner"),
+        ("", vec!["--config", &long, "config"], "der Name ist zu lang"),
+        ("", pdf("/dev/full"), "die Platte ist voll"),
+        ("", pdf("ordner"), "ein Ordner, keine Datei"),
+        ("", pdf("fehlt/a.pdf"), "gibt es nicht"),
+        ("", vec!["--db", "text.db", "tenant", "list"], "keine Datenbank"),
+        ("", vec!["--db", "kaputt.db", "tenant", "list"], "beschädigt"),
+        ("", vec!["--db", "neu.db", "serve", "--listen", &taken], "schon belegt"),
+        ("", vec!["--db", "neu.db", "serve", "--listen", "192.0.2.1:80"], "keine Adresse dieses Rechners"),
+        ("ulimit -n 5; ", vec!["tenant", "list"], "die Datei lässt sich nicht öffnen"),
+        ("trap '' XFSZ; ulimit -f 400; ", vec!["backup", "halb.db"], "die Platte liest oder schreibt nicht"),
+    ];
+    for (limit, arguments, words) in table {
+        let arguments: Vec<_> =
+            arguments.into_iter().map(|word| if word == "RE-1" { &number } else { word }).collect();
+        let script = format!("{limit}exec \"$0\" \"$@\"");
+        let complaint = said(&folder.by_shell(&script, &arguments).output().unwrap(), 1);
+        names(&complaint, &[words]);
+        let english = [" the ", "No such", "os error", "SQLite", "database", "unerwartet"];
+        assert!(!english.iter().any(|english| complaint.contains(english)), "{arguments:?}: {complaint}");
     }
 }

@@ -4,7 +4,7 @@ use crate::process::{Client, Folder};
 use crate::{rows, said};
 
 /// A company with an article, a customer, and a final invoice with its PDF.
-fn trade(folder: &Folder, company: &str, client: &Client) {
+pub fn trade(folder: &Folder, company: &str, client: &Client) {
     let wheat = json!([{"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg", "preis": "0.30"}]);
     folder.import(company, "artikel", &wheat);
     assert_eq!(client.post("/api/v1/kunden", &json!({"name": "Huber"})).status, 201);

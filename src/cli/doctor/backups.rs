@@ -19,13 +19,13 @@ pub fn look(config: &Config) -> Vec<Finding> {
         return vec![warning(LOOK, format!("von selbst wird keine gemacht: {advice}"))];
     };
     let mut damaged = Vec::new();
-    let made = made(&config.db, nightly, |file, why| damaged.push(damage(file, &why.to_string())));
+    let made = made(&config.db, nightly, |file, why| damaged.push(damage(file, &why.in_german())));
     let made = match made {
         Ok(made) => made,
-        Err(failure) if nightly.folder.is_dir() => return vec![wrong(LOOK, failure.to_string())],
+        Err(failure) if nightly.folder.is_dir() => return vec![wrong(LOOK, failure.in_german())],
         Err(failure) => {
             let advice = "den Ordner von backup_folder anlegen, oder seine Platte einhängen";
-            return vec![wrong(LOOK, format!("{failure}: {advice}"))];
+            return vec![wrong(LOOK, format!("{}: {advice}", failure.in_german()))];
         }
     };
     damaged.extend(made.last().and_then(|newest| Some(damage(newest, &broken_page(newest)?))));
@@ -68,7 +68,7 @@ fn broken_page(file: &Path) -> Option<String> {
     match looked {
         Ok(text) if text == "ok" => None,
         Ok(text) => Some(text),
-        Err(failure) => Some(failure.to_string()),
+        Err(failure) => Some(failure.in_german()),
     }
 }
 

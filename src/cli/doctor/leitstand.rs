@@ -78,7 +78,7 @@ pub fn people(connection: &Connection, config: &Config) -> Option<Finding> {
     }
     let people = match people::list(connection) {
         Ok(people) => people,
-        Err(failure) => return Some(wrong(LOOK, failure.to_string())),
+        Err(failure) => return Some(wrong(LOOK, failure.in_german())),
     };
     let able: Vec<&Person> = people.iter().filter(|person| person.aktiv && person.has_password).collect();
     let keepers = able.iter().filter(|person| person.keeps_house()).count();

@@ -8,7 +8,7 @@ use crate::cli::database::{begin, find_tenant, now, open};
 use crate::cli::terminal::{Outcome, Terminal};
 use crate::config::Config;
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::rules::deed::Deed;
 
 #[derive(clap::Args)]
@@ -31,10 +31,7 @@ pub fn run(arguments: &TakeBack, config: &Config, terminal: &Terminal) -> Outcom
     let tenant = find_tenant(&transaction, tenant)?.id;
     let taken_back =
         WriteTx::carry_out(Tx::new(&transaction, tenant, now()), None, |tx| take_back_all(tx, numbers));
-    let (deeds, [deleted, put_back]) = taken_back.map_err(|failure| match failure {
-        Failure::Refused(refusal) => refusal.message,
-        failure => failure.to_string(),
-    })?;
+    let (deeds, [deleted, put_back]) = taken_back.map_err(|failure| failure.in_german())?;
     // Without --yes what was tried is undone.
     if *yes {
         deeds.iter().try_for_each(|deed| note(&transaction, Some(tenant), "import rueckgaengig", deed))?;

@@ -5,6 +5,7 @@ use refinery_core::traits::sync;
 use rusqlite::Connection;
 
 use super::schema::{HISTORY, Migration};
+use crate::db::german::cause_in_german;
 use crate::failure::{Failure, Result};
 
 /// What was applied to a database, as refinery compares it with what it knows.
@@ -31,7 +32,8 @@ fn runner(migrations: &[Migration]) -> Result<Runner> {
 }
 
 fn not_migrated(error: refinery::Error) -> Failure {
-    Failure::Broken(format!("die Datenbank ließ sich nicht aktualisieren: {error}"))
+    let why = cause_in_german(&error).unwrap_or_else(|| error.to_string());
+    Failure::Broken(format!("die Datenbank ließ sich nicht aktualisieren: {why}"))
 }
 
 struct Within<'c> {

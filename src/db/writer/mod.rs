@@ -151,10 +151,12 @@ impl WriterQueue {
                 "eine andere Kopie soll schon gemacht werden, oder der Dienst hält an".to_owned(),
             ));
         }
-        let gone = "der Dienst hielt an, bevor die Kopie gemacht war";
-        answer.recv().map_err(|_| Failure::Busy(gone.to_owned()))?.map(drop)
+        answer.recv().map_err(|_| Failure::Busy(NOT_COPIED.to_owned()))?.map(drop)
     }
 }
+
+/// What whoever wants a copy is told where the service ended first.
+const NOT_COPIED: &str = "der Dienst hielt an, bevor die Kopie gemacht war";
 
 struct WriterThread<'c> {
     connection: &'c Connection,
@@ -251,7 +253,7 @@ impl WriterThread<'_> {
                     Next::Stop => None,
                 };
                 if matches!(ended, None | Some(Ended::Unknown)) {
-                    return Err(Failure::Busy("the service stops".to_owned()));
+                    return Err(Failure::Busy(NOT_COPIED.to_owned()));
                 }
             }
             Ok(())

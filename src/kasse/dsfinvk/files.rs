@@ -1,11 +1,13 @@
 //! The files of an export: in a folder, or in a zip.
 
+use std::error::Error;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
 
+use crate::db::german::cause_in_german;
 use crate::import::file::{self, decode};
 
 /// Largest size in bytes of the files together, unpacked: a busy register has 100 MiB a year.
@@ -62,7 +64,7 @@ impl Files {
         }
         let mut bytes = Vec::new();
         let read = file.take(*left + 1).read_to_end(&mut bytes);
-        let read = read.map_err(|error| self.unreadable(&format!("{name}: {error}")))?;
+        let read = read.map_err(|error| self.unreadable(&error))?;
         *left = left.checked_sub(read as u64).ok_or_else(|| {
             format!("die Dateien in {} sind zusammen größer als {} MiB", self.place, EXPORT_BYTES_MAX >> 20)
         })?;
@@ -72,7 +74,8 @@ impl Files {
         Ok(())
     }
 
-    fn unreadable(&self, why: &dyn std::fmt::Display) -> String {
+    fn unreadable(&self, error: &(dyn Error + 'static)) -> String {
+        let why = cause_in_german(error).unwrap_or_else(|| format!("darin stimmt etwas nicht ({error})"));
         format!("{} ist weder als Ordner noch als ZIP-Datei zu lesen: {why}", self.place)
     }
 }
