@@ -29,6 +29,13 @@ impl Page {
         self.most().min(count - self.offset).max(0)
     }
 
+    /// Its part of a list that is there as a whole.
+    pub fn of<T>(self, rows: &[T]) -> &[T] {
+        let rest = rows.get(usize::try_from(self.offset).unwrap_or(usize::MAX)..).unwrap_or_default();
+        let most = self.limit.and_then(|limit| usize::try_from(limit).ok());
+        most.and_then(|most| rest.get(..most)).unwrap_or(rest)
+    }
+
     /// How many rows it has at most.
     fn most(self) -> i64 {
         self.limit.map_or(i64::MAX, i64::from)

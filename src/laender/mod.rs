@@ -122,10 +122,7 @@ struct LandListe<'l> {
 
 fn list(call: &Call<'_>, _: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    let offset = usize::try_from(page.offset).unwrap_or(usize::MAX).min(LAENDER.len());
-    let rest = &LAENDER[offset..];
-    let limit = page.limit.map_or(rest.len(), |limit| rest.len().min(limit as usize));
-    let reply = Reply::ok(&LandListe { data: &rest[..limit], count: LAENDER.len() })?;
+    let reply = Reply::ok(&LandListe { data: page.of(&LAENDER), count: LAENDER.len() })?;
     Ok(reply.with_cut_limit(cut).with_weak_etag(call))
 }
 

@@ -26,6 +26,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             None if ask.may_manage() => (form(ask, inside(ask), "Zusammenstellen", false)),
             None => {}
         }
+        p { (z3::NICHT_ENTHALTEN) }
         (rows(ask, &made))
         p { "Aufgehoben werden die Dateien der " (z3::FILES_KEPT) " neuesten. Wer eine davon hat, kann alle Geschäfte des Zeitraums lesen. Jede ist eine Zeile im Protokoll." }
     };

@@ -7,7 +7,8 @@ use super::zeile::{Geschrieben, dezimal};
 use super::zeitraum::Zeitraum;
 use crate::rules::bytes::hex;
 
-const NICHT_ENTHALTEN: &str = "Nicht enthalten: Zahlungen und Buchungen, denn die Bücher führt der Steuerberater; Daten der Kassen (DSFinV-K), \
+/// What a hand-over lacks, and who has it.
+pub const NICHT_ENTHALTEN: &str = "Nicht enthalten: Zahlungen und Buchungen, denn die Bücher führt der Steuerberater; Daten der Kassen (DSFinV-K), \
      die von der Kasse selbst kommen.";
 
 pub struct Bericht<'b> {

@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use uuid::Uuid;
 
+pub use bericht::NICHT_ENTHALTEN;
 pub use model::{Ergebnis, Ueberlassung, UeberlassungStand};
 pub use schreiben::{Began, open, schreiben};
 pub use sql::{end, newest, set_step, waiting, with_old_file};

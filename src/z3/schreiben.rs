@@ -29,6 +29,10 @@ use crate::rules::fixed::{Money, Percent};
 use crate::rules::tax::share;
 use crate::tenants::firma;
 
+/// Characters of the name of an attachment at most, and of its end, where it is longer.
+const NAME_CHARS_MAX: usize = 150;
+const END_CHARS: usize = 20;
+
 /// Bytes of rows that are collected before they go into the zip.
 const LINES_BYTES: usize = 64 << 10;
 
@@ -181,7 +185,7 @@ impl<'c> Quelle<'c> {
         while let Some(row) = rows.next()? {
             nr += 1;
             let dateiname: String = row.get(0)?;
-            let name = format!("{nummer}-{nr}-{dateiname}");
+            let name = format!("{nummer}-{nr}-{}", shortened(&dateiname));
             self.add_document(
                 archiv,
                 beleg,
@@ -264,6 +268,16 @@ fn given<T>(found: Result<T>) -> Result<std::result::Result<T, String>> {
         Err(Failure::Refused(refusal)) => Ok(Err(refusal.message)),
         Err(failure) => Err(failure),
     }
+}
+
+/// The name of an attachment; of a long one the beginning and the end, which says what kind of file it is. 255 bytes are all
+/// that a name may have where the file is unpacked, and the number of the document stands before it.
+fn shortened(name: &str) -> String {
+    let letters = name.chars().count();
+    if letters <= NAME_CHARS_MAX + END_CHARS {
+        return name.to_owned();
+    }
+    name.chars().take(NAME_CHARS_MAX).chain(name.chars().skip(letters - END_CHARS)).collect()
 }
 
 /// A name of a file that every program can write: other characters than letters, digits, `.`, `-` and `_` of ASCII are `_`.

@@ -8,14 +8,14 @@ use std::process::Command;
 use std::time::Duration;
 
 use partnerd::db::connection::open_writer;
-use partnerd::rules::bytes::hex;
+use partnerd::rules::bytes::{base64, hex};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::harness::{Answer, COMPLETE, Client, NOON, Server};
 use crate::leitstand::person;
 use crate::programs::needs;
-use crate::tabelle::data::{BEGIN, Company};
+use crate::tabelle::data::{BEGIN, Company, INVOICE};
 use lesen::{Art, Lesbar};
 
 /// A hand-over once it is over.
@@ -229,6 +229,28 @@ fn what_programs_cannot_read_in_a_text_is_replaced_and_counted() {
 }
 
 #[test]
+fn a_file_with_a_long_name_can_be_unpacked() {
+    let server = Server::start_at(BEGIN);
+    let mill = server.company_with("Mühle", COMPLETE);
+    mill.post("/api/v1/kunden", json!({"name": "Hof Ahrens", "partner_typen": ["lieferant"]})).is(201);
+    let names = ["r".repeat(251) + ".xml", "ä".repeat(255)];
+    for (at, name) in names.iter().enumerate() {
+        let invoice = String::from_utf8(INVOICE.to_vec()).unwrap().replace("<ID>88<", &format!("<ID>8{at}<"));
+        let body = json!({"datei_base64": base64(invoice.as_bytes()), "dateiname": name, "anlegen": true});
+        mill.post("/api/v1/belege/einlesen", body).is(201);
+    }
+    server.set_clock("2031-07-14T10:00:00Z");
+    let file = made(&mill, "2031-01-01", "2031-07-14");
+    let attached: Vec<_> = file.names().filter_map(|name| name.strip_prefix("anhang/")).collect();
+    assert_eq!(attached.len(), 2);
+    assert!(attached.iter().all(|name| name.len() <= 255), "{attached:?}");
+    assert!(
+        attached[0].starts_with("ER-2031-00001-1-rrr") && attached[0].ends_with("rr.xml"),
+        "{attached:?}"
+    );
+}
+
+#[test]
 fn a_period_that_is_none_and_a_company_without_a_name_are_refused() {
     let server = Server::start();
     let mill = server.company("Mühle");
@@ -341,6 +363,7 @@ fn on_the_page_only_who_manages_begins_one_and_downloads_it() {
     let here = format!("/leitstand/f/{}/betriebspruefung", mill.tenant);
     let mut erika = person(&server, &["Erika", "--role", "verwalten"]);
     let page = erika.get(&here);
+    assert!(page.text.contains("Nicht enthalten: Zahlungen") && page.text.contains("DSFinV-K"), "{}", page.text);
     // The last year that is over.
     assert!(page.is(200).text.contains("value=\"2025-01-01\"") && page.text.contains("value=\"2025-12-31\""));
     let refused = erika.fill(&here, &[("von", "2025-02-01"), ("bis", "2025-01-01")]);

@@ -15,7 +15,7 @@ pub const BEGIN: &str = "2031-07-08T10:00:00Z";
 const UNKNOWN: &str = "0197f3a0-0000-7000-8000-000000000000";
 
 /// The invoice that ER1 is made of.
-const INVOICE: &[u8] = b"<Invoice><ID>88</ID><IssueDate>2031-07-02</IssueDate><AccountingSupplierParty><Party>\
+pub const INVOICE: &[u8] = b"<Invoice><ID>88</ID><IssueDate>2031-07-02</IssueDate><AccountingSupplierParty><Party>\
     <PartyLegalEntity><RegistrationName>Hof Ahrens</RegistrationName></PartyLegalEntity></Party>\
     </AccountingSupplierParty><LegalMonetaryTotal/><InvoiceLine><InvoicedQuantity unitCode='KGM'>1000\
     </InvoicedQuantity><LineExtensionAmount>200</LineExtensionAmount><Item><Name>Weizen</Name>\
