@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the fully static executable for Linux: packaging/build.sh [amd64|arm64] [--fast]
-# The result is target/x86_64-unknown-linux-gnu/dist/partnerd, or that of aarch64. amd64 needs Rust and a C compiler; arm64
-# is built on amd64 as root, because it installs a cross compiler from Debian (exit 77 when that cannot be done).
+# The result is target/x86_64-unknown-linux-gnu/dist/partnerd, or target/cross/aarch64-unknown-linux-gnu/dist/partnerd. amd64
+# needs Rust and a C compiler; arm64 is built on amd64 as root, because it installs a cross compiler from Debian (exit 77 when that cannot be done).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source packaging/common.sh
@@ -30,4 +30,4 @@ esac
 # cannot be static.
 export RUSTFLAGS="$flags$rust_paths" CFLAGS="${c_paths# }"
 cargo build "${profile[@]}" --target "$target"
-sha256sum "target/$target/dist/partnerd"
+sha256sum "${CARGO_TARGET_DIR:-target}/$target/dist/partnerd"

@@ -20,11 +20,11 @@ remap_paths() {
 export LC_ALL=C TZ=UTC SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-0}" CARGO_INCREMENTAL=0
 
 # Rust's library for other systems. rustup's servers would have it ready; Debian alone has its source, which is compiled
-# along. The packages are unpacked into target/rust beside whatever Rust is installed: they would push that out. Only
+# along. The packages are unpacked into target/cross/rust beside whatever Rust is installed: they would push that out. Only
 # what they load at run time (LLVM, libgit2) comes from apt, and the cross compilers that are named. Exits 77
 # when that cannot be had. cross_rust PACKAGE...
 cross_rust() {
-  local rust=$PWD/target/rust std needed
+  local rust=$PWD/target/cross/rust std needed
   trap 'echo "skipped: the cross compiler or the library cannot be installed" >&2; exit 77' ERR
   install() { DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null; }
   dpkg -s "$@" >/dev/null 2>&1 || { apt-get update -qq && install "$@"; }
@@ -48,5 +48,7 @@ cross_rust() {
   # -Zbuild-std is not stable yet; this lets the stable compiler do it.
   export RUSTC_BOOTSTRAP=1
   profile+=(-Zbuild-std=std,panic_unwind)
+  # One folder for all systems: what runs while it is built is built once.
+  export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target/cross}
   remap_paths "$(realpath "$rust/usr/lib/rustlib/src/rust")=/rust"
 }

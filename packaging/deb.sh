@@ -46,11 +46,14 @@ partnerd ($deb_version) unstable; urgency=medium
  -- partnerd developers <maintainers@partnerd.invalid>  $(LC_ALL=C date -u -R -d "@$SOURCE_DATE_EPOCH")
 CHANGELOG
 
-declare -A target=([amd64]=x86_64-unknown-linux-gnu [arm64]=aarch64-unknown-linux-gnu)
 for architecture in "${@:-amd64}"; do
   rm -f "$out"/partnerd_*_"$architecture".deb
+  case $architecture in
+    amd64) target=x86_64-unknown-linux-gnu folder=target ;;
+    arm64) target=aarch64-unknown-linux-gnu folder=target/cross ;;
+  esac
   # --no-strip: the profile did it.
-  cargo deb --quiet --profile dist --no-build --no-strip --locked --target "${target[$architecture]}" \
+  CARGO_TARGET_DIR=$folder cargo deb --quiet --profile dist --no-build --no-strip --locked --target "$target" \
     --deb-version "$deb_version" --output "$out/"
   ls -l "$out/partnerd_${deb_version}_$architecture.deb"
 done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the executable for Windows (x86_64) on Debian 12, in one command and without Windows:
 #   packaging/windows/build.sh [--fast]
-# The result is target/windows/x86_64-pc-windows-gnu/dist/partnerd.exe. --fast leaves optimisation out, for a look in
+# The result is target/cross/x86_64-pc-windows-gnu/dist/partnerd.exe. --fast leaves optimisation out, for a look in
 # between. It runs as root, because it installs the cross compiler and two libraries from Debian; it exits 77 when
 # that cannot be done.
 set -euo pipefail
@@ -9,7 +9,6 @@ cd "$(dirname "$0")/../.."
 source packaging/common.sh
 [ "${#words[@]}" = 0 ] || { echo "usage: packaging/windows/build.sh [--fast]" >&2 && exit 2; }
 
-export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target/windows}
 target=x86_64-pc-windows-gnu
 cross_rust gcc-mingw-w64-x86-64
 export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER=x86_64-w64-mingw32-gcc

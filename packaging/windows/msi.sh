@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Packs the executable that build.sh made as an installer for Windows: target/windows/partnerd-VERSION.msi, and
+# Packs the executable that build.sh made as an installer for Windows: target/cross/partnerd-VERSION.msi, and
 # checks its tables. It runs as root on Debian 12 (wixl and msitools are installed from there).
 # No Windows has installed this package yet: that the service starts, that its account may use the folder,
 # and that an upgrade keeps the settings, is to be seen on a real one. The package is not signed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-out=$(realpath -m "${CARGO_TARGET_DIR:-target/windows}")
+out=$(realpath -m "${CARGO_TARGET_DIR:-target/cross}")
 exe=$out/x86_64-pc-windows-gnu/dist/partnerd.exe
 files=$out/msi
 

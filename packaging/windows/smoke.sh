@@ -5,7 +5,7 @@
 # and virus scanners are not seen here. Wine asks nobody whether he is an administrator.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-out=$(realpath -m "${CARGO_TARGET_DIR:-target/windows}")
+out=$(realpath -m "${CARGO_TARGET_DIR:-target/cross}")
 exe=$out/x86_64-pc-windows-gnu/dist/partnerd.exe
 export WINEPREFIX=$out/wine WINEDEBUG=-all
 # Wine would offer to download parts for .NET and HTML.
