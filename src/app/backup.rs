@@ -53,6 +53,9 @@ pub struct Restored {
 /// What a backup and a restore say that they begin with.
 pub const COPYING: &str = "die Datenbank wird kopiert";
 
+/// The last step of a restore: behind it the copy is the database.
+pub const EXCHANGING: &str = "die Datenbank wird ausgetauscht";
+
 /// Copies a database, beside whatever runs; `began` gets each step, and a failure of it ends the backup and leaves
 /// nothing behind. A server cannot empty its write-ahead log while the pages are copied: it makes its own backups
 /// itself ([`backup_by`]).
@@ -174,6 +177,7 @@ pub fn restore(
     let prepared =
         prepare(backup, &part, database, clock, &began).map_err(|failure| damaged(backup, failure));
     let restored = prepared.and_then(|(content, mut sealing)| {
+        began(EXCHANGING)?;
         // Root restores for the service.
         let of = if database.exists() { database } else { folder_of(database) };
         let foreign =

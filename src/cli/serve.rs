@@ -4,11 +4,12 @@ use std::io::{Error, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, absolute};
 use std::sync::{Arc, Mutex};
-use std::thread::sleep;
+use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 use tokio::net::TcpListener;
-use tokio::runtime::Runtime;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 
 use super::database::{is_there, now};
@@ -24,7 +25,7 @@ use crate::db::german::in_german;
 use crate::db::{log, system_clock};
 use crate::failure::{Failure, locked};
 use crate::gate::waiters::WAITERS_MAX;
-use crate::http::server::{Limits, stop_signal};
+use crate::http::server::{Limits, once_told, stop_signal};
 use crate::http::tls::{acceptor, validity};
 use crate::leitstand::restoring::{Order, Restored};
 use crate::rules::day::Day;
@@ -46,10 +47,11 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     if is_new {
         greet(&config.db, terminal);
     }
+    let told = told_to_stop()?;
     let mut last = None;
     loop {
         app.take_orders(last.take());
-        let result = serve(&running, &app, listener, tls.clone(), config, terminal, |base| {
+        let result = serve(&running, &app, (listener, tls.clone()), config, terminal, told.clone(), |base| {
             tracing::info!("{base}/docs describes the interface, and tries it with a key");
             if let Err(error) = user::say_first_link(&config.db, base, config, terminal) {
                 log(&format!("no link to begin was made: {}", sentence(error)));
@@ -59,7 +61,11 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
         let (Some(order), spare) = (app.close(), result?) else { return Ok(()) };
         // Stopped meanwhile: what was ordered is not begun.
         let Some(spare) = spare else { return Ok(()) };
-        last = Some(restored(config, &order));
+        last = Some(restored(config, &order, &told));
+        // Meanwhile, or before it could begin: one of the two databases is whole for the next start.
+        if *told.borrow() {
+            return Ok(());
+        }
         running = runtime()?;
         listener = {
             let _within = running.enter();
@@ -69,15 +75,38 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     }
 }
 
-/// Restores a backup between two lives of the service, as the command does, and writes down who wanted it.
-fn restored(config: &Config, order: &Order) -> Restored {
+/// Becomes true once the process is told to stop (SIGTERM, Ctrl-C), whichever life of the service runs, or none while a
+/// backup is restored.
+pub fn told_to_stop() -> Outcome<watch::Receiver<bool>> {
+    let failed = |error| format!("Strg-C geht nicht: {}", in_german(&error));
+    let (tell, told) = watch::channel(false);
+    let hearing = Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    let signal = {
+        let _within = hearing.enter();
+        stop_signal(stopping).map_err(failed)?
+    };
+    let hear = move || {
+        hearing.block_on(signal);
+        tell.send_replace(true);
+    };
+    thread::Builder::new().name("signals".into()).spawn(hear).map_err(failed)?;
+    Ok(told)
+}
+
+/// Restores a backup between two lives of the service, as the command does, and writes down who wanted it. Told to stop it
+/// ends before the next step; the exchange of the files is the last one, and is not interrupted.
+fn restored(config: &Config, order: &Order, told: &watch::Receiver<bool>) -> Restored {
     log(&format!("{} is restored, as {} wants it", order.backup.display(), order.person));
+    let go_on = || match *told.borrow() {
+        true => Err(Failure::Busy("der Server wurde angehalten".to_owned())),
+        false => Ok(()),
+    };
     let began = |step: &str| {
         tracing::info!("restoring: {step}");
-        Ok(())
+        go_on()
     };
     let work = || {
-        wait_for_copies()?;
+        wait_for_copies(go_on)?;
         restore(&config.db, &order.backup, &system_clock(), began)
     };
     #[cfg(target_os = "linux")]
@@ -96,9 +125,10 @@ fn restored(config: &Config, order: &Order) -> Restored {
 /// How long a restore waits for a backup that had begun before it was ordered.
 const COPIES_WAIT_MAX: Duration = Duration::from_secs(600);
 
-fn wait_for_copies() -> Result<(), Failure> {
+fn wait_for_copies(go_on: impl Fn() -> Result<(), Failure>) -> Result<(), Failure> {
     let begun = Instant::now();
     while is_any_in_work() {
+        go_on()?;
         if begun.elapsed() > COPIES_WAIT_MAX {
             return Err(Failure::Busy(
                 "eine Sicherung wird noch gemacht: wiederholen, wenn sie fertig ist".into(),
@@ -114,21 +144,17 @@ fn wait_for_copies() -> Result<(), Failure> {
 pub fn serve(
     runtime: &Runtime,
     app: &Service,
-    listener: TcpListener,
-    tls: Option<TlsAcceptor>,
+    (listener, tls): (TcpListener, Option<TlsAcceptor>),
     config: &Config,
     terminal: &Terminal,
+    told: watch::Receiver<bool>,
     started: impl FnOnce(&str),
 ) -> Outcome<Option<std::net::TcpListener>> {
     let listener = listener.into_std()?;
     let spare = Arc::new(Mutex::new(Some(listener.try_clone()?)));
-    let told = Arc::clone(&spare);
-    let stopping = move || {
-        drop(locked(&told).take());
-        stopping();
-    };
+    let kept = Arc::clone(&spare);
+    let stop = once_told(told, move || drop(locked(&kept).take()));
     let within = runtime.enter();
-    let stop = stop_signal(stopping).map_err(|error| format!("Strg-C geht nicht: {}", in_german(&error)))?;
     let listener = TcpListener::from_std(listener)?;
     drop(within);
     let address = listener.local_addr()?;

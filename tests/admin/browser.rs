@@ -229,6 +229,38 @@ fn whenever_it_is_killed_while_it_restores_one_of_the_two_databases_is_whole() {
 }
 
 #[test]
+fn a_server_that_is_stopped_while_it_restores_ends_in_order_with_one_of_the_two_databases() {
+    let folder = Folder::new();
+    let mut server = folder.serve(&[]);
+    let client = server.client(&folder.company("Mühle"));
+    let create = |name: &str| assert_eq!(client.post("/api/v1/kunden", &json!({"name": name})).status, 201);
+    create("Huber");
+    let mut erika = Browser::of_erika(&folder, &server);
+    let one = erika.back_up();
+    create("Meier");
+    let part = folder.file("partnerd.db-restore-part");
+    // Once its copy is begun, and once the database of before has a second name.
+    for (is_exchanged, customers) in [(false, 2), (true, 1)] {
+        assert_eq!(erika.fill(&format!("{one}/zurueckspielen"), &[("passwort", PASSWORD)]).status, 200);
+        let until = Instant::now() + Duration::from_secs(60);
+        while !(if is_exchanged { !aside(&folder).is_empty() } else { part.exists() }) {
+            assert!(Instant::now() < until, "it does not restore");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        server.signal("TERM");
+        let (status, _) = server.end();
+        assert!(status.success(), "{status}");
+        assert!(!part.exists() && aside(&folder).is_empty() != is_exchanged);
+        folder.result(&["check"]);
+        assert_eq!(count(&folder.file("partnerd.db"), "kunde"), customers);
+        let changes = folder.result(&["--json", "audit", "changes"]);
+        assert_eq!(changes.contains("zurueckgespielt"), is_exchanged, "{changes}");
+        server = folder.serve(&[]);
+        erika.base = format!("http://{}", server.address);
+    }
+}
+
+#[test]
 fn what_is_no_longer_whole_is_not_put_back_and_the_old_database_serves_again() {
     let folder = Folder::new();
     let mut server = folder.serve(&[]);

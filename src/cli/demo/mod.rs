@@ -70,7 +70,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let traded = clients.trade();
     drop(waiting);
     let result = traded.and_then(|()| {
-        serve::serve(&runtime, &app, listener, tls, config, terminal, |base| {
+        serve::serve(&runtime, &app, (listener, tls), config, terminal, serve::told_to_stop()?, |base| {
             terminal.print(&key);
             for path in ["kunden?suche=dreetz", "chargen?mit_bestand=true", "dokumente?since=2026-01-01"] {
                 terminal.print(&format!("curl -s -H 'X-API-Key: {key}' '{base}/api/v1/{path}'"));
