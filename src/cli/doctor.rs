@@ -139,7 +139,8 @@ fn database(config: &Config, server: bool) -> Vec<Finding> {
         Ok(connection) => connection,
         Err(failure) => {
             let advice = "die letzte Sicherung mit `partnerd restore DATEI` zurückholen, oder eine andere Datenbank nennen";
-            let finding = format!("{} lässt sich nicht öffnen ({}): {advice}", path.display(), failure.in_german());
+            let finding =
+                format!("{} lässt sich nicht öffnen ({}): {advice}", path.display(), failure.in_german());
             return vec![wrong("database", finding)];
         }
     };

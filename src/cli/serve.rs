@@ -25,7 +25,7 @@ use crate::db::german::in_german;
 use crate::db::{log, system_clock};
 use crate::failure::{Failure, locked};
 use crate::gate::waiters::WAITERS_MAX;
-use crate::http::server::{Limits, stop_signal};
+use crate::http::server::{Limits, once_told, stop_signal};
 use crate::http::tls::{acceptor, validity};
 use crate::leitstand::restoring::{Order, Restored};
 use crate::rules::day::Day;
@@ -147,16 +147,13 @@ pub fn serve(
     (listener, tls): (TcpListener, Option<TlsAcceptor>),
     config: &Config,
     terminal: &Terminal,
-    mut told: watch::Receiver<bool>,
+    told: watch::Receiver<bool>,
     started: impl FnOnce(&str),
 ) -> Outcome<Option<std::net::TcpListener>> {
     let listener = listener.into_std()?;
     let spare = Arc::new(Mutex::new(Some(listener.try_clone()?)));
     let kept = Arc::clone(&spare);
-    let stop = async move {
-        let _ = told.wait_for(|told| *told).await;
-        drop(locked(&kept).take());
-    };
+    let stop = once_told(told, move || drop(locked(&kept).take()));
     let within = runtime.enter();
     let listener = TcpListener::from_std(listener)?;
     drop(within);

@@ -297,8 +297,9 @@ fn work(_: Vec<OsString>) {
 fn serve(config: &Config, handle: ServiceStatusHandle, stop: &Notify) -> Outcome {
     // Other paths of the settings begin where the database is.
     if let Some(folder) = config.db.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::env::set_current_dir(folder)
-            .map_err(|error| format!("{} lässt sich nicht betreten: {}", folder.display(), in_german(&error)))?;
+        std::env::set_current_dir(folder).map_err(|error| {
+            format!("{} lässt sich nicht betreten: {}", folder.display(), in_german(&error))
+        })?;
     }
     let runtime = runtime()?;
     let listener = listen(&runtime, config)?;

@@ -99,6 +99,10 @@ pub fn cause_in_german(error: &(dyn Error + 'static)) -> Option<String> {
         if let Some(error) = error.downcast_ref() {
             return Some(in_german(error));
         }
+        // It names no source.
+        if let Some(csv::ErrorKind::Io(error)) = error.downcast_ref().map(csv::Error::kind) {
+            return Some(in_german(error));
+        }
         behind = error.source();
     }
     None
@@ -128,19 +132,49 @@ mod tests {
     fn each_cause_that_people_meet_has_german_words() {
         use ErrorKind::*;
         let kinds = [
-            NotFound, PermissionDenied, AlreadyExists, NotADirectory, IsADirectory, DirectoryNotEmpty,
-            InvalidFilename, StorageFull, QuotaExceeded, FileTooLarge, ReadOnlyFilesystem, ResourceBusy, WouldBlock,
-            OutOfMemory, UnexpectedEof, InvalidData, AddrInUse, AddrNotAvailable, ConnectionRefused, ConnectionReset,
-            BrokenPipe, HostUnreachable, TimedOut,
+            NotFound,
+            PermissionDenied,
+            AlreadyExists,
+            NotADirectory,
+            IsADirectory,
+            DirectoryNotEmpty,
+            InvalidFilename,
+            StorageFull,
+            QuotaExceeded,
+            FileTooLarge,
+            ReadOnlyFilesystem,
+            ResourceBusy,
+            WouldBlock,
+            OutOfMemory,
+            UnexpectedEof,
+            InvalidData,
+            AddrInUse,
+            AddrNotAvailable,
+            ConnectionRefused,
+            ConnectionReset,
+            BrokenPipe,
+            HostUnreachable,
+            TimedOut,
         ];
         for kind in kinds {
             let said = in_german(&kind.into());
             assert!(!said.contains('(') && !said.contains(&kind.to_string()), "{kind:?}: {said}");
         }
         let codes = [
-            ffi::SQLITE_BUSY, ffi::SQLITE_LOCKED, ffi::SQLITE_FULL, ffi::SQLITE_READONLY, ffi::SQLITE_CORRUPT,
-            ffi::SQLITE_NOTADB, ffi::SQLITE_CANTOPEN, ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_PERM, ffi::SQLITE_NOMEM,
-            ffi::SQLITE_INTERRUPT, ffi::SQLITE_PROTOCOL, ffi::SQLITE_CANTOPEN_ISDIR, ffi::SQLITE_READONLY_DBMOVED,
+            ffi::SQLITE_BUSY,
+            ffi::SQLITE_LOCKED,
+            ffi::SQLITE_FULL,
+            ffi::SQLITE_READONLY,
+            ffi::SQLITE_CORRUPT,
+            ffi::SQLITE_NOTADB,
+            ffi::SQLITE_CANTOPEN,
+            ffi::SQLITE_IOERR_FSYNC,
+            ffi::SQLITE_PERM,
+            ffi::SQLITE_NOMEM,
+            ffi::SQLITE_INTERRUPT,
+            ffi::SQLITE_PROTOCOL,
+            ffi::SQLITE_CANTOPEN_ISDIR,
+            ffi::SQLITE_READONLY_DBMOVED,
         ];
         for code in codes {
             let said = sqlite_in_german(&rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));

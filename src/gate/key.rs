@@ -49,7 +49,8 @@ pub struct NewKey {
 
 pub fn generate(mac_secret: &[u8]) -> Result<NewKey> {
     let mut random = [0u8; ID_BYTES + SECRET_BYTES];
-    getrandom::fill(&mut random).map_err(|error| Failure::Broken(format!("keine Zufallszahlen ({error})")))?;
+    getrandom::fill(&mut random)
+        .map_err(|error| Failure::Broken(format!("keine Zufallszahlen ({error})")))?;
     let id = hex(&random[..ID_BYTES]);
     let body = format!("ak_{id}_{}", hex(&random[ID_BYTES..]));
     let text = format!("{body}{}", hex(&keyed(mac_secret, &body).finalize().into_bytes()[..MAC_BYTES]));

@@ -257,6 +257,13 @@ async fn compressed(reply: Reply, gzip: bool) -> Reply {
     off_sockets(move || encoded(reply, true)).await.unwrap_or(lost)
 }
 
+/// Is done once this is true, and `then` was called.
+pub async fn once_told(mut told: watch::Receiver<bool>, then: impl FnOnce()) {
+    // Where whoever tells it is gone, it is done, too.
+    let _ = told.wait_for(|told| *told).await;
+    then();
+}
+
 /// Is done when Windows says so, and `told` was called.
 #[cfg(windows)]
 pub fn when_told(stop: &tokio::sync::Notify, told: impl FnOnce()) -> impl Future<Output = ()> {

@@ -72,7 +72,7 @@ fn running(ask: &Ask, job: &Job, progress: &Progress) -> Markup {
                 (number(progress.done)) " von " (number(progress.of)) }
         }
         (facts(&[("Begonnen", moment(job.begun))]))
-        p { "Dieses Fenster kann zu sein: Die Arbeit geht weiter, und unter „Arbeiten“ steht, was daraus wurde." }
+        p { "Dieses Fenster kann zu sein: Die Arbeit geht weiter, und unter „Arbeiten“ in der Verwaltung steht, was daraus wurde." }
         @if progress.is_last {}
         @else if job.is_given_up() { p { "Sie wird abgebrochen, sobald es geht." } }
         @else { (form_to(ask, &format!("/leitstand/arbeit/{}", job.id), html! {}, "Abbrechen", true)) }

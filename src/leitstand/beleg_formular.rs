@@ -3,13 +3,14 @@
 //! It works in steps, each of which shows it again: what is meant is chosen, a position taken out, the whole tried. Where
 //! the browser runs scripts it is tried while one types, and only what came of it is put in place.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use maud::{Markup, html};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::beleg_zeile::{CHOICES, FOUND, Row, articles_found, hints, meant_by, row, text_of};
+use super::beleg_zeile::{CHOICES, FOUND, Row, articles_found, hints, meant_by, outcome, row, text_of};
 use super::done::{Done, FirmaChange, PREVIEW, TRY, tried_with};
 use super::entwurf::{self, ARTIKEL, HEAD_NUMBERS, PARTNER, ROWS_MAX, name};
 use super::frame;
@@ -238,7 +239,12 @@ fn inside(ask: &Ask, db: &Snapshot<'_>, typ: BelegTyp, has_sheet: bool) -> Resul
         Some(partner) => kontrakte::open_of(&db.tx, partner.id, CHOICES)?,
         None => Vec::new(),
     };
-    let one = |at| row(ask, db, &Row { at, typ, kontrakte: &kontrakte, filled: &filled });
+    let wanted = wanted_rows(ask);
+    let one = |at| {
+        let is_whole = !filled.contains(&at) || wanted.as_ref().is_none_or(|wanted| wanted.contains(&at));
+        let of = Row { at, typ, kontrakte: &kontrakte, filled: &filled };
+        if is_whole { row(ask, db, &of) } else { outcome(ask, db, &of) }
+    };
     let rows = (0..shown).map(one).collect::<Result<Vec<_>>>()?;
     let names: Vec<&str> = ask.form.fields.iter().map(|(name, _)| name.as_str()).collect();
     Ok(html! {
@@ -263,6 +269,22 @@ fn inside(ask: &Ask, db: &Snapshot<'_>, typ: BelegTyp, has_sheet: bool) -> Resul
             p { button.second type="submit" name="schritt" value=(PREVIEW) formtarget="_blank" { "Vorschau des Blatts" } " zeigt es als Entwurf in einem neuen Fenster, ohne zu speichern." }
         }
     })
+}
+
+/// The rows that a script wants whole, which says in `zeilen` where something was typed since it last asked; those that are
+/// refused besides. Of the others it is told what they come to: with all that can be chosen in each, a hundred rows would be
+/// hundreds of KB at each pause. None: all of them.
+fn wanted_rows(ask: &Ask) -> Option<BTreeSet<usize>> {
+    if !ask.is_sent("zeilen") {
+        return None;
+    }
+    let typed = ask.field("zeilen").split(',').filter_map(|at| at.parse().ok());
+    let refused = ask.refusal.iter().flat_map(|refusal| {
+        let fields =
+            refusal.fehler.iter().map(|mistake| mistake.feld.as_str()).chain(refusal.feld.as_deref());
+        fields.filter_map(entwurf::parts).map(|(at, _)| at)
+    });
+    Some(typed.chain(refused).collect())
 }
 
 /// Partner and days.

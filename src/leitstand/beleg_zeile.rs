@@ -63,7 +63,7 @@ pub fn row(ask: &Ask, db: &Snapshot<'_>, row: &Row<'_>) -> Result<Markup> {
                 (text("bezeichnung", "Text statt der Bezeichnung"))
                 (text("mwst_satz", "Steuersatz (%)"))
             }
-            (outcome(ask, db, row, artikel)?)
+            (outcome(ask, db, row)?)
             @if row.filled.contains(&at) { div.wide { button.second type="submit" name="schritt" value=(format!("weg={at}")) { "Position " (at + 1) " entfernen" } } }
         }
     })
@@ -174,8 +174,9 @@ pub fn text_of<'v>(value: &'v Value, field: &str) -> &'v str {
 }
 
 /// What a position came to: its price and from where it is, its rate and why, its sum, and what there is to say of it.
-fn outcome(ask: &Ask, db: &Snapshot<'_>, row: &Row<'_>, artikel: Option<&Artikel>) -> Result<Markup> {
+pub fn outcome(ask: &Ask, db: &Snapshot<'_>, row: &Row<'_>) -> Result<Markup> {
     let Row { at, typ, filled, .. } = *row;
+    let artikel = entwurf::artikel(ask, &db.tx, at)?;
     let number_of = filled.iter().position(|filled| *filled == at);
     let tried = ask
         .tried
@@ -184,7 +185,7 @@ fn outcome(ask: &Ask, db: &Snapshot<'_>, row: &Row<'_>, artikel: Option<&Artikel
         .and_then(|(tried, number)| tried["beleg"]["positionen"].get(number));
     let is_free = ask.filled(&name(at, "ep_netto")).is_none()
         && !hints(ask, filled).any(|(field, _)| field == name(at, "ep_netto"));
-    let source = match tried.zip(artikel).filter(|_| is_free && typ.seite() == Seite::Verkauf) {
+    let source = match tried.zip(artikel.as_deref()).filter(|_| is_free && typ.seite() == Seite::Verkauf) {
         Some((tried, artikel)) if is_tier_price(db, artikel, tried)? => " (Staffelpreis)",
         _ => "",
     };

@@ -375,7 +375,11 @@ fn carry_out(import: &Arc<Import>, house: &House, job: &Job) -> std::result::Res
             gate.writer.run_alone(account, move |batch| part_of.store_part(batch, next, now, so_far.clone()));
         let (part, hints, fates) = match carried {
             (Some(done), Ended::Committed) => done?,
-            _ => return Err(Stop::Failed(Failure::Busy("die Platte hat diesen Teil nicht genommen".to_owned()))),
+            _ => {
+                return Err(Stop::Failed(Failure::Busy(
+                    "die Platte hat diesen Teil nicht genommen".to_owned(),
+                )));
+            }
         };
         stored.hints = hints;
         stored.fates.extend(fates);

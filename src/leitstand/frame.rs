@@ -121,14 +121,36 @@ fn head(ask: &Ask) -> Markup {
     }
 }
 
-/// The way to what the handbook says of a page: the section that is named as its place in the path.
+/// The way to what the handbook says of a page: the section that is called as its entry in the menu, or where it has none,
+/// as its place in the path.
 fn help(ask: &Ask) -> Markup {
-    let path = ask.page.pattern.trim_start_matches("/leitstand").trim_start_matches("/f/{firma}");
-    let to = match path.split('/').nth(1) {
-        Some("hilfe") => HELP_PATH.to_owned(),
-        section => format!("{HELP_PATH}/seiten#{}", section.unwrap_or("uebersicht")),
+    let place = place(ask.page);
+    let entry = ask.house.pages.iter().filter(|page| self::place(page) == place).find_map(|page| page.menu);
+    let to = match place {
+        "hilfe" => HELP_PATH.to_owned(),
+        place => format!("{HELP_PATH}/seiten#{}", anchor(entry.unwrap_or(place))),
     };
     html! { a href=(to) { "Hilfe" } }
+}
+
+/// The part of a path that a page has in common with those below it.
+fn place(page: &Page) -> &'static str {
+    let path = page.pattern.trim_start_matches("/leitstand").trim_start_matches("/f/{firma}");
+    path.split('/').nth(1).unwrap_or_default()
+}
+
+/// The id of a heading of the handbook, as its links name it (GitHub's way), in ASCII as paths of pages are.
+pub fn anchor(words: &str) -> String {
+    let letter = |letter: char| match letter {
+        'ä' => "ae".to_owned(),
+        'ö' => "oe".to_owned(),
+        'ü' => "ue".to_owned(),
+        'ß' => "ss".to_owned(),
+        ' ' => "-".to_owned(),
+        letter if letter.is_ascii_alphanumeric() || letter == '-' => letter.to_string(),
+        _ => String::new(),
+    };
+    words.to_lowercase().chars().map(letter).collect()
 }
 
 /// The search in a company; without one it is chosen beside what is searched.

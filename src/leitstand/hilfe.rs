@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use maud::{PreEscaped, html};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use super::frame::{self, HELP_PATH};
+use super::frame::{self, HELP_PATH, anchor};
 use super::page::{Ask, Snapshot};
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
@@ -114,20 +114,6 @@ fn mark_headings(events: &mut [Event<'_>]) -> Vec<(String, String)> {
         found.push((anchor(&words), words));
     }
     found
-}
-
-/// The id of a heading, as links of the handbook name it (GitHub's way), in ASCII as paths of pages are.
-fn anchor(words: &str) -> String {
-    let letter = |letter: char| match letter {
-        'ä' => "ae".to_owned(),
-        'ö' => "oe".to_owned(),
-        'ü' => "ue".to_owned(),
-        'ß' => "ss".to_owned(),
-        ' ' => "-".to_owned(),
-        letter if letter.is_ascii_alphanumeric() || letter == '-' => letter.to_string(),
-        _ => String::new(),
-    };
-    words.to_lowercase().chars().map(letter).collect()
 }
 
 /// Where a link of the handbook leads on the pages; none: out of it.

@@ -41,7 +41,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         @else { p.empty { "Importieren darf, wer diese Firma verwaltet." } }
         (ruecknahme::section(ask, db)?)
         h2 { "Vorlagen" }
-        p { "Jede Vorlage hat alle Spalten, ihre Bedeutung und eine Beispielzeile. Neue Firmen beginnen oben." }
+        p { "Jede Vorlage hat alle Spalten, ihre Bedeutung und eine Beispielzeile. Neue Firmen beginnen oben. Ein neues Abrechnungsschema und eine neue Rezeptur brauchen eine JSON-Datei; ihre Vorlage ändert, was es schon gibt." }
         ul { @for (kind, name) in &kinds {
             li { (name) ": "
                 a href=(ask.of_firma(&format!("import/vorlage/{kind}"))) { "Excel" } ", "

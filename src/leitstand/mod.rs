@@ -287,7 +287,7 @@ pub const PAGES: &[Page] = &[
         .takes(Take::Haus(|ask| zugaenge::set_active(ask, false))),
     haus!("/zugaenge/{id}/freigeben", zugaenge::show_unlock)
         .takes(Take::Haus(|ask| zugaenge::set_active(ask, true))),
-    Page::new("/leitstand/arbeit", Access::Person, arbeit::list),
+    Page::new("/leitstand/arbeit", Access::Person, arbeit::list).in_administration("Arbeiten"),
     Page::new("/leitstand/arbeit/{id}", Access::Person, arbeit::show).takes(Take::Haus(arbeit::give_up)),
     Page::new("/leitstand/konto", Access::Person, anmelden::show_account)
         .in_administration("Mein Zugang")

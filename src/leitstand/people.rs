@@ -203,7 +203,8 @@ fn lock_out(connection: &Connection, id: i64) -> Result<()> {
 /// A secret of 256 random bits, as it stands in links and cookies.
 pub fn secret() -> Result<String> {
     let mut random = [0u8; 32];
-    getrandom::fill(&mut random).map_err(|error| Failure::Broken(format!("keine Zufallszahlen ({error})")))?;
+    getrandom::fill(&mut random)
+        .map_err(|error| Failure::Broken(format!("keine Zufallszahlen ({error})")))?;
     Ok(hex(&random))
 }
 

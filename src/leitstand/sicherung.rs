@@ -165,7 +165,7 @@ fn made_of(content: &Content) -> Markup {
     html! {
         p { "Die Sicherung ist fertig und geprüft. " a href=(BACKUPS_PATH) { "Zu den Sicherungen" } }
         (facts(&[
-            ("Datei", content.file.clone()),
+            ("Datei", whole(Path::new(&content.file))),
             ("Größe (MB)", megabytes(content.bytes)),
             ("Firmen", number(content.companies)),
             ("Partner", number(content.customers)),
@@ -186,7 +186,7 @@ pub fn show(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     let here = format!("{BACKUPS_PATH}/{}", kept.id);
     let made = kept.made.map(moment).unwrap_or_default();
     let body = html! {
-        (facts(&[("Datei", file.display().to_string()), ("Fertig", made), ("Art", kind(&kept).to_owned()), ("Größe (MB)", megabytes(kept.bytes))]))
+        (facts(&[("Datei", whole(&file)), ("Fertig", made), ("Art", kind(&kept).to_owned()), ("Größe (MB)", megabytes(kept.bytes))]))
         p.actions {
             a.button href=(format!("{here}/datei")) { "Herunterladen" }
             @if kept.is_proved { a.button.danger href=(format!("{here}/zurueckspielen")) { "Zurückspielen" } }
@@ -207,7 +207,7 @@ pub fn download(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
 
 pub fn show_delete(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     let (kept, file) = found(ask)?;
-    let what = html! { p { (file.display()) " wird gelöscht. Das lässt sich nicht rückgängig machen." } };
+    let what = html! { p { (whole(&file)) " wird gelöscht. Das lässt sich nicht rückgängig machen." } };
     frame::form_page(ask, &format!("Sicherung {} löschen", kept.id), &[], what, "Löschen", true)
 }
 

@@ -68,7 +68,8 @@ impl Brief {
         }
         let mut parts = MultiPart::mixed().singlepart(SinglePart::plain(self.text.clone()));
         for Anlage { name, typ, inhalt } in &self.anlagen {
-            let kind = ContentType::parse(typ).map_err(|error| format!("Ein Anhang hat den Typ {typ}, und den gibt es nicht ({error})."))?;
+            let kind = ContentType::parse(typ)
+                .map_err(|error| format!("Ein Anhang hat den Typ {typ}, und den gibt es nicht ({error})."))?;
             parts = parts.singlepart(Attachment::new(name.clone()).body(inhalt.clone(), kind));
         }
         message.multipart(parts).map_err(|error| format!("Die E-Mail lässt sich nicht schreiben ({error})."))

@@ -43,8 +43,9 @@ const HELLO: &str = "partnerd.local";
 
 /// Gives a mail to the mail server. It takes 70 seconds at most.
 pub fn deliver(server: &Postausgang, message: &Message) -> Result<(), Ergebnis> {
-    let broken =
-        |error: io::Error| NichtGesendet(format!("Auf diesem Rechner geht gerade kein Versand: {}.", in_german(&error)));
+    let broken = |error: io::Error| {
+        NichtGesendet(format!("Auf diesem Rechner geht gerade kein Versand: {}.", in_german(&error)))
+    };
     let runtime = Builder::new_current_thread().enable_all().build().map_err(broken)?;
     let sent = runtime.block_on(delivered(server, message));
     // A name that is still being looked up holds up nobody.

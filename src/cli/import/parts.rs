@@ -86,7 +86,7 @@ pub fn store_parts(
         Ok(part)
     });
     bar.finish_and_clear();
-    say_way_back(&imports, terminal);
+    say_way_back(&imports, &source.tenant, terminal);
     let counts = stored.map_err(|unfinished| why(unfinished, rows, source))?;
     say_hints(&hints, work.hide, terminal);
     if dry_run {
@@ -95,10 +95,10 @@ pub fn store_parts(
     print(&counts, terminal)
 }
 
-fn say_way_back(imports: &[String], terminal: &Terminal) {
+fn say_way_back(imports: &[String], tenant: &str, terminal: &Terminal) {
     if !imports.is_empty() {
-        let numbers = imports.join(" ");
-        terminal.say(&format!("Zurücknehmen lässt es sich mit: partnerd import rueckgaengig {numbers}"));
+        let way = format!("partnerd import rueckgaengig {} --tenant {tenant:?}", imports.join(" "));
+        terminal.say(&format!("Zurücknehmen lässt es sich mit: {way}"));
     }
 }
 

@@ -151,7 +151,8 @@ fn last_applied(connection: &Connection) -> Result<i64> {
 
 fn create_installation(connection: &Connection, now: Instant) -> Result<()> {
     let mut secret = [0u8; 32];
-    getrandom::fill(&mut secret).map_err(|error| Failure::Broken(format!("keine Zufallszahlen ({error})")))?;
+    getrandom::fill(&mut secret)
+        .map_err(|error| Failure::Broken(format!("keine Zufallszahlen ({error})")))?;
     connection.execute(
         "insert into installation (id, mac_secret, angelegt_am) values (1, ?1, ?2) on conflict do nothing",
         params![secret, now],

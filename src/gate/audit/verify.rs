@@ -54,7 +54,7 @@ pub fn verify_while(
     let broken = |sentence| Ok(Some(Finding::Broken(sentence)));
     let heads = match read_heads(connection) {
         Ok(heads) => heads,
-        Err(error) => return broken(format!("das Ende eines Tages wurde geändert: {error}")),
+        Err(error) => return broken(format!("das Ende eines Tages wurde geändert ({error})")),
     };
     if let Some(sentence) = missing_day(connection, &heads, is_sealed, now)? {
         return broken(sentence);

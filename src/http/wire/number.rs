@@ -84,7 +84,7 @@ fn german(value: i64, places: u32) -> String {
 /// What is expected where no number stands, as the file writes it.
 fn malformed(decimal: Option<Decimal>) -> &'static str {
     match decimal {
-        None => "Hier wird eine Zahl mit Dezimalpunkt erwartet, zum Beispiel 12.5.",
+        None => "Hier wird eine Zahl erwartet, zum Beispiel 12.5; auf den Seiten 12,5.",
         Some(Decimal::Comma) => {
             "Hier wird eine Zahl erwartet, zum Beispiel 1234,5 oder 1.234,5: In dieser Datei trennt das Komma die \
              Nachkommastellen, der Punkt Tausender."

@@ -7,7 +7,7 @@ use super::partner::{at_field, kunde, mill, shows};
 use super::press;
 use crate::harness::{Client, Server};
 
-fn artikel(mill: &Client, number: &str, more: Value) -> String {
+pub fn artikel(mill: &Client, number: &str, more: Value) -> String {
     let mut body = json!({"artikelnummer": number, "bezeichnung": format!("Ware {number}"), "einheit": "kg", "mwst_satz": 7});
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     mill.post("/api/v1/artikel", body).id()
