@@ -26,6 +26,7 @@ mod schluessel;
 mod seiten;
 pub mod sicherung;
 mod steuerberater;
+mod umsatzsteuer;
 mod vergessen;
 mod vorschau;
 mod waren;
