@@ -1,23 +1,31 @@
-//! Reports (D35): figures for the VAT return, the recapitulative statement and Intrastat. They are a help and file nothing.
+//! Reports (D35): figures for the VAT return, the recapitulative statement and Intrastat, and the documents behind each of
+//! their sums. They are a help and file nothing.
 
+mod belege;
 mod model;
+mod zeitraum;
 
-use crate::buchhaltung::{self, Rechnung};
+use crate::buchhaltung::{self, Rechnung, Welche};
 use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::http::call::Call;
 use crate::http::param::Param;
+use crate::http::query::Query;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Route};
 use crate::http::shape::Answer;
+use crate::listing::Listing;
 use crate::rules::buchung::Fall;
+use crate::rules::choice::Choice;
 use crate::rules::day::Day;
-use crate::rules::error::{Checked, Code, HintCode, Hints, PositionError, Refusal, refuse_if};
+use crate::rules::error::{Checked, Code, HintCode, Hints, PositionError, Refusal};
 use crate::rules::scope::Scope;
-use crate::rules::umsatzsteuer::{self, Umsatz};
+use crate::rules::umsatzsteuer::{self, Umsatz, ZmArt};
 use crate::tenants;
+pub use belege::{Auswahl, belege};
 use model::AndererMonat;
-pub use model::{Intrastat, Umsatzsteuer, Zm};
+pub use model::{BerichtBeleg, Intrastat, Umsatzsteuer, Zm};
+pub use zeitraum::Zeitraum;
 
 const READ: Access = Access::Scope(Scope::BuchhaltungRead);
 
@@ -27,10 +35,9 @@ const ANDERER_MONAT_MAX: usize = 100;
 /// What is named of what is missing, at most.
 const ERRORS_MAX: usize = 500;
 
-const ZEITRAUM: &[Param] = &[
-    Param::day("von", "erstes Belegdatum").required(),
-    Param::day("bis", "letztes Belegdatum, höchstens ein Jahr nach dem ersten").required(),
-];
+const VON: Param = Param::day("von", "erstes Belegdatum").required();
+const BIS: Param = Param::day("bis", "letztes Belegdatum, höchstens ein Jahr nach dem ersten").required();
+const ZEITRAUM: &[Param] = &[VON, BIS];
 
 const REFUSALS: &[Code] = &[Code::ZeitraumUngueltig, Code::BetragZuGross];
 
@@ -60,69 +67,86 @@ pub const ROUTES: &[Route] = &[
     .gives(&[Answer::ok::<Intrastat>()])
     .refuses(&[REFUSALS])
     .heavy(),
+    Route::get("/api/v1/berichte/belege", READ, "Die Belege hinter einer Zahl der Berichte", get_belege)
+        .with_query(&[
+            VON,
+            BIS,
+            Param::int("kennzahl", "was zu dieser Kennzahl zählt, mit ihrer Steuer"),
+            Param::one_of("fall", Fall::TEXTS, "was zu diesem Fall zählt"),
+            Param::one_of(
+                "zm",
+                ZmArt::TEXTS,
+                "was in die Zusammenfassende Meldung gehört: Lieferungen (L), Leistungen (S)",
+            ),
+            Param::text("ust_id", "nur dieser Käufer, wie die Meldung ihn nennt"),
+            Param::limit(Some(50)),
+            Param::OFFSET,
+        ])
+        .gives(&[Answer::list::<BerichtBeleg>()])
+        .refuses(&[REFUSALS])
+        .heavy(),
 ];
 
-/// The days whose documents a report counts.
-#[derive(Debug, Clone, Copy)]
-pub struct Zeitraum {
-    von: Day,
-    bis: Day,
-}
-
-impl Zeitraum {
-    pub fn of(von: Day, bis: Day) -> Checked<Zeitraum> {
-        let message = "bis liegt vor von. Bitte den Zeitraum prüfen.";
-        refuse_if(bis < von, Code::ZeitraumUngueltig, "bis", message)?;
-        let message = "Ein Bericht umfasst höchstens ein Jahr. Bitte einen kürzeren Zeitraum wählen.";
-        refuse_if(bis >= von.next_year(), Code::ZeitraumUngueltig, "bis", message)?;
-        Ok(Zeitraum { von, bis })
-    }
-
-    fn sent(call: &Call<'_>) -> Checked<Zeitraum> {
-        let sent = |name: &'static str| {
-            let message = format!("Der Parameter {name} fehlt. Bitte einen Tag angeben, etwa 2026-10-31.");
-            call.query.day(name)?.ok_or_else(|| Refusal::field(Code::ParameterFehlt, name, message))
-        };
-        Zeitraum::of(sent("von")?, sent("bis")?)
-    }
-
-    fn contains(self, day: Day) -> bool {
-        (self.von..=self.bis).contains(&day)
-    }
-}
-
 fn get_umsatzsteuer(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    Reply::ok(&umsatzsteuer(tx, Zeitraum::sent(call)?)?)
+    Reply::ok(&umsatzsteuer(tx, zeitraum_of(&call.query)?)?)
 }
 
 fn get_zm(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    Reply::ok(&zm(tx, Zeitraum::sent(call)?)?)
+    Reply::ok(&zm(tx, zeitraum_of(&call.query)?)?)
 }
 
 fn get_intrastat(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    Reply::ok(&intrastat(tx, Zeitraum::sent(call)?)?)
+    Reply::ok(&intrastat(tx, zeitraum_of(&call.query)?)?)
+}
+
+fn get_belege(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let (page, cut) = call.query.page()?;
+    let (zeitraum, auswahl) = behind(&call.query)?;
+    let found = belege(tx, zeitraum, &auswahl)?;
+    Ok(Reply::list(Listing::from_page(page.of(&found), found.len())?, cut))
+}
+
+fn zeitraum_of(query: &Query) -> Checked<Zeitraum> {
+    let sent = |name: &'static str| {
+        let message = format!("Der Parameter {name} fehlt. Bitte einen Tag angeben, etwa 2026-10-31.");
+        query.day(name)?.ok_or_else(|| Refusal::field(Code::ParameterFehlt, name, message))
+    };
+    Zeitraum::of(sent("von")?, sent("bis")?)
+}
+
+/// The sum whose documents are asked for.
+pub fn behind(query: &Query) -> Checked<(Zeitraum, Auswahl)> {
+    let auswahl = Auswahl {
+        kennzahl: query.int("kennzahl")?,
+        fall: query.one_of("fall")?.and_then(Fall::parse),
+        zm: query.one_of("zm")?.and_then(ZmArt::parse),
+        ust_id: query.text("ust_id").map(str::to_owned),
+    };
+    Ok((zeitraum_of(query)?, auswahl))
 }
 
 /// The figures of the VAT return, by the date of the documents.
 pub fn umsatzsteuer(tx: &Tx<'_>, zeitraum: Zeitraum) -> Result<Umsatzsteuer> {
     let Zeitraum { von, bis } = zeitraum;
-    let message = format_args!("Für {} sind keine Kennzahlen bekannt. Bitte von prüfen.", von.year());
-    refuse_if(!umsatzsteuer::has_formular(von.year()), Code::ZeitraumUngueltig, "von", message)?;
+    let message = format!("Für {} sind keine Kennzahlen bekannt. Bitte von prüfen.", von.year());
+    let unknown = || Refusal::field(Code::ZeitraumUngueltig, "von", message);
+    let formular = umsatzsteuer::formular_jahr(von.year()).ok_or_else(unknown)?;
     let mut hinweise = Hints::default();
     hint_open(tx, zeitraum, &mut hinweise)?;
-    let rechnungen = buchhaltung::umsaetze(tx, von, bis)?;
+    let rechnungen = buchhaltung::umsaetze(tx, von, bis, Welche::Alle)?;
     let (kennzahlen, faelle) =
         umsatzsteuer::kennzahlen(&flat(&rechnungen), tenants::load(tx)?.kleinunternehmer)?;
     let month = |day: Day| (day.year(), day.month());
-    let elsewhere = rechnungen
-        .iter()
-        .map(|(rechnung, _)| rechnung)
-        .filter(|rechnung| month(rechnung.satz_datum) != month(rechnung.beleg_datum));
+    // what cancels another counts when it is written (§ 17 (1) UStG)
+    let elsewhere = rechnungen.iter().map(|(rechnung, _)| rechnung).filter(|rechnung| {
+        !rechnung.is_storno() && month(rechnung.satz_datum) != month(rechnung.beleg_datum)
+    });
     let anderer_monat_anzahl = elsewhere.clone().count();
     let anderer_monat = elsewhere.take(ANDERER_MONAT_MAX).map(AndererMonat::of).collect();
     Ok(Umsatzsteuer {
         von,
         bis,
+        formular,
         belege: rechnungen.len(),
         kennzahlen,
         faelle,
@@ -149,11 +173,12 @@ pub fn zm(tx: &Tx<'_>, zeitraum: Zeitraum) -> Result<Zm> {
     let Zeitraum { von, bis } = zeitraum;
     let mut hinweise = Hints::default();
     hint_open(tx, zeitraum, &mut hinweise)?;
-    let rechnungen = buchhaltung::umsaetze(tx, von.min(umsatzsteuer::quartale_ab(bis)), bis)?;
-    let mut lieferungen = Vec::new();
+    let rechnungen = buchhaltung::umsaetze(tx, von.min(umsatzsteuer::quartale_ab(bis)), bis, Welche::Eu)?;
+    let mut betraege = Vec::new();
     let mut fehler = Vec::new();
     for (rechnung, umsaetze) in &rechnungen {
-        let mut of_eu = umsaetze.iter().filter(|umsatz| umsatz.fall == Fall::ErloesIg).peekable();
+        let mut of_eu =
+            umsaetze.iter().filter_map(|umsatz| Some((ZmArt::of(umsatz)?, umsatz.basis))).peekable();
         if of_eu.peek().is_none() || !zeitraum.contains(rechnung.beleg_datum) {
             continue;
         }
@@ -162,7 +187,7 @@ pub fn zm(tx: &Tx<'_>, zeitraum: Zeitraum) -> Result<Zm> {
                 if ust_id.is_of_today {
                     rechnung.hint_ust_id_of_today(&mut hinweise);
                 }
-                lieferungen.extend(of_eu.map(|umsatz| (ust_id.text.clone(), umsatz.basis)));
+                betraege.extend(of_eu.map(|(art, betrag)| (ust_id.text.clone(), art, betrag)));
             }
             None => fehler.push(PositionError {
                 error: Code::UstIdFehlt,
@@ -173,7 +198,8 @@ pub fn zm(tx: &Tx<'_>, zeitraum: Zeitraum) -> Result<Zm> {
         }
     }
     refuse_missing(fehler)?;
-    let zeilen = umsatzsteuer::zm(lieferungen.iter().map(|(ust_id, betrag)| (ust_id.as_str(), *betrag)))?;
+    let zeilen =
+        umsatzsteuer::zm(betraege.iter().map(|(ust_id, art, betrag)| (ust_id.as_str(), *art, *betrag)))?;
     let quartale = umsatzsteuer::quartale(&flat(&rechnungen), bis)?;
     Ok(Zm { von, bis, zeilen, quartale, hinweise })
 }
@@ -182,10 +208,12 @@ fn refuse_missing(mut fehler: Vec<PositionError>) -> Checked<()> {
     if fehler.is_empty() {
         return Ok(());
     }
-    let message = format!(
-        "Bei {} Lieferungen in die EU fehlt die USt-IdNr. des Käufers. Bitte bei den Partnern eintragen.",
-        fehler.len()
-    );
+    let count = match fehler.len() {
+        1 => "einer Rechnung".to_owned(),
+        count => format!("{count} Rechnungen"),
+    };
+    let message =
+        format!("Bei {count} in die EU fehlt die USt-IdNr. des Käufers. Bitte beim Partner eintragen.");
     fehler.truncate(ERRORS_MAX);
     let mut refusal = Refusal::new(Code::UstIdFehlt, message);
     refusal.fehler = fehler;
@@ -197,7 +225,7 @@ pub fn intrastat(tx: &Tx<'_>, zeitraum: Zeitraum) -> Result<Intrastat> {
     let Zeitraum { von, bis } = zeitraum;
     let mut hinweise = Hints::default();
     hint_open(tx, zeitraum, &mut hinweise)?;
-    let rechnungen = buchhaltung::umsaetze(tx, Day::in_month(von.year(), 1, 1), bis)?;
+    let rechnungen = buchhaltung::umsaetze(tx, Day::in_month(von.year(), 1, 1), bis, Welche::Eu)?;
     let jahre = umsatzsteuer::intrastat(&flat(&rechnungen), von, bis)?;
     Ok(Intrastat { von, bis, jahre, hinweise })
 }

@@ -15,6 +15,8 @@ use crate::rules::umsatzsteuer::{FallSumme, IntrastatJahr, Kennzahl, Quartal, Zm
 pub struct Umsatzsteuer {
     pub von: Day,
     pub bis: Day,
+    /// Year of the form whose figures these are.
+    pub formular: i64,
     /// How many documents are in it.
     pub belege: usize,
     pub kennzahlen: Vec<Kennzahl>,
@@ -33,6 +35,19 @@ pub struct AndererMonat {
     pub beleg_datum: Day,
     pub leistungsdatum: Day,
     pub summe_brutto: Money,
+}
+
+/// What a document brings to a sum of a report.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct BerichtBeleg {
+    pub beleg_id: Uuid,
+    pub beleg_nummer: String,
+    pub beleg_datum: Day,
+    pub kunden_name: String,
+    /// Net; also where the figure has none.
+    pub basis: Money,
+    /// Of a figure as it counts there, else as the document has it; 0 where there is none.
+    pub steuer: Money,
 }
 
 /// The recapitulative statement (D35).

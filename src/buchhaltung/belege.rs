@@ -91,22 +91,27 @@ impl Rechnung {
         self.beleg_typ.seite()
     }
 
+    /// Whether it cancels another.
     pub fn is_storno(&self) -> bool {
         self.storno_von_beleg_id.is_some()
     }
 
-    /// The VAT id for the recapitulative statement: as it was when the invoice was written, else that of today.
+    /// The VAT id for the recapitulative statement: as it was when the invoice was written, else that of today. One of
+    /// Germany is none there.
     pub fn eu_ust_id(&self) -> Option<EuUstId> {
-        let filled = |ust_id: &&String| !ust_id.trim().is_empty();
-        let frozen = self.kunden_ust_id.as_ref().filter(filled);
-        let found = frozen.or(self.ust_id.as_ref().filter(filled))?;
-        Some(EuUstId { text: eu_spelling(found), is_of_today: frozen.is_none() })
+        let foreign = |ust_id: &Option<String>| {
+            let text = eu_spelling(ust_id.as_deref().unwrap_or_default());
+            Some(text).filter(|text| !text.is_empty() && !text.starts_with("DE"))
+        };
+        let frozen = foreign(&self.kunden_ust_id);
+        let is_of_today = frozen.is_none();
+        Some(EuUstId { text: frozen.or_else(|| foreign(&self.ust_id))?, is_of_today })
     }
 
     /// What is said where an invoice into the EU has no VAT id.
     pub fn missing_ust_id(&self) -> String {
         format!(
-            "{} hat keine USt-IdNr., {} ist aber eine Lieferung in die EU. Bitte beim Partner eintragen.",
+            "{} hat keine USt-IdNr. aus einem anderen EU-Land, {} gehört aber in die Zusammenfassende Meldung. Bitte beim Partner eintragen.",
             self.kunden_name, self.beleg_nummer
         )
     }
@@ -114,7 +119,7 @@ impl Rechnung {
     /// Says that the VAT id is not that of the invoice.
     pub fn hint_ust_id_of_today(&self, hints: &mut Hints) {
         let message = format!(
-            "{} nennt keine USt-IdNr.; genommen ist die heutige von {}.",
+            "{} nennt keine USt-IdNr. aus einem anderen EU-Land; genommen ist die heutige von {}.",
             self.beleg_nummer, self.kunden_name
         );
         hints.add_field(HintCode::UstIdUebernommen, self.beleg_nummer.clone(), message);

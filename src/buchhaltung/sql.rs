@@ -99,26 +99,50 @@ pub fn store_funktion(tx: &WriteTx<'_>, new: &Funktion) -> Result<()> {
     tx.upsert("konto_funktion", &["rahmen", "von", "bis", "ab_jahr"], &new.values(Part::All))
 }
 
-/// Final invoices dated in a period, by date and number; with `neu` those alone that no live batch holds. Open ones have no
-/// event yet (D11).
-pub fn rechnungen(tx: &Tx<'_>, von: Day, bis: Day, neu: bool) -> Result<Vec<Rechnung>> {
+/// Which of the final invoices of a period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Welche {
+    Alle,
+    /// What no live batch holds.
+    Neue,
+    /// What has positions from or to another country of the EU, or whose tax the customer owes (D35).
+    Eu,
+}
+
+/// The condition of [`Welche`] on an invoice.
+macro_rules! is_among {
+    () => {
+        "(not :neu or not exists (select 1 from datev_beleg d
+             where d.tenant_id = b.tenant_id and d.beleg_id = b.id and d.verworfen = 0))
+           and (not :eu or exists (select 1 from beleg_position p where p.tenant_id = b.tenant_id and p.beleg_id = b.id
+             and p.steuer_kategorie in ('K', 'AE')))"
+    };
+}
+
+/// Final invoices dated in a period, by date and number. Open ones have no event yet (D11).
+pub fn rechnungen(tx: &Tx<'_>, von: Day, bis: Day, welche: Welche) -> Result<Vec<Rechnung>> {
     let statement = format!(
         "select {} from beleg b join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id
          where b.tenant_id = :tenant and b.rechnungsart is not null and b.ereignis_am is not null
-           and b.beleg_datum between :von and :bis
-           and (not :neu or not exists (select 1 from datev_beleg d
-             where d.tenant_id = b.tenant_id and d.beleg_id = b.id and d.verworfen = 0))
+           and b.beleg_datum between :von and :bis and {}
          order by b.beleg_datum, b.beleg_nummer",
-        Rechnung::COLUMNS
+        Rechnung::COLUMNS,
+        is_among!()
     );
-    tx.all(&statement, named_params! {":von": von, ":bis": bis, ":neu": neu}, Rechnung::read)
+    let (neu, eu) = (welche == Welche::Neue, welche == Welche::Eu);
+    let params = named_params! {":von": von, ":bis": bis, ":neu": neu, ":eu": eu};
+    tx.all(&statement, params, Rechnung::read)
 }
 
-/// How many final invoices are dated in a period.
-pub fn count_rechnungen(tx: &Tx<'_>, von: Day, bis: Day) -> Result<i64> {
-    let statement = "select count(*) from beleg b where b.tenant_id = :tenant and b.rechnungsart is not null
-        and b.ereignis_am is not null and b.beleg_datum between :von and :bis";
-    tx.one(statement, named_params! {":von": von, ":bis": bis}, |row| row.get(0))
+/// How many there are.
+pub fn count_rechnungen(tx: &Tx<'_>, von: Day, bis: Day, welche: Welche) -> Result<i64> {
+    let statement = concat!(
+        "select count(*) from beleg b where b.tenant_id = :tenant and b.rechnungsart is not null
+           and b.ereignis_am is not null and b.beleg_datum between :von and :bis and ",
+        is_among!()
+    );
+    let (neu, eu) = (welche == Welche::Neue, welche == Welche::Eu);
+    tx.one(statement, named_params! {":von": von, ":bis": bis, ":neu": neu, ":eu": eu}, |row| row.get(0))
 }
 
 /// An invoice that is final.

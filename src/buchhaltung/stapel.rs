@@ -122,7 +122,7 @@ fn make(tx: &WriteTx<'_>, wish: &NewStapel, mut hints: Hints) -> Result<StapelAn
 
 /// What no live batch holds, in the order of the files (D33).
 fn new_ones(tx: &Tx<'_>, zeitraum: &Zeitraum) -> Result<Vec<Rechnung>> {
-    let mut rechnungen = sql::rechnungen(tx, zeitraum.von, zeitraum.bis, true)?;
+    let mut rechnungen = sql::rechnungen(tx, zeitraum.von, zeitraum.bis, sql::Welche::Neue)?;
     let message = format_args!(
         "Ein Stapel hat höchstens {BELEGE_MAX} Belege, neu sind {}. Bitte einen kürzeren Zeitraum wählen.",
         rechnungen.len()

@@ -1,7 +1,7 @@
 //! Final invoices as the reports count them (D35): the groups of their lines (D33), whatever their accounts.
 
 use super::belege::{Rechnung, vorgaenge};
-use super::sql;
+use super::sql::{self, Welche};
 use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::rules::buchung::{Gruppe, Kontierung, gruppen};
@@ -13,20 +13,20 @@ use crate::{laender, steuersaetze, tenants};
 /// Invoices of one report, at most.
 const BELEGE_MAX: i64 = 50_000;
 
-/// The final invoices dated in a period, by date and number, each with its groups.
+/// Final invoices dated in a period, by date and number, each with its groups.
 ///
 /// # Errors
 ///
 /// `ZEITRAUM_UNGUELTIG` where they are too many.
-pub fn umsaetze(tx: &Tx<'_>, von: Day, bis: Day) -> Result<Vec<(Rechnung, Vec<Umsatz>)>> {
-    let count = sql::count_rechnungen(tx, von, bis)?;
+pub fn umsaetze(tx: &Tx<'_>, von: Day, bis: Day, welche: Welche) -> Result<Vec<(Rechnung, Vec<Umsatz>)>> {
+    let count = sql::count_rechnungen(tx, von, bis, welche)?;
     let message = format_args!(
         "Ein Bericht umfasst höchstens {BELEGE_MAX} Rechnungen, es sind {count}. Bitte einen kürzeren Zeitraum wählen."
     );
     refuse_if(count > BELEGE_MAX, Code::ZeitraumUngueltig, "bis", message)?;
     let saetze = steuersaetze::all(tx)?;
     let is_kleinunternehmer = tenants::load(tx)?.kleinunternehmer;
-    let rechnungen = sql::rechnungen(tx, von, bis, false)?;
+    let rechnungen = sql::rechnungen(tx, von, bis, welche)?;
     let groups = |rechnung: Rechnung| {
         // the sums of a group do not depend on accounts, and a report needs none to be set
         let anywhere = || Kontierung { konto: 0, bu: None, automatik: None };

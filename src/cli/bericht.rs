@@ -27,6 +27,9 @@ pub enum Command {
     )]
     Umsatzsteuer(Arguments),
     /// Zahlen für die Zusammenfassende Meldung, je USt-IdNr.
+    ///
+    /// Lieferungen (L) und sonstige Leistungen (S) an Unternehmer in anderen Ländern der EU. Dreiecksgeschäfte (D) erkennt
+    /// partnerd nicht.
     #[command(
         override_usage = "partnerd bericht zm\n       --tenant <FIRMA> --von <TAG> --bis <TAG>",
         after_help = "Beispiele:\n  partnerd bericht zm --tenant \"Mühle Beispiel\" \\\n      --von 2026-10-01 --bis 2026-10-31"
@@ -95,6 +98,8 @@ fn umsatzsteuer(arguments: &Arguments, config: &Config, terminal: &Terminal) -> 
         return Ok(());
     }
     say(&bericht.hinweise, terminal);
+    let jahr = bericht.formular;
+    terminal.say(&format!("Kennzahlen nach dem Vordruck {jahr}."));
     let header = ["Kennzahl", "Basis", "volle Euro", "Steuer der Belege", "Steuer im Formular", "Differenz"];
     terminal.rows(&header, &bericht.kennzahlen, |of| {
         let tax = of.steuer_kennzahl.map(|tax| format!(" / {tax}")).unwrap_or_default();
@@ -121,8 +126,9 @@ fn zm(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
         return Ok(());
     }
     say(&bericht.hinweise, terminal);
-    terminal.rows(&["USt-IdNr.", "Summe", "volle Euro"], &bericht.zeilen, |zeile| {
-        vec![zeile.ust_id.clone(), german(zeile.summe, 2), zeile.summe_euro.to_string()]
+    terminal.rows(&["USt-IdNr.", "Art", "Summe", "volle Euro"], &bericht.zeilen, |zeile| {
+        let art = zeile.art.as_str().to_owned();
+        vec![zeile.ust_id.clone(), art, german(zeile.summe, 2), zeile.summe_euro.to_string()]
     })?;
     for quartal in bericht.quartale.iter().filter(|quartal| quartal.ueberschritten) {
         terminal.say(&format!(

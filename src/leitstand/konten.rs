@@ -279,7 +279,7 @@ pub fn in_words(feld: &str) -> String {
     format!("{}{satz}{gruppe}", fall(known))
 }
 
-fn fall(known: Fall) -> &'static str {
+pub fn fall(known: Fall) -> &'static str {
     match known {
         Fall::Erloes => "Erlöse",
         Fall::ErloesIg => "Erlöse, Lieferung in die EU",

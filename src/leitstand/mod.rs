@@ -86,6 +86,7 @@ mod suchfelder;
 mod taten;
 mod uebergabe;
 mod uebersicht;
+mod umsatzsteuer;
 pub mod upkeep;
 pub mod upload;
 mod uploads;
@@ -230,6 +231,8 @@ pub const PAGES: &[Page] = &[
     firma!("/steuerberater/{id}/datei", uebergabe::download).heavy(),
     verwaltung!("/steuerberater/{id}/verwerfen", uebergabe::show_discard)
         .takes(Take::Firma(uebergabe::discard)),
+    firma!("/umsatzsteuer", umsatzsteuer::show).in_administration("Umsatzsteuer").heavy(),
+    firma!("/umsatzsteuer/belege", umsatzsteuer::documents).heavy(),
     verwaltung!("/import", import::show)
         .in_administration("Import")
         .takes(Take::Haus(import::look))

@@ -37,6 +37,12 @@ const MONATE: [&str; 12] = [
     "Dezember",
 ];
 
+/// `Oktober 2026`.
+pub fn month_of(day: Day) -> String {
+    let name = usize::try_from(day.month() - 1).ok().and_then(|at| MONATE.get(at));
+    format!("{} {}", name.copied().unwrap_or_default(), day.year())
+}
+
 pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let einstellungen = tenants::load(&db.tx)?;
     let today = db.tx.today();
@@ -55,6 +61,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         (lacks(ask, &missing))
         p.actions {
             @if ask.sees_management() { a.button href=(format!("{here}/konten")) { "Konten" } }
+            a.button href=(ask.of_firma("umsatzsteuer")) { "Umsatzsteuer, ZM, Intrastat" }
         }
         h2 { "Monate" }
         p { "Rechnungen, Gutschriften und ihre Stornos im laufenden und im vorigen Wirtschaftsjahr"
@@ -96,10 +103,7 @@ fn lacks(ask: &Ask, missing: &[(&str, &str)]) -> Markup {
 }
 
 fn months(monate: &[Monat], today: Day, may_begin: bool) -> Markup {
-    let name = |monat: &Monat| {
-        let name = usize::try_from(monat.first.month() - 1).ok().and_then(|at| MONATE.get(at));
-        format!("{} {}", name.copied().unwrap_or_default(), monat.first.year())
-    };
+    let name = |monat: &Monat| month_of(monat.first);
     let waiting = |monat: &Monat| {
         let end = Day::in_month(monat.first.year(), monat.first.month(), 31);
         let leads_on = may_begin && monat.neu > 0 && end < today;

@@ -11,7 +11,7 @@ mod berichte;
 mod chance;
 mod konten;
 mod stapel;
-mod worked;
+pub mod worked;
 
 pub const STAPEL: &str = "/api/v1/datev/stapel";
 pub const KONTEN: &str = "/api/v1/datev/konten";

@@ -27,6 +27,7 @@ mod seiten;
 pub mod sicherung;
 mod steuerberater;
 mod tippen;
+mod umsatzsteuer;
 mod vergessen;
 mod vorschau;
 mod waren;

@@ -363,7 +363,11 @@ fn on_the_page_only_who_manages_begins_one_and_downloads_it() {
     let here = format!("/leitstand/f/{}/betriebspruefung", mill.tenant);
     let mut erika = person(&server, &["Erika", "--role", "verwalten"]);
     let page = erika.get(&here);
-    assert!(page.text.contains("Nicht enthalten: Zahlungen") && page.text.contains("DSFinV-K"), "{}", page.text);
+    assert!(
+        page.text.contains("Nicht enthalten: Zahlungen") && page.text.contains("DSFinV-K"),
+        "{}",
+        page.text
+    );
     // The last year that is over.
     assert!(page.is(200).text.contains("value=\"2025-01-01\"") && page.text.contains("value=\"2025-12-31\""));
     let refused = erika.fill(&here, &[("von", "2025-02-01"), ("bis", "2025-01-01")]);

@@ -7,9 +7,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::umsatz::Umsatz;
+use crate::choice;
 use crate::rules::buchung::Fall;
 use crate::rules::day::Day;
 use crate::rules::fixed::{Money, TooLarge};
+use crate::rules::tax::Gebiet;
 
 /// Beyond it in a quarter, or in one of the four before, the statement is monthly (§ 18a (1) UStG).
 const MONATLICH_UEBER: Money = Money::whole(50_000);
@@ -20,32 +22,55 @@ const QUARTALE: i64 = 5;
 /// Of a year on: arrivals and dispatches of a year, beyond which they are declared (IHK Siegen, IHK Nordschwarzwald).
 const SCHWELLEN: &[(i64, Money, Money)] = &[(2025, Money::whole(3_000_000), Money::whole(1_000_000))];
 
+choice! {
+    /// What of a customer is declared in a row of its own (§ 18a (7) UStG). Triangular trade (D) is not among them: no
+    /// document says that it is one.
+    pub enum ZmArt {
+        Lieferung = "L",
+        Leistung = "S",
+    }
+}
+
+impl ZmArt {
+    /// The row to which a group belongs; none where it is not declared. A service is one whose tax a business elsewhere in
+    /// the EU owes (§ 18a (2) UStG).
+    pub fn of(umsatz: &Umsatz) -> Option<ZmArt> {
+        match umsatz.fall {
+            Fall::ErloesIg => Some(ZmArt::Lieferung),
+            Fall::Erloes13b if umsatz.gebiet == Gebiet::Eu => Some(ZmArt::Leistung),
+            _ => None,
+        }
+    }
+}
+
 /// A row of the statement: what a customer got.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ZmZeile {
     pub ust_id: String,
+    pub art: ZmArt,
     /// To the cent; negative where credits outweigh.
     pub summe: Money,
     /// As it is declared: cents are cut off, towards zero.
     pub summe_euro: i64,
 }
 
-/// The statement of deliveries, by the customer's VAT id.
-pub fn zm<'a>(lieferungen: impl IntoIterator<Item = (&'a str, Money)>) -> Result<Vec<ZmZeile>, TooLarge> {
-    let mut summen: BTreeMap<&str, Money> = BTreeMap::new();
-    for (ust_id, betrag) in lieferungen {
-        let summe = summen.entry(ust_id).or_default();
+/// The statement, by the customer's VAT id and the kind.
+pub fn zm<'a>(betraege: impl IntoIterator<Item = (&'a str, ZmArt, Money)>) -> Result<Vec<ZmZeile>, TooLarge> {
+    let mut summen: BTreeMap<(&str, ZmArt), Money> = BTreeMap::new();
+    for (ust_id, art, betrag) in betraege {
+        let summe = summen.entry((ust_id, art)).or_default();
         *summe = summe.plus(betrag)?;
     }
-    let zeile = |(ust_id, summe): (&str, Money)| ZmZeile {
+    let zeile = |((ust_id, art), summe): ((&str, ZmArt), Money)| ZmZeile {
         ust_id: ust_id.to_owned(),
+        art,
         summe,
         summe_euro: summe.units() / Money::UNIT,
     };
     Ok(summen.into_iter().map(zeile).collect())
 }
 
-/// What was delivered into the EU in a quarter.
+/// What was delivered into the EU in a quarter; services do not count for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Quartal {
     pub jahr: i64,
@@ -145,22 +170,43 @@ mod tests {
 
     #[test]
     fn the_statement_has_a_row_for_each_vat_id_in_whole_euros() {
+        use ZmArt::{Leistung, Lieferung};
         let of = |cents| Money::from_units(cents);
         let rows = zm([
-            ("PL5260001246", of(-150_099)),
-            ("ATU13585627", of(999_999)),
-            ("ATU13585627", of(100)),
-            ("PL5260001246", of(50_000)),
+            ("PL5260001246", Lieferung, of(-150_099)),
+            ("ATU13585627", Leistung, of(8_550)),
+            ("ATU13585627", Lieferung, of(999_999)),
+            ("ATU13585627", Lieferung, of(100)),
+            ("PL5260001246", Lieferung, of(50_000)),
         ]);
-        let row = |ust_id: &str, cents, summe_euro| ZmZeile {
+        let row = |ust_id: &str, art, cents, summe_euro| ZmZeile {
             ust_id: ust_id.to_owned(),
+            art,
             summe: of(cents),
             summe_euro,
         };
-        assert_eq!(
-            rows,
-            Ok(vec![row("ATU13585627", 1_000_099, 10_000), row("PL5260001246", -100_099, -1_000)])
-        );
+        let expected = [
+            row("ATU13585627", Lieferung, 1_000_099, 10_000),
+            row("ATU13585627", Leistung, 8_550, 85),
+            row("PL5260001246", Lieferung, -100_099, -1_000),
+        ];
+        assert_eq!(rows.as_deref(), Ok(expected.as_slice()));
+    }
+
+    #[test]
+    fn services_are_those_that_a_business_elsewhere_in_the_eu_owes_the_tax_of() {
+        for (fall, gebiet, expected) in [
+            (Fall::ErloesIg, Gebiet::Eu, Some(ZmArt::Lieferung)),
+            (Fall::Erloes13b, Gebiet::Eu, Some(ZmArt::Leistung)),
+            (Fall::Erloes13b, Gebiet::Inland, None),
+            (Fall::Erloes13b, Gebiet::Drittland, None),
+            (Fall::ErloesNichtSteuerbar, Gebiet::Eu, None),
+            (Fall::Aufwand13b, Gebiet::Eu, None),
+            (Fall::AufwandIg, Gebiet::Eu, None),
+        ] {
+            let umsatz = Umsatz { gebiet, ..umsatz((2026, 10, 1), fall, 100) };
+            assert_eq!(ZmArt::of(&umsatz), expected, "{umsatz:?}");
+        }
     }
 
     #[test]
@@ -172,6 +218,7 @@ mod tests {
             umsatz((2026, 3, 31), Fall::AufwandIg, 9_000_000),
             umsatz((2026, 10, 19), Fall::ErloesIg, 6_000_000),
             umsatz((2026, 12, 31), Fall::ErloesIg, -1_000_000),
+            umsatz((2026, 10, 20), Fall::Erloes13b, 9_000_000),
         ];
         let quarters = |bis| {
             let quarters = quartale(&umsaetze, bis).unwrap();

@@ -19,9 +19,11 @@ enum Steuer {
     Berechnet,
     /// In cents, in a figure of its own.
     Kennzahl(u8),
+    /// In this figure, which has no base; no document says how much it is.
+    Unbekannt,
 }
 
-use Steuer::{Berechnet, Keine};
+use Steuer::{Berechnet, Keine, Unbekannt};
 
 /// To which figures a case goes: its rate in per cent and the partner's place where they matter; the figures of its base,
 /// of its tax, and of the input tax.
@@ -49,31 +51,60 @@ const FORMULAR_2026: &[Zuordnung] = &[
     (Fall::Aufwand13b, None, Some(Gebiet::Eu), Some(46), Steuer::Kennzahl(47), Some(67)),
     (Fall::Aufwand13b, None, None, Some(84), Steuer::Kennzahl(85), Some(67)),
     // the tax is in the notice of the customs, not in the supplier's invoice
-    (Fall::AufwandEinfuhr, None, None, Some(62), Keine, None),
+    (Fall::AufwandEinfuhr, None, None, Some(62), Unbekannt, None),
 ];
+
+/// What the form calls its figures.
+fn bezeichnung(kennzahl: u8) -> &'static str {
+    match kennzahl {
+        21 => "Sonstige Leistungen an Unternehmer in anderen EU-Ländern (§ 18b Satz 1 Nr. 2 UStG)",
+        35 => "Steuerpflichtige Umsätze zu anderen Steuersätzen",
+        41 => "Innergemeinschaftliche Lieferungen an Abnehmer mit USt-IdNr.",
+        43 => "Weitere steuerfreie Umsätze mit Vorsteuerabzug, vor allem Ausfuhren",
+        45 => "Übrige nicht steuerbare Umsätze (Leistungsort nicht im Inland)",
+        46 => "Sonstige Leistungen eines Unternehmers in einem anderen EU-Land (§ 13b Abs. 1 UStG)",
+        48 => "Steuerfreie Umsätze ohne Vorsteuerabzug",
+        60 => "Steuerpflichtige Umsätze, deren Steuer der Empfänger schuldet (§ 13b Abs. 5 UStG)",
+        61 => "Vorsteuer aus innergemeinschaftlichen Erwerben",
+        62 => "Einfuhrumsatzsteuer: der Betrag aus den Bescheiden des Zolls",
+        66 => "Vorsteuer aus Rechnungen von anderen Unternehmern",
+        67 => "Vorsteuer aus Leistungen im Sinne des § 13b UStG",
+        81 => "Steuerpflichtige Umsätze zu 19 %",
+        84 => "Andere Leistungen im Sinne des § 13b Abs. 2 UStG",
+        86 => "Steuerpflichtige Umsätze zu 7 %",
+        87 => "Steuerpflichtige Umsätze zu 0 %",
+        89 => "Innergemeinschaftliche Erwerbe zu 19 %",
+        91 => "Steuerfreie innergemeinschaftliche Erwerbe",
+        93 => "Innergemeinschaftliche Erwerbe zu 7 %",
+        95 => "Innergemeinschaftliche Erwerbe zu anderen Steuersätzen",
+        _ => "",
+    }
+}
 
 /// The forms, each from its year on.
 const FORMULARE: &[(i64, &[Zuordnung])] = &[(2026, FORMULAR_2026)];
 
-/// The form of a year; none of years before the first that is known.
-fn formular(jahr: i64) -> Option<&'static [Zuordnung]> {
-    FORMULARE.iter().rev().find(|(ab, _)| *ab <= jahr).map(|(_, formular)| *formular)
+/// The form of a year, with its own year: the newest that is known then; none of years before the first.
+fn formular(jahr: i64) -> Option<(i64, &'static [Zuordnung])> {
+    FORMULARE.iter().rev().find(|(ab, _)| *ab <= jahr).copied()
 }
 
-/// Whether the figures of a year are known.
-pub fn has_formular(jahr: i64) -> bool {
-    formular(jahr).is_some()
+/// The year of the form whose figures hold in a year; none where they are not known.
+pub fn formular_jahr(jahr: i64) -> Option<i64> {
+    formular(jahr).map(|(ab, _)| ab)
 }
 
 /// A figure of the form, over the documents of a period.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Kennzahl {
     pub kennzahl: u8,
+    /// German, as the form calls it.
+    pub bezeichnung: &'static str,
     /// Where the form has the tax; null where it computes it itself, or there is none.
     pub steuer_kennzahl: Option<u8>,
-    /// Net, to the cent; null of input tax, of which the form has only the tax.
+    /// Net, to the cent; null of input tax of which the documents have the tax.
     pub basis: Option<Money>,
-    /// As the form has it: cents are cut off, towards zero.
+    /// As the form has it: cents are cut off, towards zero. Null where it has only the tax.
     pub basis_euro: Option<i64>,
     /// As the documents have it; where the company owes it, as it is computed of each document. Null where there is none.
     pub steuer: Option<Money>,
@@ -91,16 +122,52 @@ pub struct FallSumme {
     pub steuer: Money,
 }
 
+/// What a group of a document brings to a figure.
+#[derive(Debug, Clone, Copy)]
+pub struct Beitrag {
+    pub kennzahl: u8,
+    basis: Option<Money>,
+    /// None where the figure has no tax.
+    pub steuer: Option<Money>,
+    satz: Option<Percent>,
+    wo: Steuer,
+}
+
 #[derive(Debug, Default)]
 struct Summe {
     basis: Option<Money>,
     steuer: Option<Money>,
     satz: Option<Percent>,
     steuer_kennzahl: Option<u8>,
+    is_unbekannt: bool,
 }
 
-/// The figures by their number, and what they are made of. A Kleinunternehmer declares no sales of its own and deducts
-/// nothing, but owes the tax of acquisitions and § 13b (§ 19 UStG).
+/// What a group brings to the figures: its base with its tax, and the input tax. A Kleinunternehmer declares no sales of
+/// its own and deducts nothing, but owes the tax of acquisitions and § 13b (§ 19 UStG).
+pub fn beitraege(umsatz: &Umsatz, is_kleinunternehmer: bool) -> impl Iterator<Item = Beitrag> + use<> {
+    let Umsatz { satz, basis, steuer, .. } = *umsatz;
+    let both = zuordnung(umsatz).map(|&(fall, _, _, of_basis, wo, of_vorsteuer)| {
+        let owed = satz.filter(|_| fall.is_owed_by_us()).map(|satz| share(basis, satz));
+        let betrag = owed.unwrap_or(steuer);
+        let is_own_sale = is_kleinunternehmer && fall == Fall::ErloesFrei;
+        let steuer = (!matches!(wo, Keine | Unbekannt)).then_some(betrag);
+        let of_basis = of_basis.filter(|_| !is_own_sale);
+        let of_vorsteuer = of_vorsteuer.filter(|_| !is_kleinunternehmer);
+        [
+            of_basis.map(|kennzahl| Beitrag { kennzahl, basis: Some(basis), steuer, satz, wo }),
+            of_vorsteuer.map(|kennzahl| Beitrag {
+                kennzahl,
+                basis: None,
+                steuer: Some(betrag),
+                satz: None,
+                wo: Keine,
+            }),
+        ]
+    });
+    both.into_iter().flatten().flatten()
+}
+
+/// The figures by their number, and what they are made of.
 ///
 /// # Errors
 ///
@@ -115,14 +182,8 @@ pub fn kennzahlen(
         let (basis, steuer) = faelle.entry((umsatz.fall, umsatz.satz)).or_default();
         *basis = basis.plus(umsatz.basis)?;
         *steuer = steuer.plus(umsatz.steuer)?;
-        let Some(&(fall, _, _, basis, steuer, vorsteuer)) = zuordnung(umsatz) else { continue };
-        let owed = umsatz.satz.filter(|_| fall.is_owed_by_us()).map(|satz| share(umsatz.basis, satz));
-        let betrag = owed.unwrap_or(umsatz.steuer);
-        if let Some(kennzahl) = basis.filter(|_| !(is_kleinunternehmer && fall == Fall::ErloesFrei)) {
-            summen.entry(kennzahl).or_default().add(umsatz, steuer, betrag)?;
-        }
-        if let Some(kennzahl) = vorsteuer.filter(|_| !is_kleinunternehmer) {
-            summen.entry(kennzahl).or_default().add_steuer(betrag)?;
+        for beitrag in beitraege(umsatz, is_kleinunternehmer) {
+            summen.entry(beitrag.kennzahl).or_default().add(&beitrag)?;
         }
     }
     let kennzahlen = summen.into_iter().map(|(kennzahl, summe)| summe.of(kennzahl));
@@ -136,33 +197,43 @@ fn zuordnung(umsatz: &Umsatz) -> Option<&'static Zuordnung> {
             && satz.is_none_or(|satz| umsatz.satz == Some(Percent::whole(satz)))
             && gebiet.is_none_or(|gebiet| gebiet == umsatz.gebiet)
     };
-    formular(umsatz.datum.year())?.iter().find(fits)
+    formular(umsatz.datum.year())?.1.iter().find(fits)
 }
 
 impl Summe {
-    fn add(&mut self, umsatz: &Umsatz, steuer: Steuer, betrag: Money) -> Result<(), TooLarge> {
-        self.basis = Some(self.basis.unwrap_or_default().plus(umsatz.basis)?);
-        match steuer {
-            Keine => return Ok(()),
-            Berechnet => self.satz = umsatz.satz,
+    fn add(&mut self, beitrag: &Beitrag) -> Result<(), TooLarge> {
+        match beitrag.wo {
+            Keine => {}
+            Berechnet => self.satz = beitrag.satz,
             Steuer::Kennzahl(kennzahl) => self.steuer_kennzahl = Some(kennzahl),
+            Unbekannt => self.is_unbekannt = true,
         }
-        self.add_steuer(betrag)
-    }
-
-    fn add_steuer(&mut self, betrag: Money) -> Result<(), TooLarge> {
-        self.steuer = Some(self.steuer.unwrap_or_default().plus(betrag)?);
+        for (summe, betrag) in [(&mut self.basis, beitrag.basis), (&mut self.steuer, beitrag.steuer)] {
+            if let Some(betrag) = betrag {
+                *summe = Some(summe.unwrap_or_default().plus(betrag)?);
+            }
+        }
         Ok(())
     }
 
     fn of(self, kennzahl: u8) -> Result<Kennzahl, TooLarge> {
-        let Summe { basis, steuer, satz, steuer_kennzahl } = self;
-        let basis_euro = basis.map(|basis| basis.units() / Money::UNIT);
+        let Summe { basis, steuer, satz, steuer_kennzahl, is_unbekannt } = self;
+        let basis_euro = basis.filter(|_| !is_unbekannt).map(|basis| basis.units() / Money::UNIT);
         let computed = satz.zip(basis_euro).map(|(satz, euro)| share(Money::whole(euro), satz));
         let steuer_formular = computed.or(steuer);
         let differenz =
             steuer_formular.zip(steuer).map(|(formular, steuer)| formular.minus(steuer)).transpose()?;
-        Ok(Kennzahl { kennzahl, steuer_kennzahl, basis, basis_euro, steuer, steuer_formular, differenz })
+        let bezeichnung = bezeichnung(kennzahl);
+        Ok(Kennzahl {
+            kennzahl,
+            bezeichnung,
+            steuer_kennzahl,
+            basis,
+            basis_euro,
+            steuer,
+            steuer_formular,
+            differenz,
+        })
     }
 }
 
@@ -191,6 +262,7 @@ mod tests {
             let steuer = of.steuer.zip(of.steuer_formular);
             let differenz = steuer.map(|(steuer, formular)| formular.minus(steuer).unwrap());
             assert_eq!(of.differenz, differenz);
+            assert!(!of.bezeichnung.is_empty(), "{of:?}");
             let basis = of.basis.zip(of.basis_euro).map(|(basis, euro)| (basis.units(), euro));
             (of.kennzahl, basis, steuer.map(|(steuer, formular)| (steuer.units(), formular.units())))
         };
@@ -272,7 +344,8 @@ mod tests {
                 abroad(umsatz(Fall::Aufwand13b, Some(1900), 10_000, 0), Gebiet::Drittland),
                 &[(67, None, Some((1_900, 1_900))), (84, Some((10_000, 100)), Some((1_900, 1_900)))],
             ),
-            (umsatz(Fall::AufwandEinfuhr, None, 100, 0), &[(62, Some((100, 1)), None)]),
+            // what is entered is the tax of the customs, not the value of the goods
+            (umsatz(Fall::AufwandEinfuhr, None, 100, 0), &[(62, None, None)]),
             (umsatz(Fall::AufwandOhne, None, 100, 0), &[]),
         ];
         for (umsatz, expected) in table {
@@ -308,6 +381,6 @@ mod tests {
         assert_eq!((of_erloes[0].basis.units(), of_erloes[0].steuer.units()), (803_447, 56_241));
         let earlier = Umsatz { datum: Day::new(2025, 12, 31), ..october()[0] };
         assert_eq!(rows(&[earlier], false), []);
-        assert!(!has_formular(2025) && has_formular(2026) && has_formular(2027));
+        assert_eq!([2025, 2026, 2027].map(formular_jahr), [None, Some(2026), Some(2026)]);
     }
 }

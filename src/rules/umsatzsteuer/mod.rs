@@ -5,6 +5,6 @@ mod ausland;
 mod formular;
 mod umsatz;
 
-pub use ausland::{IntrastatJahr, Quartal, ZmZeile, intrastat, quartale, quartale_ab, zm};
-pub use formular::{FallSumme, Kennzahl, has_formular, kennzahlen};
+pub use ausland::{IntrastatJahr, Quartal, ZmArt, ZmZeile, intrastat, quartale, quartale_ab, zm};
+pub use formular::{FallSumme, Kennzahl, beitraege, formular_jahr, kennzahlen};
 pub use umsatz::Umsatz;

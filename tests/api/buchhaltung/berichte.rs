@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use rusqlite::config::DbConfig;
 use serde_json::{Value, json};
 
 use super::worked::{self, PARTNERS};
@@ -60,8 +61,10 @@ fn the_figures_of_the_worked_documents_are_right_to_the_cent() {
     assert_eq!(rows(&october), expected);
     assert_eq!(october.is(200)["belege"], 17);
     assert_eq!(october.is(200)["anderer_monat"], json!([]));
+    assert_eq!(october.is(200)["formular"], 2026);
+    assert_eq!(october.is(200)["kennzahlen"][6]["bezeichnung"], "Steuerpflichtige Umsätze zu 19 %");
     let zm = bericht(&mill, "zm", "2026-10-01", "2026-10-31");
-    let zeile = json!([{"ust_id": "ATU13585627", "summe": "10000.00", "summe_euro": 10_000}]);
+    let zeile = json!([{"ust_id": "ATU13585627", "art": "L", "summe": "10000.00", "summe_euro": 10_000}]);
     assert_eq!(zm.is(200)["zeilen"], zeile);
     let intrastat = bericht(&mill, "intrastat", "2026-10-01", "2026-10-31").is(200)["jahre"].clone();
     let [jahr] = intrastat.as_array().unwrap().as_slice() else { panic!("one year") };
@@ -136,6 +139,197 @@ fn the_report_is_what_datev_finds_in_the_batch_of_the_same_documents() {
     let report = of_report(&bericht(&mill, "umsatzsteuer", "2026-10-01", "2026-10-31"));
     assert_eq!(report.len(), 9, "{report:?}");
     assert_eq!(of_batch(&mill, "2026-10-31"), report);
+}
+
+/// Documents behind a sum of a report: number, base and tax of each, from pages of seven.
+fn behind(mill: &Client, von: &str, bis: &str, of: &str) -> Vec<(String, i64, i64)> {
+    let mut rows = Vec::new();
+    loop {
+        let offset = rows.len();
+        let path = format!("/api/v1/berichte/belege?von={von}&bis={bis}&{of}&limit=7&offset={offset}");
+        let page = mill.get(&path);
+        let data = page.is(200)["data"].as_array().unwrap();
+        let of = |row: &Value| {
+            let number = row["beleg_nummer"].as_str().unwrap().to_owned();
+            (number, cents(&row["basis"]).unwrap(), cents(&row["steuer"]).unwrap())
+        };
+        rows.extend(data.iter().map(of));
+        if data.is_empty() {
+            assert_eq!(page.is(200)["count"], rows.len());
+            return rows;
+        }
+    }
+}
+
+fn sums(rows: &[(String, i64, i64)]) -> (i64, i64) {
+    rows.iter().fold((0, 0), |(basis, steuer), row| (basis + row.1, steuer + row.2))
+}
+
+/// A service that the customer owes the tax of.
+fn service(mill: &Client, kunde: &str, day: &str, ep_netto: &str) -> Answer {
+    let item = json!([{"bezeichnung": "Lohnmahlen", "menge": 1, "einheit": "t", "ep_netto": ep_netto, "mwst_satz": 0,
+        "steuer_kategorie": "AE"}]);
+    let body = json!({"beleg_typ": "RE", "kundennummer": kunde, "beleg_datum": day, "items": item});
+    mill.post(BELEGE, body)
+}
+
+#[test]
+fn the_documents_behind_each_figure_add_up_to_it() {
+    let server = Server::start_at("2026-10-28T10:00:00Z");
+    let mill = worked_company(&server);
+    worked::october(&mill);
+    chance::documents(&mill, 43, 60);
+    for kunde in ["24", "23", "25"] {
+        service(&mill, kunde, "2026-10-20", "85.55").is(201);
+    }
+    let other = server.company_with("Andere Mühle", &[("abschluss_bei_anlage", "RE,ER")]);
+    server.import(&other, "kunden", PARTNERS);
+    service(&other, "24", "2026-10-20", "99").is(201);
+    let (von, bis) = ("2026-10-01", "2026-10-31");
+    let report = bericht(&mill, "umsatzsteuer", von, bis);
+    let figures = rows(&report);
+    assert_eq!(figures.len(), 12, "{figures:?}");
+    for (kennzahl, basis, _, steuer, _) in figures {
+        let found = behind(&mill, von, bis, &format!("kennzahl={kennzahl}"));
+        let (of_basis, of_steuer) = sums(&found);
+        assert!(!found.is_empty() && basis.is_none_or(|basis| basis == of_basis), "{kennzahl}: {found:?}");
+        assert_eq!(of_steuer, steuer.unwrap_or_default(), "{kennzahl}: {found:?}");
+        let numbers: Vec<_> = found.iter().map(|(number, ..)| number).collect();
+        assert!(numbers.iter().all(|number| numbers.iter().filter(|same| *same == number).count() == 1));
+    }
+    // 66 has no base in the form, its documents do
+    assert!(sums(&behind(&mill, von, bis, "kennzahl=66")).0 > 0);
+    let mut of_cases: BTreeMap<String, (i64, i64)> = BTreeMap::new();
+    for ((fall, _), (basis, steuer)) in of_report(&report) {
+        let sum = of_cases.entry(fall).or_default();
+        *sum = (sum.0 + basis, sum.1 + steuer);
+    }
+    for (fall, expected) in of_cases {
+        assert_eq!(sums(&behind(&mill, von, bis, &format!("fall={fall}"))), expected, "{fall}");
+    }
+    let zm = bericht(&mill, "zm", von, bis);
+    let lines = zm.is(200)["zeilen"].as_array().unwrap();
+    assert_eq!(lines.len(), 2);
+    for line in lines {
+        let of = |name: &str| line[name].as_str().unwrap();
+        let found = behind(&mill, von, bis, &format!("zm={}&ust_id={}", of("art"), of("ust_id")));
+        assert_eq!(Some(sums(&found)), cents(&line["summe"]).map(|sum| (sum, 0)), "{line}");
+    }
+    assert_eq!(behind(&mill, von, bis, "zm=S&ust_id=PL5260001246"), []);
+    assert_eq!(behind(&mill, von, bis, "kennzahl=77"), []);
+    assert_eq!(behind(&mill, von, "2026-10-18", "kennzahl=41"), []);
+    let of_other = behind(&other, von, bis, "kennzahl=21");
+    assert_eq!((of_other.len(), sums(&of_other)), (1, (9_900, 0)));
+    let refused = mill.get("/api/v1/berichte/belege?von=2026-10-01&bis=2026-10-31&zm=D");
+    refused.refused(400, "PARAMETER_UNGUELTIG");
+}
+
+#[test]
+fn services_to_businesses_in_the_eu_have_a_row_of_their_own_in_the_zm() {
+    let server = Server::start_at("2026-10-28T10:00:00Z");
+    let mill = worked_company(&server);
+    worked::october(&mill);
+    // 85.50 of milling for Wien, of which 10.20 go back; the others are no row: Germany is 60, Bern is 45
+    for (kunde, ep_netto) in [("24", "85.50"), ("24", "-10.20"), ("23", "40"), ("25", "30")] {
+        service(&mill, kunde, "2026-10-20", ep_netto).is(201);
+    }
+    let report = bericht(&mill, "umsatzsteuer", "2026-10-01", "2026-10-31");
+    let of = |kennzahl| rows(&report).into_iter().find(|row| row.0 == kennzahl).map(|row| (row.1, row.2));
+    assert_eq!(of(21), Some((Some(7_530), Some(75))));
+    assert_eq!(of(60), Some((Some(4_000), Some(40))));
+    assert_eq!(of(45), Some((Some(3_000), Some(30))));
+    let zm = bericht(&mill, "zm", "2026-10-01", "2026-10-31");
+    let expected = json!([
+        {"ust_id": "ATU13585627", "art": "L", "summe": "10000.00", "summe_euro": 10_000},
+        {"ust_id": "ATU13585627", "art": "S", "summe": "75.30", "summe_euro": 75},
+    ]);
+    assert_eq!(zm.is(200)["zeilen"], expected);
+    let tenant = mill.tenant.to_string();
+    let arguments = ["bericht", "zm", "--tenant", &tenant, "--von", "2026-10-01", "--bis", "2026-10-31"];
+    let printed = String::from_utf8(server.cli(&arguments).stdout).unwrap();
+    let line = printed.lines().find(|line| line.contains("75,30")).unwrap();
+    assert_eq!(line.split_whitespace().collect::<Vec<_>>(), ["ATU13585627", "S", "75,30", "75"]);
+    // services do not make the statement monthly, nor do they count for Intrastat
+    service(&mill, "24", "2026-10-21", "60000").is(201);
+    let zm = bericht(&mill, "zm", "2026-10-01", "2026-10-31");
+    assert_eq!(zm.is(200)["quartale"][4]["ueberschritten"], false);
+    let intrastat = bericht(&mill, "intrastat", "2026-10-01", "2026-10-31");
+    assert_eq!(intrastat.is(200)["jahre"][0]["versendungen"], "10000.00");
+
+    // Trans Polska has no VAT id
+    let number = service(&mill, "16", "2026-10-22", "1").is(201)["beleg_nummer"].clone();
+    let refused = bericht(&mill, "zm", "2026-10-01", "2026-10-31");
+    let fehler = refused.refused(400, "UST_ID_FEHLT")["details"]["fehler"].clone();
+    assert_eq!((&fehler[0]["beleg_nummer"], fehler.as_array().unwrap().len()), (&number, 1));
+}
+
+#[test]
+fn a_german_vat_id_is_none_in_the_zm() {
+    let server = Server::start_at("2026-10-28T10:00:00Z");
+    let mill = worked_company(&server);
+    let partner = json!({"kunden_id": 26, "kundennr": "26", "nachname_firma": "Mühle Graz", "staat": "AT", "ust_id": "DE136695976"});
+    mill.post("/api/v1/kunden", partner).is(201);
+    let ig =
+        json!([{"artikelnr": "A", "menge": 1, "ep_netto": "100", "mwst_satz": 0, "steuer_kategorie": "K"}]);
+    let sale = json!({"beleg_typ": "RE", "kundennummer": "26", "beleg_datum": "2026-10-27", "items": ig});
+    mill.post(BELEGE, sale).is(201);
+    let refused = bericht(&mill, "zm", "2026-10-01", "2026-10-31");
+    let fehler = refused.refused(400, "UST_ID_FEHLT")["details"]["fehler"].clone();
+    let said = fehler[0]["message"].as_str().unwrap();
+    assert!(said.contains("Mühle Graz hat keine USt-IdNr. aus einem anderen EU-Land"), "{said}");
+    server.set_clock("2026-11-02T10:00:00Z");
+    let batch = stapel(&mill, "2026-10-31").refused(400, "DATEV_UNVOLLSTAENDIG")["details"]["fehler"].clone();
+    assert_eq!(batch[0]["error"], "UST_ID_FEHLT");
+}
+
+/// The database as this test changes it: without triggers, so that copies leave nothing else behind.
+fn without_triggers(server: &Server) -> rusqlite::Connection {
+    let database = rusqlite::Connection::open(&server.database).unwrap();
+    database.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false).unwrap();
+    database
+}
+
+/// Copies of an invoice, straight into the database: the server would take minutes.
+fn copied(server: &Server, count: usize) {
+    let database = without_triggers(server);
+    let mut statement = database.prepare("select name from pragma_table_info('beleg')").unwrap();
+    let names = statement.query_map([], |row| row.get::<_, String>(0)).unwrap();
+    let names: Vec<String> = names.map(Result::unwrap).collect();
+    let value = |name: &String| match name.as_str() {
+        "id" => "randomblob(16)".to_owned(),
+        "beleg_nummer" => "beleg_nummer || '-' || n".to_owned(),
+        "ereignis_am" => "ereignis_am + n".to_owned(),
+        other => other.to_owned(),
+    };
+    let values: Vec<_> = names.iter().map(value).collect();
+    let statement = format!(
+        "with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < {count})
+         insert into beleg ({}) select {} from beleg, numbers",
+        names.join(", "),
+        values.join(", ")
+    );
+    database.execute(&statement, []).unwrap();
+}
+
+#[test]
+fn a_report_counts_at_most_50000_invoices_of_its_kind() {
+    let server = Server::start_at("2026-10-28T10:00:00Z");
+    let mill = worked_company(&server);
+    let items = json!([{"artikelnr": "A", "menge": 1, "ep_netto": "100"}]);
+    let sale = json!({"beleg_typ": "RE", "kundennummer": "23", "beleg_datum": "2026-10-12", "items": items});
+    mill.post(BELEGE, sale).is(201);
+    copied(&server, 50_000);
+    let (von, bis) = ("2026-10-01", "2026-10-31");
+    let refused = bericht(&mill, "umsatzsteuer", von, bis);
+    let said = refused.refused(400, "ZEITRAUM_UNGUELTIG")["message"].as_str().unwrap().to_owned();
+    assert!(said.contains("50000") && said.contains("50001"), "{said}");
+    mill.get(&format!("/api/v1/berichte/belege?von={von}&bis={bis}&kennzahl=81"))
+        .refused(400, "ZEITRAUM_UNGUELTIG");
+    // the quarters of a mill that sells much in Germany are no shorter for it
+    assert_eq!(bericht(&mill, "zm", von, bis).is(200)["zeilen"], json!([]));
+    assert_eq!(bericht(&mill, "intrastat", von, bis).is(200)["jahre"][0]["versendungen"], "0.00");
+    assert_eq!(behind(&mill, von, bis, "zm=L"), []);
+    without_triggers(&server).execute("delete from beleg where beleg_nummer like '%-%-%-%'", []).unwrap();
 }
 
 #[test]
@@ -216,6 +410,12 @@ fn quarters_above_50000_and_what_is_open_or_of_another_month_are_named() {
     assert_eq!(report.hint_codes().into_iter().collect::<Vec<_>>(), ["OFFENE_BELEGE"]);
     let said = report.is(200)["hinweise"][0]["message"].as_str().unwrap().to_owned();
     assert!(said.contains(open["beleg_nummer"].as_str().unwrap()), "{said}");
+    // what cancels it has the day of delivery of what it cancels, and still is of its own month
+    let cancel = format!("{BELEGE}/{}/storno", moved["id"].as_str().unwrap());
+    mill.post(&cancel, json!({"grund": "Falscher Preis"})).is(200);
+    let report = bericht(&mill, "umsatzsteuer", "2026-10-01", "2026-10-31");
+    assert_eq!(rows(&report), [(41, Some(0), Some(0), None, None)]);
+    assert_eq!(report.is(200)["anderer_monat_anzahl"], 1);
 }
 
 #[test]

@@ -111,6 +111,8 @@ const WORK: &[&str] = &[
     "/steuerberater",
     "/steuerberater/{id}",
     "/steuerberater/{id}/datei",
+    "/umsatzsteuer",
+    "/umsatzsteuer/belege",
 ];
 
 /// Pages of no company that only who keeps all of them opens and sends, by their path behind `/leitstand`.

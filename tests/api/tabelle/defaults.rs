@@ -20,6 +20,7 @@ fn defaults() -> Vec<(&'static str, &'static str, usize)> {
     let besides = |name| match name {
         "/chargen/verfuegbar" => "artikelnr=W",
         "/aenderungen" => "seit=alles",
+        "/berichte/belege" => "von=2026-07-01&bis=2026-07-01",
         _ => "",
     };
     let sized = named().filter_map(|(name, route)| Some((name, besides(name), default(route)?)));

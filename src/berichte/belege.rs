@@ -1,0 +1,70 @@
+//! The documents behind a sum of a report (D35).
+
+use super::model::BerichtBeleg;
+use super::zeitraum::Zeitraum;
+use crate::buchhaltung::{self, Rechnung, Welche};
+use crate::db::tx::Tx;
+use crate::failure::Result;
+use crate::rules::buchung::Fall;
+use crate::rules::fixed::Money;
+use crate::rules::umsatzsteuer::{Umsatz, ZmArt, beitraege};
+use crate::tenants;
+
+/// Which groups of documents: those that all of this fits.
+#[derive(Debug, Default)]
+pub struct Auswahl {
+    /// A figure of the VAT return.
+    pub kennzahl: Option<i64>,
+    pub fall: Option<Fall>,
+    pub zm: Option<ZmArt>,
+    /// As the recapitulative statement names the customer.
+    pub ust_id: Option<String>,
+}
+
+impl Auswahl {
+    /// What a group brings to the sum, base and tax; none where it is not in it.
+    fn of(&self, umsatz: &Umsatz, is_kleinunternehmer: bool) -> Option<(Money, Money)> {
+        let fits = self.fall.is_none_or(|fall| fall == umsatz.fall)
+            && self.zm.is_none_or(|art| ZmArt::of(umsatz) == Some(art));
+        match self.kennzahl {
+            _ if !fits => None,
+            None => Some((umsatz.basis, umsatz.steuer)),
+            Some(kennzahl) => {
+                let mut beitraege = beitraege(umsatz, is_kleinunternehmer);
+                let beitrag = beitraege.find(|beitrag| i64::from(beitrag.kennzahl) == kennzahl)?;
+                Some((umsatz.basis, beitrag.steuer.unwrap_or_default()))
+            }
+        }
+    }
+
+    /// Which invoices can be among them.
+    fn welche(&self) -> Welche {
+        let is_of_eu = |fall| matches!(fall, Fall::ErloesIg | Fall::AufwandIg);
+        if self.zm.is_some() || self.fall.is_some_and(is_of_eu) { Welche::Eu } else { Welche::Alle }
+    }
+}
+
+/// The documents behind a sum, by date and number. Their bases and taxes add up to it.
+pub fn belege(tx: &Tx<'_>, zeitraum: Zeitraum, auswahl: &Auswahl) -> Result<Vec<BerichtBeleg>> {
+    let is_kleinunternehmer = tenants::load(tx)?.kleinunternehmer;
+    let is_of_buyer = |rechnung: &Rechnung| {
+        let of = |ust_id: &String| rechnung.eu_ust_id().is_some_and(|found| found.text == *ust_id);
+        auswahl.ust_id.as_ref().is_none_or(of)
+    };
+    let mut found = Vec::new();
+    for (rechnung, umsaetze) in buchhaltung::umsaetze(tx, zeitraum.von, zeitraum.bis, auswahl.welche())? {
+        let mut of_beleg =
+            umsaetze.iter().filter_map(|umsatz| auswahl.of(umsatz, is_kleinunternehmer)).peekable();
+        if of_beleg.peek().is_none() || !is_of_buyer(&rechnung) {
+            continue;
+        }
+        let (mut basis, mut steuer) = (Money::ZERO, Money::ZERO);
+        for (of_basis, of_steuer) in of_beleg {
+            basis = basis.plus(of_basis)?;
+            steuer = steuer.plus(of_steuer)?;
+        }
+        let Rechnung { id: beleg_id, beleg_nummer, beleg_datum, kunden_name, .. } = rechnung;
+        found.push(BerichtBeleg { beleg_id, beleg_nummer, beleg_datum, kunden_name, basis, steuer });
+    }
+    Ok(found)
+}
