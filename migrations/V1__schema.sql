@@ -231,7 +231,7 @@ create table audit_kopie (
 create table verwaltung (
   nr         integer primary key,             -- from 1, without a gap
   am         integer not null,
-  akteur     text not null check (json_valid(akteur)),     -- {"person": 3}, {"befehl": {"name": …, "konto": …}}
+  akteur     text not null check (json_valid(akteur)),     -- {"person": 3}, {"schluessel": "…"}, {"befehl": {"name": …, "konto": …}}
   tat        text not null,                   -- angelegt, geaendert, gesperrt …
   gegenstand text not null check (json_valid(gegenstand)), -- {"art": "schluessel", "id": …, "name": …, "firma": 1}
   vorher     text check (json_valid(vorher)), -- {"scopes": …}: fields with another value than before; null: none had one

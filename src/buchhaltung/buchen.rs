@@ -282,9 +282,8 @@ fn numbers(buchung: &Buchung, felder: &mut Felder) -> bool {
 
 /// What is named where no account is known.
 fn missing_account(fall: Fall, satz: Option<Percent>, gruppe: Option<&str>) -> (String, String) {
-    let rate = satz.map(|satz| format!(" {} %", satz.decimal().normalize())).unwrap_or_default();
     let group = gruppe.map(|gruppe| format!(", Artikelgruppe {gruppe}")).unwrap_or_default();
-    let message = format!("Es fehlt das Konto für {}{rate}{group}. Bitte eintragen.", fall.as_str());
+    let message = format!("Es fehlt das Konto für: {}{group}. Bitte eintragen.", fall.in_words(satz));
     (konten::feld(fall, satz, gruppe), message)
 }
 

@@ -26,7 +26,8 @@ pub fn plan(tx: &Tx<'_>) -> Result<Kontenplan> {
 /// Stores an account in the place of the one with its case, rate and group (D31). One that DATEV would refuse is refused.
 pub fn enter(tx: &WriteTx<'_>, zeile: KontoZeile) -> Result<(KontoAuskunft, Upserted)> {
     let fall = required(zeile.fall, "fall")?;
-    let message = format_args!("Konten für {} gelten für jeden Satz. Bitte satz leer lassen.", fall.as_str());
+    let message =
+        format_args!("Das Konto gilt für jeden Satz: {}. Bitte satz leer lassen.", fall.in_words(None));
     refuse_if(zeile.satz.is_some() && !fall.has_rate(), Code::FeldWiderspruch, "satz", message)?;
     let gruppe = zeile.artikelgruppe.map(|name| group_of(tx, &name)).transpose()?;
     let konto = Konto {
@@ -110,18 +111,25 @@ const PROPOSED: &[(Fall, &str, i64, i64)] = &[
     (Fall::Aufwand13b, "19", 3_123, 5_923),
 ];
 
+/// The account of the sales of a Kleinunternehmer, all of which are exempt (§ 19 UStG), in SKR03 and in SKR04.
+const OF_KLEINUNTERNEHMER: (i64, i64) = (8_192, 4_184);
+
 /// What a chart proposes: case, rate as it is typed, and account of four digits.
-fn proposed(rahmen: Rahmen) -> impl Iterator<Item = (Fall, &'static str, i64)> {
+fn proposed(rahmen: Rahmen, is_kleinunternehmer: bool) -> impl Iterator<Item = (Fall, &'static str, i64)> {
     let of_chart = move |(fall, satz, skr03, skr04): &(Fall, &'static str, i64, i64)| {
-        (*fall, *satz, if rahmen == Rahmen::Skr04 { *skr04 } else { *skr03 })
+        let (skr03, skr04) = match fall {
+            Fall::ErloesFrei if is_kleinunternehmer => OF_KLEINUNTERNEHMER,
+            _ => (*skr03, *skr04),
+        };
+        (*fall, *satz, if rahmen == Rahmen::Skr04 { skr04 } else { skr03 })
     };
     PROPOSED.iter().map(of_chart)
 }
 
-/// A file of accounts to import, once the adviser has read it.
+/// A file of accounts to import, once the adviser has read it; as of a company that is no Kleinunternehmer.
 pub fn proposal(rahmen: Rahmen) -> String {
     let mut file = String::from("\u{feff}fall;satz;artikelgruppe;konto;bu;automatik\r\n");
-    for (fall, satz, konto) in proposed(rahmen) {
+    for (fall, satz, konto) in proposed(rahmen, false) {
         file.push_str(&format!("{};{satz};;{konto};;\r\n", fall.as_str()));
     }
     file
@@ -141,5 +149,6 @@ pub fn missing_proposed(tx: &Tx<'_>) -> Result<Vec<KontoZeile>> {
         let (fall, konto) = (Some(fall), Some(konto * factor));
         (!is_known).then(|| KontoZeile { fall, satz, konto, ..KontoZeile::default() })
     };
-    Ok(proposed(plan.rahmen).filter_map(zeile).collect())
+    let is_kleinunternehmer = tenants::load(tx)?.kleinunternehmer;
+    Ok(proposed(plan.rahmen, is_kleinunternehmer).filter_map(zeile).collect())
 }

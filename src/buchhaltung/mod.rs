@@ -23,7 +23,7 @@ pub use checks::{CHECKS, altered_datei, not_handed_over};
 pub use konten::{Gezeigt, enter, feld, missing_proposed, of_feld, proposal, shown};
 pub use model::{Datei, KontoSumme, KontoZeile, Monat, NewStapel, Stapel, StapelAngelegt};
 pub use sql::{Welche, all, delete_konto, list as list_stapel, monate, newest, open_numbers};
-pub use stapel::{create, discard, found, listed, with_files, with_number, zip};
+pub use stapel::{Entwurf, LOCKED_UNTIL, create, discard, found, listed, with_files, with_number, zip};
 pub use umsaetze::umsaetze;
 
 use crate::db::tx::Tx;
@@ -35,6 +35,7 @@ use crate::http::route::{Access, Route, Write};
 use crate::http::shape::Answer;
 use crate::import::Import;
 use crate::listing::{Listing, Records};
+use crate::rules::deed::Tat;
 use crate::rules::error::{Code, required};
 use crate::rules::scope::Scope;
 use model::{FunktionZeile, KontoAuskunft, StapelMitDateien, Verwerfen};
@@ -79,7 +80,7 @@ pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/datev/stapel", READ, "Stapel für den Steuerberater, der neueste zuerst", list)
         .with_query(&[Param::limit(Some(50)), Param::OFFSET])
         .gives(&[Answer::list::<Stapel>()]),
-    Route::post(
+    Route::draft(
         "/api/v1/datev/stapel",
         Scope::BuchhaltungWrite,
         "Stapel anlegen: alle neuen Rechnungen bis zu einem Tag, oder nur prüfen",
@@ -150,14 +151,16 @@ fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(reply.with("vary", "accept").about(id))
 }
 
-fn post(call: &Call<'_>) -> Result<Write> {
+fn post(call: &Call<'_>, tx: &Tx<'_>) -> Result<Write> {
     let (wish, hinweise) = call.body::<NewStapel>()?;
+    let entwurf = Entwurf::of(tx, wish, hinweise)?;
     Ok(Box::new(move |tx| {
-        let made = stapel::create(tx, &wish, hinweise.clone())?;
-        match made.id {
-            Some(id) => Ok(Reply::created(&made)?.about(id)),
-            None => Reply::ok(&made),
-        }
+        let made = stapel::create(tx, &entwurf)?;
+        let reply = match made.id {
+            Some(id) => Reply::created(&made)?.about(id),
+            None => Reply::ok(&made)?,
+        };
+        Ok(Reply { deed: made.deed.map(Box::new), ..reply })
     }))
 }
 
@@ -167,6 +170,7 @@ fn discard_one(call: &Call<'_>) -> Result<Write> {
     Ok(Box::new(move |tx| {
         let grund = required(body.grund.clone(), "grund")?;
         let found = stapel::found(tx, id)?;
-        Ok(Reply::ok(&stapel::discard(tx, &found, &grund)?)?.about(id))
+        let deed = Some(Box::new(found.deed(Tat::Verworfen)));
+        Ok(Reply { deed, ..Reply::ok(&stapel::discard(tx, &found, &grund)?)?.about(id) })
     }))
 }

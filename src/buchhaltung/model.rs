@@ -9,6 +9,7 @@ use crate::eingabe;
 use crate::http::wire::{Int, OneOf, Text};
 use crate::rules::buchung::{Fall, Funktionsart, Rahmen};
 use crate::rules::day::{Day, Instant};
+use crate::rules::deed::Deed;
 use crate::rules::error::Hints;
 use crate::rules::fixed::{Money, Percent};
 
@@ -129,6 +130,9 @@ pub struct StapelAngelegt {
     pub dateien: Vec<Datei>,
     pub konten: Vec<KontoSumme>,
     pub hinweise: Hints,
+    /// For the administration log; none where nothing was changed.
+    #[serde(skip)]
+    pub deed: Option<Deed>,
 }
 
 /// RE and ER of a month of their date.

@@ -12,8 +12,9 @@ use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::Records;
 use crate::rules::buchung::{Funktion, Konto};
+use crate::rules::bytes::unhex;
 use crate::rules::day::Day;
-use crate::rules::fixed::Money;
+use crate::rules::fixed::{Money, Percent};
 
 columns! {
     Konto in konto as k {
@@ -204,6 +205,29 @@ pub fn last_stamm(tx: &Tx<'_>, konto: i64) -> Result<Option<[u8; 32]>> {
     tx.optional(statement, named_params! {":konto": konto}, |row| row.get(0))
 }
 
+/// The groups of articles: what accounts and rates follow from.
+pub fn gruppen(tx: &Tx<'_>) -> Result<Vec<(i64, String, Option<Percent>)>> {
+    let statement = "select g.id, g.name, g.mwst_satz from artikelgruppe g where g.tenant_id = :tenant";
+    tx.all(statement, &[], |row| row.try_into())
+}
+
+/// Whether a partner or an article has changed since a change of the feed.
+pub fn is_master_data_changed(tx: &Tx<'_>, nr: i64) -> Result<bool> {
+    let statement = "select 1 from aenderung a where a.tenant_id = :tenant and a.nr > :nr
+        and a.art in ('kunde', 'artikel') limit 1";
+    tx.exists(statement, named_params! {":nr": nr})
+}
+
+/// Invoices that something has happened to since a change of the feed: those of [`rechnungen`] that are new.
+pub fn changed_rechnungen(tx: &Tx<'_>, nr: i64, von: Day, bis: Day) -> Result<Vec<Uuid>> {
+    let statement = "select b.id from aenderung a join beleg b on b.tenant_id = a.tenant_id and b.id = a.id
+        where a.tenant_id = :tenant and a.nr > :nr and a.art = 'beleg' and b.rechnungsart is not null
+          and b.ereignis_am is not null and b.beleg_datum between :von and :bis
+          and not exists (select 1 from datev_beleg d
+            where d.tenant_id = b.tenant_id and d.beleg_id = b.id and d.verworfen = 0)";
+    tx.all(statement, named_params! {":nr": nr, ":von": von, ":bis": bis}, |row| row.get(0))
+}
+
 pub fn next_nr(tx: &Tx<'_>) -> Result<i64> {
     tx.one("select coalesce(max(nr), 0) + 1 from datev_stapel where tenant_id = :tenant", &[], |row| {
         row.get(0)
@@ -236,18 +260,12 @@ pub fn insert_stamm(tx: &WriteTx<'_>, nr: i64, saetze: &[Stammsatz]) -> Result<(
     })
 }
 
-pub fn insert_datei(
-    tx: &WriteTx<'_>,
-    stapel: i64,
-    nr: i64,
-    datei: &Datei,
-    sha256: [u8; 32],
-    packed: &[u8],
-) -> Result<()> {
+pub fn insert_datei(tx: &WriteTx<'_>, stapel: i64, nr: i64, datei: &Datei, packed: &[u8]) -> Result<()> {
     tx.insert(
         "datev_datei",
         named_params! {
-            ":stapel_nr": stapel, ":nr": nr, ":name": datei.name, ":zeilen": datei.zeilen, ":sha256": sha256,
+            ":stapel_nr": stapel, ":nr": nr, ":name": datei.name, ":zeilen": datei.zeilen,
+            ":sha256": unhex::<32>(&datei.sha256),
             ":inhalt": packed,
         },
     )

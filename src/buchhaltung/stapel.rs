@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::io::{Cursor, Write};
+use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use uuid::Uuid;
@@ -12,19 +13,23 @@ use super::belege::Rechnung;
 use super::buchen::{Buchen, Buchung, Saetze};
 use super::dateien::{self, Monate, Rahmen};
 use super::model::{Datei, KontoSumme, NewStapel, Stapel, StapelAngelegt, StapelMitDateien};
-use super::sql;
 use super::stamm::Stammsatz;
+use super::{konten, sql};
 use crate::belege::{content_digest, deflated, inflated};
+use crate::db::feed;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
-use crate::kunden;
-use crate::rules::buchung::Personenkonto;
+use crate::rules::buchung::{Kontenplan, Personenkonto};
 use crate::rules::bytes::hex;
-use crate::rules::day::Day;
+use crate::rules::changed::Changed;
+use crate::rules::day::{Day, Instant};
+use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
-use crate::rules::fixed::Money;
+use crate::rules::fixed::{Money, Percent};
+use crate::rules::tax::Satz;
 use crate::rules::text::natural_key;
 use crate::tenants::{self, Einstellungen};
+use crate::{kunden, steuersaetze};
 
 /// Invoices of one batch, at most.
 const BELEGE_MAX: usize = 50_000;
@@ -73,51 +78,130 @@ impl Zeitraum {
     }
 }
 
-/// Makes a batch of what is new (D32). With `pruefen` nothing of it is kept.
-pub fn create(tx: &WriteTx<'_>, wish: &NewStapel, hints: Hints) -> Result<StapelAngelegt> {
-    match wish.pruefen {
-        Some(true) => {
-            let checked = tx.undone(|| make(tx, wish, hints))?;
-            Ok(StapelAngelegt { id: None, nr: None, ..checked })
+/// What a batch follows from, besides documents and partners.
+#[derive(PartialEq)]
+struct Grundlage {
+    einstellungen: Arc<Einstellungen>,
+    plan: Kontenplan,
+    saetze: Arc<Vec<Satz>>,
+    gruppen: Vec<(i64, String, Option<Percent>)>,
+    nr: i64,
+    newest: Option<(i64, Day)>,
+    /// What is still open in the period.
+    offen: Vec<String>,
+}
+
+/// A batch as it follows from a snapshot: all but what is stored of it.
+pub struct Entwurf {
+    wish: NewStapel,
+    /// What was noticed about the request.
+    noted: Hints,
+    zeitraum: Zeitraum,
+    grundlage: Grundlage,
+    /// The newest change of the company in it.
+    newest_change: i64,
+    am: Instant,
+    gebucht: Gebucht,
+    dateien: Vec<(Datei, Vec<u8>)>,
+    hints: Hints,
+}
+
+impl Entwurf {
+    pub fn of(tx: &Tx<'_>, wish: NewStapel, noted: Hints) -> Result<Entwurf> {
+        let mut hints = noted.clone();
+        let einstellungen = tenants::load(tx)?;
+        let angaben = Angaben::of(&einstellungen)?;
+        let zeitraum = Zeitraum::of(tx, &wish, &einstellungen, angaben.ab)?;
+        if wish.von.is_some() && wish.nur != Some(true) {
+            hints.add_ignored("von");
         }
-        _ => make(tx, wish, hints),
+        let grundlage = Grundlage::of(tx, &zeitraum)?;
+        let rechnungen = new_ones(tx, &zeitraum)?;
+        hint_open(&grundlage.offen, &wish, &mut hints)?;
+        hint_late(grundlage.newest, &rechnungen, &mut hints);
+        let mut buchen = Buchen::new(tx)?;
+        let mut buchungen = Vec::with_capacity(rechnungen.len());
+        for rechnung in rechnungen {
+            buchungen.extend(buchen.find(rechnung, &mut hints)?);
+        }
+        let mut gebucht = book(tx, &buchen.complete()?, &buchungen, &mut hints)?;
+        let rahmen = Rahmen {
+            nr: grundlage.nr,
+            am: tx.now(),
+            berater: angaben.berater,
+            mandant: angaben.mandant,
+            wj_beginn: zeitraum.wj_beginn,
+            einstellungen: &einstellungen,
+        };
+        let files = rahmen.files(&std::mem::take(&mut gebucht.monate), &gebucht.stamm);
+        let dateien = files.into_iter().map(packed).collect::<Result<_>>()?;
+        let newest_change = feed::ends(tx)?.map_or(0, |[_, (nr, _)]| nr);
+        Ok(Entwurf { wish, noted, zeitraum, grundlage, newest_change, am: tx.now(), gebucht, dateien, hints })
+    }
+
+    /// Whether the same would come of it now. Final invoices stay as they are.
+    fn holds(&self, tx: &Tx<'_>) -> Result<bool> {
+        let Zeitraum { von, bis, .. } = self.zeitraum;
+        if self.grundlage != Grundlage::of(tx, &self.zeitraum)?
+            || sql::is_master_data_changed(tx, self.newest_change)?
+        {
+            return Ok(false);
+        }
+        let changed = sql::changed_rechnungen(tx, self.newest_change, von, bis)?;
+        let is_in_it = |id: &Uuid| self.gebucht.belege.binary_search_by_key(id, |(known, _)| *known).is_ok();
+        Ok(changed.iter().all(is_in_it))
+    }
+
+    /// What is told of it.
+    fn told(&self) -> StapelAngelegt {
+        let konten = self.gebucht.konten.iter();
+        StapelAngelegt {
+            id: None,
+            nr: None,
+            belege: self.gebucht.belege.len(),
+            zeilen: self.gebucht.zeilen,
+            summe: self.gebucht.summe,
+            dateien: self.dateien.iter().map(|(datei, _)| datei.clone()).collect(),
+            konten: konten
+                .map(|(konto, (zeilen, saldo))| KontoSumme { konto: *konto, zeilen: *zeilen, saldo: *saldo })
+                .collect(),
+            hinweise: self.hints.clone(),
+            deed: None,
+        }
     }
 }
 
-fn make(tx: &WriteTx<'_>, wish: &NewStapel, mut hints: Hints) -> Result<StapelAngelegt> {
-    let einstellungen = tenants::load(tx)?;
-    let angaben = Angaben::of(&einstellungen)?;
-    let zeitraum = Zeitraum::of(tx, wish, &einstellungen, angaben.ab)?;
-    if wish.von.is_some() && wish.nur != Some(true) {
-        hints.add_ignored("von");
+impl Grundlage {
+    fn of(tx: &Tx<'_>, zeitraum: &Zeitraum) -> Result<Grundlage> {
+        Ok(Grundlage {
+            einstellungen: tenants::load(tx)?,
+            plan: konten::plan(tx)?,
+            saetze: steuersaetze::all(tx)?,
+            gruppen: sql::gruppen(tx)?,
+            nr: sql::next_nr(tx)?,
+            newest: sql::newest(tx)?,
+            offen: sql::open_numbers(tx, zeitraum.von, zeitraum.bis)?,
+        })
     }
-    let rechnungen = new_ones(tx, &zeitraum)?;
-    hint_open(tx, wish, &zeitraum, &mut hints)?;
-    hint_late(tx, &rechnungen, &mut hints)?;
-    let mut buchen = Buchen::new(tx)?;
-    let mut buchungen = Vec::with_capacity(rechnungen.len());
-    for rechnung in rechnungen {
-        buchungen.extend(buchen.find(rechnung, &mut hints)?);
+}
+
+/// A file as it is stored: deflated.
+fn packed(file: dateien::Datei) -> Result<(Datei, Vec<u8>)> {
+    let sha256 = hex(&content_digest(&file.inhalt));
+    Ok((Datei { name: file.name, zeilen: file.zeilen as i64, sha256 }, deflated(&file.inhalt)?))
+}
+
+/// Makes a batch of what is new (D32): the one that was computed, computed again where something has changed meanwhile. With
+/// `pruefen` nothing of it is kept.
+pub fn create(tx: &WriteTx<'_>, entwurf: &Entwurf) -> Result<StapelAngelegt> {
+    let wish = &entwurf.wish;
+    if wish.pruefen == Some(true) {
+        return Ok(entwurf.told());
     }
-    let buchen = buchen.complete()?;
-    if wish.sperren == Some(true) {
-        tenants::lock_until(tx, zeitraum.bis)?;
+    if !entwurf.holds(tx)? {
+        return store(tx, &Entwurf::of(tx, wish.clone(), entwurf.noted.clone())?);
     }
-    if buchungen.is_empty() {
-        return Ok(StapelAngelegt::nothing(hints));
-    }
-    let gebucht = book(tx, &buchen, &buchungen, &mut hints)?;
-    let rahmen = Rahmen {
-        nr: sql::next_nr(tx)?,
-        am: tx.now(),
-        berater: angaben.berater,
-        mandant: angaben.mandant,
-        wj_beginn: zeitraum.wj_beginn,
-        einstellungen: &einstellungen,
-    };
-    let files = rahmen.files(&gebucht.monate, &gebucht.stamm);
-    let von = wish.von.filter(|_| wish.nur == Some(true));
-    store(tx, rahmen.nr, (von, zeitraum.bis), gebucht, files, hints)
+    store(tx, entwurf)
 }
 
 /// What no live batch holds, in the order of the files (D33).
@@ -133,14 +217,13 @@ fn new_ones(tx: &Tx<'_>, zeitraum: &Zeitraum) -> Result<Vec<Rechnung>> {
 }
 
 /// Names what is still open in the period, or refuses it.
-fn hint_open(tx: &Tx<'_>, wish: &NewStapel, zeitraum: &Zeitraum, hints: &mut Hints) -> Result<()> {
-    let offene = sql::open_numbers(tx, zeitraum.von, zeitraum.bis)?;
+fn hint_open(offene: &[String], wish: &NewStapel, hints: &mut Hints) -> Result<()> {
     if offene.is_empty() {
         return Ok(());
     }
     let message = format!(
         "Noch offen und nicht dabei: {}. Sie kommen mit dem nächsten Stapel, wenn sie abgeschlossen sind.",
-        listed(&offene)
+        listed(offene)
     );
     refuse_if(wish.streng == Some(true), Code::OffeneBelege, "bis", &message)?;
     hints.add(HintCode::OffeneBelege, message);
@@ -148,8 +231,8 @@ fn hint_open(tx: &Tx<'_>, wish: &NewStapel, zeitraum: &Zeitraum, hints: &mut Hin
 }
 
 /// Names what is dated in a period that was handed over already.
-fn hint_late(tx: &Tx<'_>, rechnungen: &[Rechnung], hints: &mut Hints) -> Result<()> {
-    let last = sql::newest(tx)?.map(|(_, bis)| bis);
+fn hint_late(newest: Option<(i64, Day)>, rechnungen: &[Rechnung], hints: &mut Hints) {
+    let last = newest.map(|(_, bis)| bis);
     let is_late = |rechnung: &&Rechnung| last.is_some_and(|last| rechnung.beleg_datum <= last);
     let late: Vec<_> =
         rechnungen.iter().filter(is_late).map(|rechnung| rechnung.beleg_nummer.clone()).collect();
@@ -161,7 +244,6 @@ fn hint_late(tx: &Tx<'_>, rechnungen: &[Rechnung], hints: &mut Hints) -> Result<
         );
         hints.add(HintCode::Nachzuegler, message);
     }
-    Ok(())
 }
 
 /// The first twenty numbers, and how many more there are.
@@ -179,51 +261,54 @@ pub fn listed(numbers: &[String]) -> String {
 struct Gebucht {
     monate: Monate,
     stamm: Vec<Stammsatz>,
-    /// Each document with what its lines bring to the account of the partner.
+    /// Partners that get an account.
+    vergeben: BTreeMap<(Personenkonto, i64), Uuid>,
+    /// Each document with what its lines bring to the account of the partner; by id, as they are stored fastest.
     belege: Vec<(Uuid, Money)>,
     zeilen: usize,
     summe: Money,
     konten: BTreeMap<i64, (usize, Money)>,
 }
 
-fn book(tx: &WriteTx<'_>, buchen: &Buchen<'_>, buchungen: &[Buchung], hints: &mut Hints) -> Result<Gebucht> {
+fn book(tx: &Tx<'_>, buchen: &Buchen<'_>, buchungen: &[Buchung], hints: &mut Hints) -> Result<Gebucht> {
     let mut gebucht = Gebucht::default();
     let mut partner = BTreeMap::new();
     for buchung in buchungen {
         let rechnung = &buchung.rechnung;
-        let art = Personenkonto::of(rechnung.seite());
         let konto = match partner.entry((rechnung.kunde_id, rechnung.beleg_typ)) {
             Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(new) => {
-                let (konto, satz) = personenkonto(tx, rechnung.kunde_id, art, hints)?;
-                gebucht.stamm.extend(satz);
-                *new.insert(konto)
-            }
+            Entry::Vacant(new) => *new.insert(gebucht.personenkonto(
+                tx,
+                rechnung.kunde_id,
+                Personenkonto::of(rechnung.seite()),
+                hints,
+            )?),
         };
         gebucht.add(rechnung, buchen.saetze(buchung, konto, hints)?)?;
     }
     gebucht.stamm.sort_by_key(|satz| satz.konto);
+    gebucht.belege.sort_unstable_by_key(|(id, _)| *id);
     Ok(gebucht)
 }
 
-/// The account of a partner, and its record where the adviser has none or another.
-fn personenkonto(
-    tx: &WriteTx<'_>,
-    kunde: Uuid,
-    art: Personenkonto,
-    hints: &mut Hints,
-) -> Result<(i64, Option<Stammsatz>)> {
-    let konto = kunden::assign(tx, kunden::by_id(tx, kunde)?, art)?;
-    let mut own = Hints::default();
-    let satz = Stammsatz::of(konto, art, &kunden::by_id(tx, kunde)?, &mut own);
-    if sql::last_stamm(tx, konto)? == Some(satz.sha256) {
-        return Ok((konto, None));
-    }
-    hints.extend(own);
-    Ok((konto, Some(satz)))
-}
-
 impl Gebucht {
+    /// The account of a partner; its record comes along where the adviser has none or another.
+    fn personenkonto(&mut self, tx: &Tx<'_>, id: Uuid, art: Personenkonto, hints: &mut Hints) -> Result<i64> {
+        let mut kunde = kunden::by_id(tx, id)?;
+        let konto =
+            kunden::personenkonto(tx, &kunde, art, |konto| self.vergeben.contains_key(&(art, konto)))?;
+        if art.of_kunde(&mut kunde).is_none() {
+            self.vergeben.insert((art, konto), id);
+        }
+        let mut own = Hints::default();
+        let satz = Stammsatz::of(konto, art, &kunde, &mut own);
+        if sql::last_stamm(tx, konto)? != Some(satz.sha256) {
+            hints.extend(own);
+            self.stamm.push(satz);
+        }
+        Ok(konto)
+    }
+
     fn add(&mut self, rechnung: &Rechnung, saetze: Saetze) -> Result<()> {
         self.zeilen += saetze.saetze.len();
         self.summe = self.summe.plus(saetze.umsatz)?;
@@ -238,67 +323,58 @@ impl Gebucht {
     }
 }
 
-fn store(
-    tx: &WriteTx<'_>,
-    nr: i64,
-    (von, bis): (Option<Day>, Day),
-    gebucht: Gebucht,
-    files: Vec<dateien::Datei>,
-    hints: Hints,
-) -> Result<StapelAngelegt> {
+fn store(tx: &WriteTx<'_>, entwurf: &Entwurf) -> Result<StapelAngelegt> {
+    let Entwurf { wish, zeitraum, grundlage, gebucht, .. } = entwurf;
+    let mut made = entwurf.told();
+    let locked = if wish.sperren == Some(true) { lock(tx, grundlage, zeitraum.bis)? } else { None };
+    if gebucht.belege.is_empty() {
+        made.deed = locked.is_some().then(|| Deed::new(Tat::Geaendert, Art::Firma).changing(locked));
+        return Ok(made);
+    }
     let stapel = Stapel {
         id: tx.new_id(),
-        nr,
-        created_at: tx.now(),
-        von,
-        bis,
-        belege: gebucht.belege.len() as i64,
-        zeilen: gebucht.zeilen as i64,
-        summe: gebucht.summe,
+        nr: grundlage.nr,
+        created_at: entwurf.am,
+        von: wish.von.filter(|_| wish.nur == Some(true)),
+        bis: zeitraum.bis,
+        belege: made.belege as i64,
+        zeilen: made.zeilen as i64,
+        summe: made.summe,
         verworfen_am: None,
         verworfen_grund: None,
-        hinweise: serde_json::to_string(&hints)?,
+        hinweise: serde_json::to_string(&made.hinweise)?,
     };
-    sql::insert_stapel(tx, &stapel)?;
-    sql::insert_belege(tx, nr, &gebucht.belege)?;
-    sql::insert_stamm(tx, nr, &gebucht.stamm)?;
-    let dateien = store_files(tx, nr, files)?;
-    let konten = gebucht.konten.into_iter();
-    Ok(StapelAngelegt {
-        id: Some(stapel.id),
-        nr: Some(nr),
-        belege: gebucht.belege.len(),
-        zeilen: gebucht.zeilen,
-        summe: gebucht.summe,
-        dateien,
-        konten: konten.map(|(konto, (zeilen, saldo))| KontoSumme { konto, zeilen, saldo }).collect(),
-        hinweise: hints,
-    })
-}
-
-fn store_files(tx: &WriteTx<'_>, stapel: i64, files: Vec<dateien::Datei>) -> Result<Vec<Datei>> {
-    let mut dateien = Vec::with_capacity(files.len());
-    for (at, file) in (1_i64..).zip(files) {
-        let sha256 = content_digest(&file.inhalt);
-        let datei = Datei { name: file.name, zeilen: file.zeilen as i64, sha256: hex(&sha256) };
-        sql::insert_datei(tx, stapel, at, &datei, sha256, &deflated(&file.inhalt)?)?;
-        dateien.push(datei);
+    for ((art, konto), kunde) in &gebucht.vergeben {
+        kunden::give_konto(tx, *kunde, *art, *konto)?;
     }
-    Ok(dateien)
+    sql::insert_stapel(tx, &stapel)?;
+    sql::insert_belege(tx, stapel.nr, &gebucht.belege)?;
+    sql::insert_stamm(tx, stapel.nr, &gebucht.stamm)?;
+    for (at, (datei, inhalt)) in (1..).zip(&entwurf.dateien) {
+        sql::insert_datei(tx, stapel.nr, at, datei, inhalt)?;
+    }
+    (made.id, made.nr) = (Some(stapel.id), Some(stapel.nr));
+    made.deed = Some(stapel.deed(Tat::Angelegt).changing(locked));
+    Ok(made)
 }
 
-impl StapelAngelegt {
-    fn nothing(hinweise: Hints) -> StapelAngelegt {
-        StapelAngelegt {
-            id: None,
-            nr: None,
-            belege: 0,
-            zeilen: 0,
-            summe: Money::ZERO,
-            dateien: Vec::new(),
-            konten: Vec::new(),
-            hinweise,
-        }
+/// What the log calls the day up to which a batch locked documents.
+pub const LOCKED_UNTIL: &str = "gesperrt_bis";
+
+/// Locks the documents dated up to a day; what that changes.
+fn lock(tx: &WriteTx<'_>, grundlage: &Grundlage, bis: Day) -> Result<Option<Changed>> {
+    let before = grundlage.einstellungen.gesperrt_bis;
+    if before.is_some_and(|before| before >= bis) {
+        return Ok(None);
+    }
+    tenants::lock_until(tx, bis)?;
+    Ok(Changed::of(LOCKED_UNTIL, before.map(|day| day.to_string()).unwrap_or_default(), bis.to_string()))
+}
+
+impl Stapel {
+    /// What the administration log says of it.
+    pub fn deed(&self, tat: Tat) -> Deed {
+        Deed::new(tat, Art::DatevStapel).id(self.id).name(self.nr.to_string())
     }
 }
 

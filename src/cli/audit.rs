@@ -233,6 +233,7 @@ fn changes(
         let Deed { tat, gegenstand, .. } = &entry.deed;
         let who = match &entry.akteur {
             Akteur::Person(id) => format!("Person {id}"),
+            Akteur::Schluessel(id) => format!("Schlüssel {id}"),
             Akteur::Befehl { name, konto } => format!("{name} ({konto})"),
         };
         let what = [Some(art_in_words(gegenstand.art)), gegenstand.id.as_deref(), gegenstand.name.as_deref()];

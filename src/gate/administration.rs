@@ -34,6 +34,8 @@ pub const CHAIN: Chain = Chain {
 pub enum Akteur {
     /// A person with a browser: the number.
     Person(i64),
+    /// A program: the public part of its key.
+    Schluessel(String),
     /// The command line: the command, and the account it ran under.
     Befehl { name: String, konto: String },
 }
@@ -60,6 +62,7 @@ impl Akteur {
     pub fn key_id(&self) -> Option<String> {
         match self {
             Akteur::Person(id) => Some(format!("{PERSON_PREFIX}{id}")),
+            Akteur::Schluessel(id) => Some(id.clone()),
             Akteur::Befehl { .. } => None,
         }
     }

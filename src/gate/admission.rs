@@ -160,7 +160,7 @@ impl Gate {
         let run = || match route.run {
             Run::Read(run) => Ok(Followed { reply: run(call, tx)?, wait: None }),
             Run::Follow(run) => run(call, tx),
-            Run::Open(_) | Run::Status(_) | Run::Write(_) | Run::Each(_) => {
+            Run::Open(_) | Run::Status(_) | Run::Write(_) | Run::Draft(_) | Run::Each(_) => {
                 Err(Failure::Broken("a route that does not read was to be read".into()))
             }
         };
@@ -225,9 +225,6 @@ impl Gate {
     /// body (D19), and again by the writer.
     pub(super) fn prepare(&self, request: &Request, admitted: &Admitted) -> Result<Prepared> {
         let Admitted { route, caller, ids } = admitted;
-        let Run::Write(read_body) = route.run else {
-            return Err(Failure::Broken("a request that only reads was to be written".into()));
-        };
         let call = Call::new(request, route.query, ids.clone(), caller.strictness)?;
         // What was written cannot be refused any more, so there must be room for its answer now.
         if !self.answers.has_room(&caller.key_id) {
@@ -241,7 +238,15 @@ impl Gate {
                 return Ok(Prepared::Repeated(reply));
             }
         }
-        let write = read_body(&call)?;
+        let write = match route.run {
+            Run::Write(read_body) => read_body(&call)?,
+            Run::Draft(draft) => {
+                let now = (self.clock)();
+                self.readers
+                    .read(Lane::Slow, |connection| draft(&call, &Tx::new(connection, caller.tenant, now)))?
+            }
+            _ => return Err(Failure::Broken("a request that only reads was to be written".into())),
+        };
         Ok(Prepared::Write(PreparedWrite {
             caller: Arc::clone(caller),
             write,
@@ -263,7 +268,7 @@ impl Gate {
         match route.run {
             Run::Open(run) => run(&call).map(Some),
             Run::Status(run) => run(&call, self).map(Some),
-            Run::Read(_) | Run::Follow(_) | Run::Write(_) | Run::Each(_) => Ok(None),
+            Run::Read(_) | Run::Follow(_) | Run::Write(_) | Run::Draft(_) | Run::Each(_) => Ok(None),
         }
     }
 
@@ -294,7 +299,7 @@ fn leaves(
 ) -> Option<AfterChecks> {
     let admitted = || Admitted { route, caller: Arc::clone(caller), ids: ids() };
     match route.run {
-        Run::Write(_) | Run::Each(_) => Some(AfterChecks::Writes(admitted())),
+        Run::Write(_) | Run::Draft(_) | Run::Each(_) => Some(AfterChecks::Writes(admitted())),
         _ if route.takes.is_some() && request.body.is_awaited() => Some(AfterChecks::Asks(admitted())),
         _ => None,
     }

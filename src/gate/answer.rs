@@ -7,6 +7,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use tokio::time::sleep;
 
+use super::administration::{self, Akteur};
 use super::admission::{Admitted, AfterChecks, Head, Prepared, PreparedWrite, Thread};
 use super::completion::{Trail, Written};
 use super::key::PresentedKey;
@@ -119,7 +120,7 @@ impl Gate {
     }
 
     /// Reads the body of a request: on this thread; a large one, or that of a heavy route, off the sockets, after a pause where
-    /// its key has had its share of the machine.
+    /// its key has had its share of the machine; what is computed before it is written, on the slow lane.
     pub(super) async fn with_body<T: Send + 'static>(
         self: &Arc<Gate>,
         request: &Arc<Request>,
@@ -127,7 +128,8 @@ impl Gate {
         work: fn(&Gate, &Request, &Admitted) -> Result<T>,
     ) -> Result<T> {
         let (is_heavy, bytes) = (admitted.route.is_heavy, request.body.byte_count());
-        if bytes <= LARGE_BODY_BYTES && !is_heavy {
+        let is_draft = matches!(admitted.route.run, Run::Draft(_));
+        if bytes <= LARGE_BODY_BYTES && !is_heavy && !is_draft {
             return work(self, request, admitted);
         }
         let counted = if is_heavy { bytes.max(HEAVY_BODY_BYTES) } else { bytes };
@@ -135,8 +137,10 @@ impl Gate {
         if !pause.is_zero() {
             sleep(pause).await;
         }
+        let account = admitted.caller.account();
         let (gate, request, admitted) = (Arc::clone(self), Arc::clone(request), admitted.clone());
-        off_sockets(move || work(&gate, &request, &admitted)).await?
+        let work = move || work(&gate, &request, &admitted);
+        if is_draft { self.slowly(account, work).await? } else { off_sockets(work).await? }
     }
 
     /// Has the writer carry a request out. The audit row of what is kept is part of it.
@@ -164,6 +168,10 @@ impl Gate {
     ) -> Result<Reply> {
         batch.whole(write.caller.tenant, Some(&write.caller.key_id), |tx| {
             let reply = write.run_or_repeat(tx)?;
+            if let Some(deed) = &reply.deed {
+                let akteur = Akteur::Schluessel(write.caller.key_id.clone());
+                administration::note(batch.connection(), tx.now(), &akteur, Some(tx.tenant()), deed)?;
+            }
             self.audit_row(request, trail, &reply).insert(batch.connection())?;
             Ok(reply)
         })

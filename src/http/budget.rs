@@ -32,14 +32,14 @@ impl Budget {
 
     /// Takes units on an account; none where that is more than is left for it.
     pub fn take(self: &Arc<Budget>, account: &str, units: usize) -> Option<Permit> {
-        let mut permit = Permit { budget: Arc::clone(self), account: account.to_owned(), units: 0 };
+        let mut permit = Permit { budget: Arc::clone(self), account: account.into(), units: 0 };
         permit.grow(units).then_some(permit)
     }
 
     /// Takes units whatever is left: for what cannot be refused any more.
     pub fn take_anyway(self: &Arc<Budget>, account: &str, units: usize) -> Permit {
         locked(&self.taken).add(account, units);
-        Permit { budget: Arc::clone(self), account: account.to_owned(), units }
+        Permit { budget: Arc::clone(self), account: account.into(), units }
     }
 
     pub fn has_room(&self, account: &str) -> bool {
@@ -86,7 +86,7 @@ impl Taken {
 #[derive(Debug)]
 pub struct Permit {
     budget: Arc<Budget>,
-    account: String,
+    account: Box<str>,
     units: usize,
 }
 

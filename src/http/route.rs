@@ -83,6 +83,8 @@ pub enum Run {
     Each(&'static str),
     /// First the body is read, in place; then the writer carries out what came of it.
     Write(Writes),
+    /// The same, where what is to be written is computed first, on the slow lane: the writer finds out whether it still holds.
+    Draft(fn(&Call<'_>, &Tx<'_>) -> Result<Write>),
 }
 
 pub trait ServiceStatus {
@@ -226,6 +228,16 @@ impl Route {
 
     pub const fn put(pattern: &'static str, scope: Scope, summary: &'static str, run: Writes) -> Route {
         Route { summary, ..Route::new(Method::Put, pattern, Access::Scope(scope), Run::Write(run)) }
+    }
+
+    /// A route that computes much before it writes.
+    pub const fn draft(
+        pattern: &'static str,
+        scope: Scope,
+        summary: &'static str,
+        run: fn(&Call<'_>, &Tx<'_>) -> Result<Write>,
+    ) -> Route {
+        Route { summary, ..Route::new(Method::Post, pattern, Access::Scope(scope), Run::Draft(run)) }
     }
 
     /// A route for many of what the route `single` takes one of.

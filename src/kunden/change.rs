@@ -1,8 +1,11 @@
 //! How a partner comes to be and how it changes.
 
+use uuid::Uuid;
+
+use super::bezug::by_id;
 use super::model::{Kunde, KundeChange, PartnerTypen};
 use super::{personenkonten, sql, verlauf};
-use crate::db::tx::WriteTx;
+use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::laender;
 use crate::rules::buchung::Personenkonto;
@@ -204,34 +207,47 @@ pub fn name_missing(feld: &str) -> Failure {
     Refusal::field(Code::NameFehlt, feld, message).into()
 }
 
-/// The account of a partner, which gets one where it has none: its number where that is one, else the first of the range
-/// and its integer id, else the next one that is free (D34).
-pub fn assign(tx: &WriteTx<'_>, kunde: Kunde, art: Personenkonto) -> Result<i64> {
-    let mut changed = kunde.clone();
-    if let Some(konto) = *art.of_kunde(&mut changed) {
+/// The account of a partner; of one that has none the one that it gets: its number where that is one, else the first of the
+/// range and its integer id, else the next one that is free (D34). `is_given` says which others get at the same time.
+pub fn personenkonto(
+    tx: &Tx<'_>,
+    kunde: &Kunde,
+    art: Personenkonto,
+    is_given: impl Fn(i64) -> bool,
+) -> Result<i64> {
+    if let Some(konto) = *art.of_kunde(&mut kunde.clone()) {
         return Ok(konto);
     }
     let range = art.range(personenkonten::digits(tx)?);
     let by_id = range.start().saturating_add(kunde.kunden_id);
     let wishes = [kunde.kundennr.parse().unwrap_or_default(), by_id];
     let mut free = None;
-    for wish in wishes.into_iter().filter(|wish| range.contains(wish)) {
+    for wish in wishes.into_iter().filter(|wish| range.contains(wish) && !is_given(*wish)) {
         if free.is_none() && !sql::is_konto_taken(tx, art.feld(), wish)? {
             free = Some(wish);
         }
     }
-    let konto = match free {
-        Some(konto) => konto,
-        None => {
-            sql::next_free_konto(tx, art.feld(), if range.contains(&by_id) { by_id } else { *range.start() })?
+    let mut next = if range.contains(&by_id) { by_id } else { *range.start() };
+    let konto = loop {
+        let konto = free.map_or_else(|| sql::next_free_konto(tx, art.feld(), next), Ok)?;
+        if !is_given(konto) {
+            break konto;
         }
+        next = konto.saturating_add(1);
     };
     let message = format_args!(
         "Die Personenkonten bis {} sind vergeben. Bitte datev_sachkontenlaenge prüfen.",
         range.end()
     );
     refuse_if(!range.contains(&konto), Code::PersonenkontoUngueltig, art.feld(), message)?;
+    Ok(konto)
+}
+
+/// Gives a partner the account that [`personenkonto`] found.
+pub fn give_konto(tx: &WriteTx<'_>, id: Uuid, art: Personenkonto, konto: i64) -> Result<()> {
+    let kunde = by_id(tx, id)?;
+    let mut changed = kunde.clone();
     *art.of_kunde(&mut changed) = Some(konto);
     store(tx, &kunde, changed)?;
-    Ok(konto)
+    Ok(())
 }

@@ -13,7 +13,7 @@ mod vergessen;
 mod verlauf;
 
 pub use bezug::{by_id, contradiction, find_by_verweis, missing, named};
-pub use change::assign;
+pub use change::{give_konto, personenkonto};
 pub use checks::CHECKS;
 pub use handlers::{auswahl, found};
 pub use import::put_back;

@@ -46,7 +46,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
 
 fn accounts(ask: &Ask, konten: &[Gezeigt]) -> Markup {
     let shown = table("Konten", "", konten)
-        .text("Vorgang", |row| fall(row.konto.fall).to_owned())
+        .text("Vorgang", |row| row.konto.fall.in_words(None))
         .numbers("Satz (%)", |row| optional(row.konto.satz, amount))
         .text("Artikelgruppe", |row| or_blank(&row.artikelgruppe))
         .numbers("Konto", |row| row.konto.konto.to_string())
@@ -113,7 +113,7 @@ fn query(pairs: &[(&str, String)]) -> String {
 
 fn fields(ask: &Ask, db: &Snapshot<'_>) -> Result<Markup> {
     let text = |name, label| field(ask, name, label, "text", ask.param(name), "off");
-    let faelle = Fall::ALL.iter().map(|known| (known.as_str(), fall(*known)));
+    let faelle = Fall::ALL.iter().map(|known| (known.as_str(), known.in_words(None)));
     let groups = groups_of(db)?.into_iter().map(|(_, name)| (name.clone(), name));
     let groups = std::iter::once((String::new(), "alle Artikelgruppen".to_owned())).chain(groups);
     let automatik = if ask.is_sent("token") { ask.field("automatik") } else { ask.param("automatik") };
@@ -274,23 +274,6 @@ pub fn logged_in_words(name: &str) -> Option<String> {
 /// The case, rate and group of an account in words: `Erlöse 19 %, Artikelgruppe Büro`.
 pub fn in_words(feld: &str) -> String {
     let Some((known, satz, gruppe)) = buchhaltung::of_feld(feld) else { return feld.to_owned() };
-    let satz = optional(satz, |satz| format!(" {} %", amount(satz)));
     let gruppe = optional(gruppe, |gruppe| format!(", Artikelgruppe {gruppe}"));
-    format!("{}{satz}{gruppe}", fall(known))
-}
-
-pub fn fall(known: Fall) -> &'static str {
-    match known {
-        Fall::Erloes => "Erlöse",
-        Fall::ErloesIg => "Erlöse, Lieferung in die EU",
-        Fall::ErloesAusfuhr => "Erlöse, Ausfuhr",
-        Fall::Erloes13b => "Erlöse, der Kunde schuldet die Steuer (§\u{a0}13b)",
-        Fall::ErloesFrei => "Erlöse, steuerfrei",
-        Fall::ErloesNichtSteuerbar => "Erlöse, nicht steuerbar",
-        Fall::Aufwand => "Einkauf",
-        Fall::AufwandOhne => "Einkauf ohne Vorsteuer",
-        Fall::AufwandIg => "Einkauf aus der EU",
-        Fall::Aufwand13b => "Einkauf, die Firma schuldet die Steuer (§\u{a0}13b)",
-        Fall::AufwandEinfuhr => "Einkauf, Einfuhr",
-    }
+    format!("{}{gruppe}", known.in_words(satz))
 }

@@ -219,7 +219,7 @@ pub const PAGES: &[Page] = &[
     firma!("/kasse", kasse::list).in_menu("Kasse"),
     firma!("/steuerberater", steuerberater::show)
         .in_administration("Steuerberater")
-        .takes(Take::Firma(steuerberater::create))
+        .takes(Take::Draft(steuerberater::create))
         .in_steps()
         .heavy(),
     verwaltung!("/steuerberater/konten", konten::list).takes(Take::Firma(konten::set)),

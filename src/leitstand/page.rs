@@ -50,6 +50,8 @@ pub enum Take {
     Nothing,
     /// It changes data of the company.
     Firma(fn(&Ask) -> Result<FirmaChange>),
+    /// The same by a route that computes much first: on the slow lane.
+    Draft(fn(&Ask, &Snapshot<'_>) -> Result<FirmaChange>),
     /// It changes what is no company's, or a company as the command line does: its settings, its data.
     Haus(fn(&Ask) -> Result<HouseChange>),
     /// An e-mail goes out; what it says is read on the slow lane before, where its attachments are drawn.
@@ -370,9 +372,7 @@ impl Ask {
         to: String,
         note: &'static str,
     ) -> Result<FirmaChange> {
-        let body = serde_json::to_vec(body)
-            .map_err(|error| Failure::Broken(format!("a form cannot be written as JSON: {error}")))?;
-        let mut request = request(method, path, body, self.now);
+        let mut request = request(method, path, written(body)?, self.now);
         let tag = HeaderValue::try_from(format!("\"{version}\""));
         request.headers.insert("if-match", tag.unwrap_or(HeaderValue::from_static("\"\"")));
         let (route, call) = self.call(method, &request)?;
@@ -382,15 +382,17 @@ impl Ask {
         let beleg = beleg.and_then(parse_uuid);
         Ok(Box::new(move |tx| {
             let reply = write(tx).map_err(|failure| finished_meanwhile(failure, tx, beleg))?;
-            let confirmation: Value = serde_json::from_slice(&reply.body)
-                .map_err(|error| Failure::Broken(format!("a confirmation cannot be read: {error}")))?;
-            let hints = confirmation["hinweise"].as_array().into_iter().flatten();
-            let hints = hints.filter_map(|hint| hint["message"].as_str());
-            let notes = [note].into_iter().chain(hints).map(str::to_owned).collect();
-            let id = reply.subject.map(|id| id.to_string()).unwrap_or_default();
-            let to = to.replace("{id}", &id);
-            Ok(Done { to, notes, subject: reply.subject, answer: confirmation, ..Done::default() })
+            done(reply, &to, note)
         }))
+    }
+
+    /// The same of a POST that computes much first.
+    pub fn draft(&self, db: &Snapshot<'_>, path: &str, body: &impl Serialize) -> Result<FirmaChange> {
+        let request = request(Method::Post, path, written(body)?, self.now);
+        let (route, call) = self.call(Method::Post, &request)?;
+        let Run::Draft(draft) = route.run else { return Err(no_route(path)) };
+        let write = draft(&call, &db.tx)?;
+        Ok(Box::new(move |tx| done(write(tx)?, "", "")))
     }
 
     fn call<'r>(&self, method: Method, request: &'r Request) -> Result<(&'static Route, Call<'r>)> {
@@ -400,6 +402,23 @@ impl Ask {
         let route = router.route(at);
         Ok((route, Call::new(request, route.query, router.ids(at, &path), Default::default())?))
     }
+}
+
+fn written(body: &impl Serialize) -> Result<Vec<u8>> {
+    serde_json::to_vec(body)
+        .map_err(|error| Failure::Broken(format!("a form cannot be written as JSON: {error}")))
+}
+
+/// What a route answered, as what came of a form.
+fn done(reply: Reply, to: &str, note: &str) -> Result<Done> {
+    let confirmation: Value = serde_json::from_slice(&reply.body)
+        .map_err(|error| Failure::Broken(format!("a confirmation cannot be read: {error}")))?;
+    let hints = confirmation["hinweise"].as_array().into_iter().flatten();
+    let hints = hints.filter_map(|hint| hint["message"].as_str());
+    let notes = [note].into_iter().chain(hints).map(str::to_owned).collect();
+    let id = reply.subject.map(|id| id.to_string()).unwrap_or_default();
+    let (to, deed) = (to.replace("{id}", &id), reply.deed.map(|deed| *deed));
+    Ok(Done { to, notes, subject: reply.subject, deed, answer: confirmation, ..Done::default() })
 }
 
 /// Of a form from an older version of a document that is final by now, or cancelled, that is what is said.

@@ -63,6 +63,7 @@ fn count(entry: &Entry, name: &str) -> String {
 fn who(entry: &Entry, people: &[Person]) -> String {
     match &entry.akteur {
         Akteur::Person(id) => name_of(*id, people),
+        Akteur::Schluessel(id) => format!("Schlüssel {id}"),
         Akteur::Befehl { konto, .. } => format!("Kommandozeile ({konto})"),
     }
 }

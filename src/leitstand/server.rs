@@ -278,6 +278,12 @@ impl Leitstand {
             Prepared::Step => return Ok(None),
             Prepared::Hashed(hashed) => FormChange::Haus(self.hashing.run(&visit.account(), hashed).await?),
             Prepared::Sends => FormChange::Firma(visit.ask.firma_id(), self.sent(visit).await?),
+            Prepared::Draft(take) => {
+                let ask = visit.ask.clone();
+                let read = move || with_snapshot(&ask, Lane::Slow, |db| take(&ask, db));
+                let change = self.house.gate.slowly(visit.in_turn(), read).await??;
+                FormChange::Firma(visit.ask.firma_id(), change)
+            }
         };
         let (account, bytes) = (visit.in_turn(), visit.request.body.byte_count());
         let sent = visit.clone();
@@ -406,6 +412,7 @@ enum Prepared {
     Change(FormChange),
     Hashed(Hashed),
     Sends,
+    Draft(fn(&Ask, &Snapshot<'_>) -> Result<FirmaChange>),
 }
 
 /// What a form asks for.
@@ -421,6 +428,7 @@ fn prepare(visit: &mut Visit) -> Result<Prepared> {
         Take::Firma(take) => Prepared::Change(FormChange::Firma(ask.firma_id(), take(ask)?)),
         Take::Haus(take) => Prepared::Change(FormChange::Haus(take(ask)?)),
         Take::Sends(_) => Prepared::Sends,
+        Take::Draft(take) => Prepared::Draft(take),
         Take::Hashed(take) => Prepared::Hashed(with_snapshot(ask, Lane::Fast, |db| take(ask, db))?),
     })
 }

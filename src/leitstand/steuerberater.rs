@@ -3,24 +3,18 @@
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::done::{Done, FirmaChange, TRY, tried};
+use super::done::{Done, FirmaChange, TRY};
 use super::page::{Ask, Snapshot};
 use super::parts::{field, form, linked, moment, number, pager, refusal, table};
 use super::{frame, kontoluecken, lists};
 use crate::buchhaltung::{self, Monat, Stapel};
 use crate::failure::Result;
 use crate::http::reply::Reply;
-use crate::http::route::Method;
-use crate::rules::changed::Changed;
 use crate::rules::day::Day;
-use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::{Code, Refusal};
 use crate::tenants::{self, Einstellungen};
 
 const LOCKS: &str = "sperren";
-
-/// What the log calls the day up to which a batch locked documents.
-pub const LOCKED_UNTIL: &str = "gesperrt_bis";
 
 const MONATE: [&str; 12] = [
     "Januar",
@@ -211,37 +205,25 @@ pub fn state(stapel: &Stapel) -> String {
     }
 }
 
-pub fn create(ask: &Ask) -> Result<FirmaChange> {
+pub fn create(ask: &Ask, db: &Snapshot<'_>) -> Result<FirmaChange> {
     let locks = ask.is_sent(LOCKS);
     if locks && !ask.may_manage() {
         let message = "Einen Zeitraum sperrt, wer diese Firma verwaltet.";
         return Err(Refusal::field(Code::ScopeFehlt, LOCKS, message).into());
     }
     let is_trial = ask.step().is_some();
-    let body = json!({"bis": ask.filled("bis"), "sperren": locks});
-    let write = ask.change(Method::Post, "/api/v1/datev/stapel", &body, String::new(), "")?;
+    let body = json!({"bis": ask.filled("bis"), "sperren": locks, "pruefen": is_trial});
+    let write = ask.draft(db, "/api/v1/datev/stapel", &body)?;
     let (here, page) = (ask.of_firma("steuerberater"), ask.page_of("steuerberater", ""));
-    let bis = Day::parse(ask.field("bis"));
     Ok(Box::new(move |tx| {
-        if is_trial {
-            return tried(tx, || Ok(write(tx)?.answer));
-        }
-        let before = tenants::load(tx)?.gesperrt_bis;
         let done = write(tx)?;
-        let until = bis.filter(|bis| locks && before.is_none_or(|before| before < *bis));
-        let in_log = |day: Option<Day>| day.map(|day| day.to_string()).unwrap_or_default();
-        let locked = until.and_then(|until| Changed::of(LOCKED_UNTIL, in_log(before), in_log(Some(until))));
-        let (nr, id) = (done.answer["nr"].as_i64(), done.answer["id"].as_str().unwrap_or_default());
-        let (deed, to, note) = match nr {
-            Some(nr) => {
-                let deed = Deed::new(Tat::Angelegt, Art::DatevStapel).id(id).name(nr.to_string());
-                (Some(deed), format!("{page}{id}"), format!("Stapel {nr} ist angelegt."))
-            }
-            None => {
-                let deed = locked.is_some().then(|| Deed::new(Tat::Geaendert, Art::Firma));
-                (deed, here.clone(), "Nichts ist neu: Es ist kein Stapel angelegt.".to_owned())
-            }
+        if is_trial {
+            return Ok(Done { tried: Some(Ok(done.answer)), ..Done::default() });
+        }
+        let (to, note) = match (done.answer["nr"].as_i64(), done.answer["id"].as_str()) {
+            (Some(nr), Some(id)) => (format!("{page}{id}"), format!("Stapel {nr} ist angelegt.")),
+            _ => (here.clone(), "Nichts ist neu: Es ist kein Stapel angelegt.".to_owned()),
         };
-        Ok(Done { deed: deed.map(|deed| deed.changing(locked)), to, notes: vec![note], ..done })
+        Ok(Done { to, notes: vec![note], ..done })
     }))
 }

@@ -7,8 +7,8 @@ use super::page::{Ask, Snapshot};
 use super::parts::{ROWS, linked, number, to_second};
 use super::people::{Person, name_of};
 use super::rechte;
-use super::steuerberater::LOCKED_UNTIL;
 use super::suchfelder::COMMANDS;
+use crate::buchhaltung::LOCKED_UNTIL;
 use crate::failure::Result;
 use crate::gate::administration::{Akteur, Entry, Selection, TAKEN_BACK, entries};
 use crate::gate::audit::{Filter, Who};
@@ -72,6 +72,7 @@ pub fn rows(ask: &Ask, found: &[Entry], people: &[Person], empty: &str) -> Marku
     };
     let who = |entry: &Entry| match &entry.akteur {
         Akteur::Person(id) => name_of(*id, people),
+        Akteur::Schluessel(id) => format!("Schlüssel {id}"),
         Akteur::Befehl { name, konto } => format!("Kommandozeile: {name} ({konto})"),
     };
     let mut table =

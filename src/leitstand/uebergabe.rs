@@ -3,7 +3,7 @@
 use maud::html;
 use serde_json::{Value, json};
 
-use super::done::{Done, FirmaChange};
+use super::done::FirmaChange;
 use super::frame;
 use super::page::{Ask, Snapshot};
 use super::parts::{facts, field, moment, number, optional, or_blank, table};
@@ -14,7 +14,6 @@ use crate::failure::Result;
 use crate::http::reply::Reply;
 use crate::http::route::Method;
 use crate::rules::day::Day;
-use crate::rules::deed::{Art, Deed, Tat};
 
 pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let found = buchhaltung::with_files(&db.tx, buchhaltung::found(&db.tx, ask.uuid(0)?)?)?;
@@ -71,10 +70,5 @@ pub fn discard(ask: &Ask) -> Result<FirmaChange> {
     let id = ask.uuid(0)?;
     let (body, to) = (json!({"grund": ask.filled("grund")}), ask.page_of("steuerberater", id));
     let path = format!("/api/v1/datev/stapel/{id}/verwerfen");
-    let write = ask.change(Method::Post, &path, &body, to, "Der Stapel ist verworfen.")?;
-    Ok(Box::new(move |tx| {
-        let done = write(tx)?;
-        let deed = Deed::new(Tat::Verworfen, Art::DatevStapel).id(id).name(done.answer["nr"].to_string());
-        Ok(Done { deed: Some(deed), ..done })
-    }))
+    ask.change(Method::Post, &path, &body, to, "Der Stapel ist verworfen.")
 }

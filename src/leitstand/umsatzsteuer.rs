@@ -5,7 +5,6 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::frame;
-use super::konten::fall;
 use super::lists;
 use super::page::{Ask, Snapshot, encoded};
 use super::parts::{choice, linked, moment, number, optional, pager, table};
@@ -271,7 +270,7 @@ pub fn documents(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
 fn what(auswahl: &Auswahl) -> String {
     let words = [
         auswahl.kennzahl.map(|kennzahl| format!("Kennzahl {kennzahl}")),
-        auswahl.fall.map(|known| fall(known).to_owned()),
+        auswahl.fall.map(|fall| fall.in_words(None)),
         auswahl.zm.map(|art| format!("Zusammenfassende Meldung, {}", in_words(art))),
         auswahl.ust_id.clone(),
     ];

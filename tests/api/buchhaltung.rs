@@ -9,7 +9,9 @@ use crate::harness::{Answer, COMPLETE, Client, Server};
 
 mod berichte;
 mod chance;
+mod entwurf;
 mod konten;
+mod regeln;
 mod stapel;
 pub mod worked;
 

@@ -38,6 +38,11 @@ const READS: &[(&str, &str, &str)] = &[
     ("annahmescheine", "nummernkreis", NUMBERS),
     ("app", "installation", "whether a file is a database of ours, before anything of it is used"),
     ("buchhaltung", "artikel artikelgruppe beleg beleg_position kunde", "many invoices, two statements"),
+    (
+        "buchhaltung",
+        "aenderung",
+        "whether a batch that was computed still holds, with its invoices in one statement",
+    ),
     ("artikel", "artikel_bestand", "an article is shown with its stock; chargen stands below it"),
     ("belege", "abrechnung abrechnung_annahme", "which documents are settlements, and what follows them"),
     ("belege", "artikel kunde", NAMES),

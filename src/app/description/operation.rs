@@ -380,7 +380,7 @@ pub fn refusals(route: &Route) -> BTreeMap<u16, Vec<Code>> {
         (route.pattern.contains('{') || route.pattern == "/metrics", &[Code::NichtGefunden]),
         (true, &of_parameters),
         (route.takes.is_some(), OF_A_BODY),
-        (matches!(route.run, Run::Write(_)), &[Code::AusgangUnbekannt]),
+        (matches!(route.run, Run::Write(_) | Run::Draft(_)), &[Code::AusgangUnbekannt]),
         (is_repeatable(route), &[Code::IdempotenzKonflikt]),
         (route.if_match, &[Code::ZwischenzeitlichGeaendert]),
     ];

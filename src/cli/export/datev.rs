@@ -6,7 +6,7 @@ use clap::ArgGroup;
 use serde_json::json;
 
 use crate::blatt::numbers::german;
-use crate::buchhaltung::{self, NewStapel, StapelAngelegt};
+use crate::buchhaltung::{self, Entwurf, NewStapel, StapelAngelegt};
 use crate::cli::changes::note;
 use crate::cli::database::{begin, change, find_tenant, now, open};
 use crate::cli::terminal::{Outcome, Terminal, sentence};
@@ -15,11 +15,9 @@ use crate::db::copy::copy;
 use crate::db::files::broken;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
-use crate::rules::changed::Changed;
 use crate::rules::day::Day;
-use crate::rules::deed::{Art, Deed, Tat};
+use crate::rules::deed::Tat;
 use crate::rules::error::{Code, Hints};
-use crate::tenants;
 
 #[derive(clap::Args)]
 #[command(group(ArgGroup::new("was").required(true).args(["bis", "liste", "stapel", "verwerfen"])))]
@@ -87,19 +85,18 @@ fn create(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcom
     };
     let mut connection = open(config)?;
     let tenant = find_tenant(&connection, &arguments.tenant)?.id;
+    let refused = |failure| missing(failure).unwrap_or_else(|failure| sentence(failure.into()));
+    let read = connection.transaction()?;
+    let entwurf = Entwurf::of(&Tx::new(&read, tenant, now()), wish, Hints::default()).map_err(refused)?;
+    read.finish()?;
     let transaction = begin(&mut connection)?;
     let tx = Tx::new(&transaction, tenant, now());
-    let before = tenants::load(&tx)?.gesperrt_bis;
-    let made = WriteTx::carry_out(tx, None, |tx| buchhaltung::create(tx, &wish, Hints::default()));
-    let made = made.map_err(|failure| missing(failure).unwrap_or_else(|failure| sentence(failure.into())))?;
+    let made = WriteTx::carry_out(tx, None, |tx| buchhaltung::create(tx, &entwurf)).map_err(refused)?;
     made.hinweise.iter().for_each(|hint| terminal.say(&hint.message));
-    let tx = Tx::new(&transaction, tenant, now());
-    let locked = Changed::of("gesperrt_bis", in_log(before), in_log(tenants::load(&tx)?.gesperrt_bis));
+    if let Some(deed) = &made.deed {
+        note(&transaction, Some(tenant), "export datev", deed)?;
+    }
     let Some(nr) = made.nr else {
-        if locked.is_some() {
-            let deed = Deed::new(Tat::Geaendert, Art::Firma).changing(locked);
-            note(&transaction, Some(tenant), "export datev", &deed)?;
-        }
         transaction.commit()?;
         terminal.say(&summary(&made));
         if made.belege > 0 || terminal.json {
@@ -107,18 +104,12 @@ fn create(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcom
         }
         return Ok(());
     };
-    let deed = Deed::new(Tat::Angelegt, Art::DatevStapel).name(nr.to_string()).changing(locked);
-    note(&transaction, Some(tenant), "export datev", &deed)?;
+    let tx = Tx::new(&transaction, tenant, now());
     let zip = buchhaltung::zip(&tx, &buchhaltung::with_number(&tx, nr)?)?;
     let path = write(zip, &arguments.out, || Ok(transaction.commit()?))?;
     terminal.say(&summary(&made));
     terminal.result(&path, &json!({"datei": path, "stapel": made}));
     Ok(())
-}
-
-/// A day as the log has it.
-fn in_log(day: Option<Day>) -> String {
-    day.map(|day| day.to_string()).unwrap_or_default()
 }
 
 /// What was made, or would be.
@@ -192,12 +183,7 @@ fn discard(arguments: &Arguments, nr: i64, config: &Config, terminal: &Terminal)
             buchhaltung::discard(tx, &stapel, &grund)
         });
         let discarded = discarded.map_err(|failure| sentence(failure.into()))?;
-        note(
-            connection,
-            Some(tenant),
-            "export datev --verwerfen",
-            &Deed::new(Tat::Verworfen, Art::DatevStapel).name(nr.to_string()),
-        )?;
+        note(connection, Some(tenant), "export datev --verwerfen", &discarded.deed(Tat::Verworfen))?;
         Ok(discarded)
     })?;
     terminal.say(&format!("Stapel {nr} ist verworfen, seine {} Belege sind wieder neu.", discarded.belege));

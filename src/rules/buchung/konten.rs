@@ -55,6 +55,24 @@ impl Fall {
         matches!(self, Fall::AufwandIg | Fall::Aufwand13b)
     }
 
+    /// As people call it: a case, and the rate where there is one.
+    pub fn in_words(self, satz: Option<Percent>) -> String {
+        let fall = match self {
+            Fall::Erloes => "Erlöse",
+            Fall::ErloesIg => "Erlöse, Lieferung in die EU",
+            Fall::ErloesAusfuhr => "Erlöse, Ausfuhr",
+            Fall::Erloes13b => "Erlöse, der Kunde schuldet die Steuer (§\u{a0}13b)",
+            Fall::ErloesFrei => "Erlöse, steuerfrei",
+            Fall::ErloesNichtSteuerbar => "Erlöse, nicht steuerbar",
+            Fall::Aufwand => "Einkauf",
+            Fall::AufwandOhne => "Einkauf ohne Vorsteuer",
+            Fall::AufwandIg => "Einkauf aus der EU",
+            Fall::Aufwand13b => "Einkauf, die Firma schuldet die Steuer (§\u{a0}13b)",
+            Fall::AufwandEinfuhr => "Einkauf, Einfuhr",
+        };
+        satz.map_or_else(|| fall.to_owned(), |satz| format!("{fall} {}", rate(satz)))
+    }
+
     /// What an account of its own computes.
     fn own_art(self) -> Funktionsart {
         match self {
@@ -138,7 +156,7 @@ pub struct Automatik {
 const FUNKTION_DIGITS: u32 = 4;
 
 /// The accounts of a company.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Kontenplan {
     pub konten: Vec<Konto>,
     pub funktionen: Vec<Funktion>,
@@ -199,16 +217,18 @@ impl Kontenplan {
         if automatik.fits(konto.fall, satz) {
             return Ok(());
         }
-        let wants = match satz.filter(|_| konto.fall.has_rate()) {
-            Some(satz) => format!("{} {satz} %", konto.fall.as_str()),
-            None => konto.fall.as_str().to_owned(),
-        };
         let message = format!(
-            "Das Konto {nummer} {} und passt so nicht zu {wants}. Bitte das Konto prüfen.",
-            automatik.in_words()
+            "Das Konto {nummer} {} und passt so nicht zu: {}. Bitte das Konto prüfen.",
+            automatik.in_words(),
+            konto.fall.in_words(satz.filter(|_| konto.fall.has_rate()))
         );
         Err(Refusal::field(Code::KontoSatzPasstNicht, "konto", message))
     }
+}
+
+/// A rate as people write it: `7,8 %`.
+fn rate(satz: Percent) -> String {
+    format!("{} %", satz.decimal().normalize().to_string().replace('.', ","))
 }
 
 impl Automatik {
@@ -229,14 +249,14 @@ impl Automatik {
             Funktionsart::Sonder => "Steuer, die die Firma selbst schuldet",
         };
         match self.satz {
-            Some(satz) => format!("rechnet in DATEV {satz} % {what}"),
+            Some(satz) => format!("rechnet in DATEV {} {what}", rate(satz)),
             None => format!("rechnet in DATEV {what}"),
         }
     }
 }
 
 /// Accounts of partners: one digit longer than the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Personenkonto {
     Debitor,
     Kreditor,

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{KONTEN, advised, kunde, re, stapel};
 use crate::harness::Server;
+use crate::leitstand::person;
 
 #[test]
 fn an_account_that_datev_would_book_otherwise_is_refused() {
@@ -80,6 +81,26 @@ fn the_proposals_of_both_charts_are_accepted_whole() {
         let again =
             server.cli(&["import", "konten", file.to_str().unwrap(), "--tenant", &tenant, "--dry-run"]);
         assert_eq!(again.status.code(), Some(1));
+    }
+}
+
+#[test]
+fn the_sales_of_a_kleinunternehmer_have_an_account_of_their_own() {
+    for (rahmen, konto) in [("03", 8192), ("04", 4184)] {
+        let server = Server::start_at("2026-10-28T10:00:00Z");
+        let settings = [&[("datev_rahmen", rahmen), ("kleinunternehmer", "true")], super::ADVISED].concat();
+        let mill = server.company_with("Mühle", &settings);
+        let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+        let proposal = format!("/leitstand/f/{}/steuerberater/konten/vorschlag", mill.tenant);
+        browser.fill(&proposal, &[]).is(303);
+        let kunde = kunde(&mill, json!({}));
+        let items = json!([{"bezeichnung": "Mehl", "menge": 1, "ep_netto": 100}]);
+        let body =
+            json!({"beleg_typ": "RE", "kunden_id": kunde, "beleg_datum": "2026-10-05", "items": items});
+        mill.post("/api/v1/belege", body).is(201);
+        server.set_clock("2026-11-02T10:00:00Z");
+        let made = stapel(&mill, "2026-10-31");
+        assert_eq!(made.is(201)["konten"][0], json!({"konto": konto, "zeilen": 1, "saldo": "-100.00"}));
     }
 }
 

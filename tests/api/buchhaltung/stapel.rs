@@ -111,7 +111,19 @@ fn what_is_open_is_named_or_refused_and_a_period_is_locked_with_its_batch() {
     let items = json!([{"artikelnr": "A", "menge": 1, "ep_netto": 1}]);
     let body = |day: &str| json!({"beleg_typ": "RE", "kunden_id": kunde, "beleg_datum": day, "items": items});
     mill.post(BELEGE, body("2026-10-31")).refused(400, "ZEITRAUM_GESPERRT");
-    mill.post(BELEGE, body("2026-11-01")).is(201);
+    let noted: String = server.sql("select tat || nachher from verwaltung order by nr desc limit 1");
+    assert_eq!(noted, r#"angelegt{"gesperrt_bis":"2026-10-31"}"#);
+    // Where nothing is new the lock alone is told.
+    let later = mill.post(STAPEL, json!({"bis": "2026-11-01", "sperren": true}));
+    assert_eq!(later.is(200)["nr"], json!(null));
+    let noted: String =
+        server.sql("select tat || vorher || nachher from verwaltung order by nr desc limit 1");
+    assert_eq!(noted, r#"geaendert{"gesperrt_bis":"2026-10-31"}{"gesperrt_bis":"2026-11-01"}"#);
+    mill.post(STAPEL, json!({"bis": "2026-10-31", "sperren": true})).is(200);
+    let by_key = "select count(*) from verwaltung v join api_key k on k.id = v.akteur ->> 'schluessel'";
+    assert_eq!(server.sql::<i64>(by_key), 2);
+    assert_eq!(server.sql::<String>("select gesperrt_bis from tenant"), "2026-11-01");
+    mill.post(BELEGE, body("2026-11-02")).is(201);
 }
 
 #[test]

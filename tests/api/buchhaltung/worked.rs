@@ -199,7 +199,7 @@ fn what_is_missing_is_named_at_once_and_nothing_is_written() {
     assert_eq!(printed.status.code(), Some(1));
     let said = String::from_utf8(printed.stderr).unwrap();
     assert!(
-        said.contains("KONTO_FEHLT  Es fehlt das Konto für aufwand 7.8 %, Artikelgruppe Getreide."),
+        said.contains("KONTO_FEHLT  Es fehlt das Konto für: Einkauf 7,8 %, Artikelgruppe Getreide."),
         "{said}"
     );
     assert!(said.contains("ER-2026-00042 ER-2026-00043 ER-2026-00044"), "{said}");

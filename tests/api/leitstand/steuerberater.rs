@@ -184,7 +184,7 @@ fn a_missing_account_is_entered_beside_what_waits_for_it() {
     let refused = send(&[("konto-0", "8400"), ("konto-1", "viel"), ("konto-2", "8400")]);
     shows(&at(refused.is(400), "konto-1"), &["ganze Zahl"]);
     let refused = send(&[("konto-0", "8400"), ("konto-2", "8400"), ("bu-2", "3")]);
-    shows(&at(refused.is(400), "konto-0"), &["rechnet in DATEV 19.00 % Umsatzsteuer"]);
+    shows(&at(refused.is(400), "konto-0"), &["rechnet in DATEV 19 % Umsatzsteuer"]);
     shows(&at(&refused, "bu-2"), &["BU-Schlüssel ist dort nicht erlaubt"]);
     shows(&refused.text, &["value=\"8400\"", "value=\"3\""]);
     let twice = send(&[("konto-0", "8300"), ("alle-0", "ja"), ("konto-1", "8301"), ("alle-1", "ja")]);

@@ -107,6 +107,20 @@ fn has(connection: &Connection, requests: &HashMap<Uuid, usize>, answered: &Answ
             let sql = "select count(*) from anhang where tenant_id = 1 and id = ?1 and length(inhalt) = ?2";
             connection.query_row(sql, (id(anhang)?, bytes), |row| row.get(0))
         }
+        Promise::Abrechnung { id: abrechnung, schein, nummer } => {
+            let sql = "select count(*) from abrechnung a
+                join abrechnung_annahme x on x.tenant_id = a.tenant_id and x.abrechnung_id = a.id
+                join annahmeschein s on s.tenant_id = a.tenant_id and s.id = x.annahmeschein_id and s.abrechnung_id = a.id
+                join beleg b on b.tenant_id = a.tenant_id and b.id = a.beleg_id
+                where a.tenant_id = 1 and a.id = ?1 and s.id = ?2 and b.beleg_nummer = ?3 and b.status = 'abgeschlossen'";
+            connection.query_row(sql, (id(abrechnung)?, id(schein)?, nummer), |row| row.get(0))
+        }
+        Promise::Stapel { id: stapel, nr, belege } => {
+            let sql = "select count(*) from datev_stapel s where s.tenant_id = 1 and s.id = ?1 and s.nr = ?2 and ?3 =
+                  (select count(*) from datev_beleg d where d.tenant_id = s.tenant_id and d.stapel_nr = s.nr)
+                and exists (select 1 from datev_datei f where f.tenant_id = s.tenant_id and f.stapel_nr = s.nr)";
+            connection.query_row(sql, (id(stapel)?, nr, belege), |row| row.get(0))
+        }
         Promise::Liste => Ok(1),
     };
     match found {

@@ -10,7 +10,7 @@ use crate::process::{Answer, Client, Folder, Running};
 
 pub const WRITERS: usize = 16;
 
-/// Documents of a client; each of them is five requests at least.
+/// Documents of a client; each of them is five requests at least. Four more settle a lorry and make a batch.
 const DOCUMENTS: usize = 4;
 
 /// Attachments that a client sends where the log of the database is to become so long that it is begun anew under way:
@@ -48,6 +48,18 @@ pub enum Promise {
     Anhang {
         id: String,
         bytes: i64,
+    },
+    /// The settlement of a note: the note is settled by it.
+    Abrechnung {
+        id: String,
+        schein: String,
+        nummer: String,
+    },
+    /// A batch for the adviser, with its documents and files.
+    Stapel {
+        id: String,
+        nr: i64,
+        belege: i64,
     },
     /// A list was read: only the audit log knows of it.
     Liste,
@@ -99,7 +111,7 @@ pub fn beginning() -> &'static (Folder, String) {
     })
 }
 
-/// Wheat, a batch of it and a partner, imported today.
+/// Wheat, a batch of it and a partner, imported today; what the tax adviser wants to know.
 pub fn stock(folder: &Folder, company: &str) {
     let article = json!([{"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg", "preis": "0.30",
         "ep_netto": "0.20", "chargenpflichtig": true}]);
@@ -109,6 +121,9 @@ pub fn stock(folder: &Folder, company: &str) {
     folder.import(company, "kunden", &partner);
     let batch = json!([{"artikelnummer": "W", "charge_nr": "A1", "bestand": 1_000_000}]);
     folder.import(company, "chargen", &batch);
+    let advised = ["datev_berater=1001", "datev_mandant=1", "datev_ab=2026-01-01"];
+    folder.result(&[&["tenant", "set", company][..], &advised].concat());
+    folder.import(company, "konten", &json!([{"fall": "erloes", "satz": "19", "konto": 8400}]));
 }
 
 /// Is asked after each answer.
@@ -196,6 +211,32 @@ impl Writer<'_> {
         self.write("POST", "/api/v1/kunden", &kunde, promise)
     }
 
+    /// A lorry is settled, and what was sold in January is handed over to the adviser.
+    fn settle_and_hand_over(&mut self) -> Result<(), Stopped> {
+        let schein = json!({"kunden_id": 2, "artikelnr": "W", "anliefermenge_kg": 25_000, "preis_je_t": "200.00",
+            "fremde_charge_nr": self.name});
+        let schein = text(&self.send("POST", "/api/v1/annahmescheine", &schein)?.0.body, "id");
+        let settlement = json!({"art": "end", "annahmeschein_ids": [schein], "abschliessen": true});
+        let settled = |body: &Value| Promise::Abrechnung {
+            id: text(body, "id"),
+            schein: schein.clone(),
+            nummer: text(body, "beleg_nummer"),
+        };
+        self.write("POST", "/api/v1/abrechnungen", &settlement, settled)?;
+        let freight = json!({"bezeichnung": "Fracht", "menge": 1, "ep_netto": "12.50", "mwst_satz": 19});
+        let sold = json!({"beleg_typ": "RE", "kunden_id": 2, "beleg_datum": "2026-01-15", "abschliessen": true,
+            "items": [freight]});
+        self.send("POST", "/api/v1/belege", &sold)?;
+        let (made, at) = self.send("POST", "/api/v1/datev/stapel", &json!({"bis": "2026-01-31"}))?;
+        // Another may have handed it over already.
+        if let Some(nr) = made.body["nr"].as_i64() {
+            let belege = made.body["belege"].as_i64().unwrap_or_default();
+            let promise = Promise::Stapel { id: text(&made.body, "id"), nr, belege };
+            self.answered.push(Answered { at, request_id: made.request_id, promise });
+        }
+        Ok(())
+    }
+
     /// A read and a refusal, whose rows go through the journal.
     fn in_journal(&self) -> Result<(), Stopped> {
         for path in ["/api/v1/kunden?limit=1", "/api/v1/nichts"] {
@@ -212,6 +253,7 @@ impl Writer<'_> {
             self.note("kunde", &path, &kunde, nr)?;
             self.in_journal()?;
         }
+        self.settle_and_hand_over()?;
         let content = "QUJD".repeat(ATTACHMENT_BYTES / 3);
         for nr in 0..if with_attachments { ATTACHMENTS } else { 0 } {
             let body = json!({"dateiname": format!("{nr}.txt"), "inhalt_base64": content});
