@@ -58,7 +58,11 @@ fn a_batch_is_computed_again_where_anything_has_changed_that_it_follows_from() {
     again("a group", &|| drop(server.import(&mill, "artikelgruppen", "name;kuerzel;mwst_satz\nB;B;7\n")));
     again("a setting", &|| server.set(&mill, &[("datev_festschreibung", "true")]));
     again("a rate", &|| {
-        server.import(&mill, "steuersaetze", "schluessel;bezeichnung;satz;gueltig_von\nneu;Neu;8;2027-01-01\n");
+        server.import(
+            &mill,
+            "steuersaetze",
+            "schluessel;bezeichnung;satz;gueltig_von;kategorie\nneu;Neu;8;2027-01-01;S\n",
+        );
     });
     again("what DATEV computes", &|| {
         let ranges = "rahmen;von;bis;ab_jahr;art;satz\n03;9000;9000;2026;frei;\n";

@@ -46,14 +46,15 @@ fn a_credit_of_two_invoices_settles_neither_and_is_an_open_item_of_its_own() {
     let mill = advised(&server);
     let kunde = kunde(&mill, json!({}));
     let sold = [(); 2].map(|()| post(&mill, "RE", &kunde, json!([item("A", 2, "100")]), json!({})));
-    let back = sold.each_ref().map(|sold| {
-        json!({"artikelnr": "A", "menge": -1, "ep_netto": "100", "bezug_beleg_id": sold.id()})
-    });
+    let back = sold
+        .each_ref()
+        .map(|sold| json!({"artikelnr": "A", "menge": -1, "ep_netto": "100", "bezug_beleg_id": sold.id()}));
     let one = post(&mill, "RE", &kunde, json!([back[0]]), json!({}));
     let both = post(&mill, "RE", &kunde, json!(back), json!({}));
     server.set_clock("2026-11-02T10:00:00Z");
     let made = stapel(&mill, "2026-10-31");
-    let [first, second, both] = [&sold[0], &sold[1], &both].map(|beleg| nummer(beleg).as_str().unwrap().to_owned());
+    let [first, second, both] =
+        [&sold[0], &sold[1], &both].map(|beleg| nummer(beleg).as_str().unwrap().to_owned());
     assert!(one.body["summe_brutto"].as_str().unwrap().starts_with('-'));
     assert_eq!(booked(&mill, &made, [11]), [[first.clone()], [second], [first], [both]]);
 }
@@ -105,7 +106,9 @@ fn an_account_computes_what_the_newest_year_up_to_that_of_the_document_says() {
     let mill = advised(&server);
     let ranges = "rahmen;von;bis;ab_jahr;art;satz\n03;8300;8300;2026;umsatzsteuer;19\n03;8300;8300;2027;umsatzsteuer;8\n";
     server.import(&mill, "kontenfunktionen", ranges);
-    let konto = |satz: &str| mill.put(KONTEN, json!({"fall": "erloes", "satz": satz, "artikelgruppe": "B", "konto": 8300}));
+    let konto = |satz: &str| {
+        mill.put(KONTEN, json!({"fall": "erloes", "satz": satz, "artikelgruppe": "B", "konto": 8300}))
+    };
     konto("19").is(200);
     for satz in ["7", "8"] {
         konto(satz).refused(400, "KONTO_SATZ_PASST_NICHT");
