@@ -61,7 +61,7 @@ fn a_batch_is_computed_again_where_anything_has_changed_that_it_follows_from() {
         server.import(
             &mill,
             "steuersaetze",
-            "schluessel;bezeichnung;satz;gueltig_von\nneu;Neu;8;2027-01-01\n",
+            "schluessel;bezeichnung;satz;gueltig_von;kategorie\nneu;Neu;8;2027-01-01;S\n",
         );
     });
     again("what DATEV computes", &|| {
