@@ -67,6 +67,7 @@ fn lists(mill: &Mill<'_>) -> Vec<String> {
         let required = match pattern {
             "/api/v1/dokumente" => "since=2026-01-01&",
             "/api/v1/chargen/verfuegbar" => "artikelnr=W&",
+            "/api/v1/berichte/belege" => "von=2026-01-01&bis=2026-12-31&",
             _ => "",
         };
         format!("{}?{required}", pattern.replace("{id}", id))
