@@ -1,9 +1,16 @@
 #!/usr/bin/env bash
 # Writes packaging/THIRD-PARTY-LICENSES.txt (or the file that is named): what the executables contain
 # that others wrote, and the licences of it. It needs cargo, python3, and Debian's base-files.
+# The file of the project is written only where cargo-deny allows what is in Cargo.lock (deny.toml): with another
+# Cargo.lock test-linux finds that the file is old, so nothing gets in that was not asked.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:-packaging/THIRD-PARTY-LICENSES.txt}
+if [ $# = 0 ]; then
+  tools=target/packaging/tools
+  [ -x $tools/bin/cargo-deny ] || cargo install --quiet --locked --debug --root $tools cargo-deny@0.20.2
+  $tools/bin/cargo-deny --locked --config packaging/deny.toml check bans licenses sources
+fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
