@@ -36,6 +36,7 @@ pub fn refuse_existing(target: &Path) -> Result<()> {
 
 /// How a file is opened that is for its owner alone, if it is made by that.
 pub fn private_options() -> OpenOptions {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
     let mut options = File::options();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);

@@ -7,6 +7,7 @@ use crate::cli::database::now;
 use crate::cli::finding::{Finding, ok, warning, wrong};
 use crate::config::Config;
 use crate::db::connection::open_to_look;
+#[cfg(unix)]
 use crate::db::files::folder_of;
 use crate::gate::Nightly;
 use crate::rules::day::Day;
