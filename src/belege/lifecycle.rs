@@ -116,7 +116,7 @@ fn hint_open(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<()> {
     for (artikel, menge) in lager::open_of(tx, beleg)? {
         let artikel = artikel::must_have(tx, artikel)?;
         let message = format!(
-            "Ohne Gegenbeleg sind noch {menge} {} {}. Kommt keiner mehr, bitte ohne_gegenbeleg: true senden.",
+            "Ohne Gegenbeleg sind noch {menge} {} {}. Kommt keiner mehr, bitte auch das sagen (ohne_gegenbeleg).",
             artikel.einheit.as_deref().unwrap_or_default(),
             artikel.bezeichnung
         );
