@@ -192,71 +192,99 @@ fn a_backup_is_put_back_in_the_browser_by_the_server_itself() {
     assert!(server.end().0.success());
 }
 
+/// A server with two customers, and the page of a backup that has one of them.
+struct BackedUp {
+    folder: Folder,
+    server: Running,
+    key: String,
+    erika: Browser,
+    backup: String,
+}
+
+impl BackedUp {
+    fn new() -> BackedUp {
+        let folder = Folder::new();
+        let server = folder.serve(&[]);
+        let key = folder.company("Mühle");
+        let erika = Browser::of_erika(&folder, &server);
+        let mut of = BackedUp { folder, server, key, erika, backup: String::new() };
+        of.create("Huber");
+        of.backup = of.erika.back_up();
+        of.create("Meier");
+        of
+    }
+
+    fn create(&self, name: &str) {
+        let created = self.server.client(&self.key).post("/api/v1/kunden", &json!({"name": name}));
+        assert_eq!(created.status, 201);
+    }
+
+    /// Begins to restore.
+    fn restore(&mut self) {
+        let form = format!("{}/zurueckspielen", self.backup);
+        assert_eq!(self.erika.fill(&form, &[("passwort", PASSWORD)]).status, 200);
+    }
+
+    /// Serves again what the server left; whether that is the backup, which then has two customers again.
+    fn serve_again(&mut self) -> bool {
+        self.server = self.folder.serve(&[]);
+        self.erika.base = format!("http://{}", self.server.address);
+        self.folder.result(&["check"]);
+        let is_restored = match count(&self.folder.file("partnerd.db"), "kunde") {
+            1 => true,
+            2 => false,
+            other => panic!("{other} customers"),
+        };
+        if is_restored {
+            self.create("Schmid");
+        }
+        is_restored
+    }
+}
+
 #[test]
 fn whenever_it_is_killed_while_it_restores_one_of_the_two_databases_is_whole() {
-    let folder = Folder::new();
-    let mut server = folder.serve(&[]);
-    let key = folder.company("Mühle");
-    let create = |server: &Running, name: &str| {
-        assert_eq!(server.client(&key).post("/api/v1/kunden", &json!({"name": name})).status, 201);
-    };
-    create(&server, "Huber");
-    let mut erika = Browser::of_erika(&folder, &server);
-    let one = erika.back_up();
-    create(&server, "Meier");
+    let mut of = BackedUp::new();
     let (mut before, mut after) = (0, 0);
     // The last one is killed once it is done, however long that takes.
     for pause in [0, 20, 40, 60, 80, 120, 160, 240, 400, 800, u64::MAX] {
-        assert_eq!(erika.fill(&format!("{one}/zurueckspielen"), &[("passwort", PASSWORD)]).status, 200);
+        of.restore();
         match pause {
-            u64::MAX => assert!(erika.after_restore().text.contains("zurückgespielt worden")),
+            u64::MAX => assert!(of.erika.after_restore().text.contains("zurückgespielt worden")),
             pause => std::thread::sleep(Duration::from_millis(pause)),
         }
-        server.kill();
-        server = folder.serve(&[]);
-        erika.base = format!("http://{}", server.address);
-        folder.result(&["check"]);
-        match count(&folder.file("partnerd.db"), "kunde") {
-            1 => {
-                after += 1;
-                create(&server, "Schmid");
-            }
-            2 => before += 1,
-            other => panic!("{other} partners"),
-        }
+        of.server.kill();
+        *if of.serve_again() { &mut after } else { &mut before } += 1;
     }
     assert!(before > 0 && after > 0, "killed {before} times before it was done and {after} times after");
 }
 
 #[test]
 fn a_server_that_is_stopped_while_it_restores_ends_in_order_with_one_of_the_two_databases() {
-    let folder = Folder::new();
-    let mut server = folder.serve(&[]);
-    let client = server.client(&folder.company("Mühle"));
-    let create = |name: &str| assert_eq!(client.post("/api/v1/kunden", &json!({"name": name})).status, 201);
-    create("Huber");
-    let mut erika = Browser::of_erika(&folder, &server);
-    let one = erika.back_up();
-    create("Meier");
-    let part = folder.file("partnerd.db-restore-part");
-    // Once its copy is begun, and once the database of before has a second name.
-    for (is_exchanged, customers) in [(false, 2), (true, 1)] {
-        assert_eq!(erika.fill(&format!("{one}/zurueckspielen"), &[("passwort", PASSWORD)]).status, 200);
+    let mut of = BackedUp::new();
+    let part = of.folder.file("partnerd.db-restore-part");
+    let (mut before, mut after) = (0, 0);
+    // It is told once its copy is begun, until that was once early enough, and then once the database of before has a
+    // second name.
+    while before == 0 || after == 0 {
+        assert!(before + after < 20, "stopped {before} times before the exchange and {after} times after");
+        of.restore();
         let until = Instant::now() + Duration::from_secs(60);
-        while !(if is_exchanged { !aside(&folder).is_empty() } else { part.exists() }) {
+        let is_exchanged = || aside(&of.folder).len() > after;
+        while !(is_exchanged() || before == 0 && part.exists()) {
             assert!(Instant::now() < until, "it does not restore");
             std::thread::sleep(Duration::from_millis(1));
         }
-        server.signal("TERM");
-        let (status, _) = server.end();
-        assert!(status.success(), "{status}");
-        assert!(!part.exists() && aside(&folder).is_empty() != is_exchanged);
-        folder.result(&["check"]);
-        assert_eq!(count(&folder.file("partnerd.db"), "kunde"), customers);
-        let changes = folder.result(&["--json", "audit", "changes"]);
-        assert_eq!(changes.contains("zurueckgespielt"), is_exchanged, "{changes}");
-        server = folder.serve(&[]);
-        erika.base = format!("http://{}", server.address);
+        of.server.signal("TERM");
+        let (status, _) = of.server.end();
+        assert!(status.success() && !part.exists(), "{status}");
+        let is_exchanged = is_exchanged();
+        if is_exchanged {
+            let changes = of.folder.result(&["--json", "audit", "changes"]);
+            assert!(changes.contains("zurueckgespielt"), "{changes}");
+        }
+        assert_eq!(of.serve_again(), is_exchanged);
+        *if is_exchanged { &mut after } else { &mut before } += 1;
     }
 }
 
