@@ -163,23 +163,26 @@ fn the_account_of_a_partner_is_given_once_and_never_changes() {
     mill.post("/api/v1/kunden", creditor(69_999)).refused(400, other);
     mill.post("/api/v1/kunden", creditor(70_000)).is(201);
 
-    // A number in the range is the account; one that is taken goes to the next.
+    let of = |id: &str| mill.get(&format!("/api/v1/kunden/{id}")).is(200).clone();
+    let by_id_of = |id: &str| 10_000 + of(id)["kunden_id"].as_i64().unwrap();
+    // A number in the range is the account; one that is taken goes to the next, also by another of the same batch.
     let numbered = kunde(&mill, json!({"kundennr": "20001"}));
     let plain = kunde(&mill, json!({"kundennr": "20000"}));
     let by_id = kunde(&mill, json!({"kundennr": "ABC"}));
-    for id in [&numbered, &plain, &by_id] {
+    let claims = kunde(&mill, json!({"kundennr": (by_id_of(&by_id) + 2).to_string()}));
+    let claimed = kunde(&mill, json!({"kundennr": "DEF"}));
+    for id in [&numbered, &plain, &by_id, &claims, &claimed] {
         re(&mill, id, "2026-10-05", "100");
     }
     server.set_clock("2026-11-02T10:00:00Z");
     stapel(&mill, "2026-10-31").is(201);
-    let of = |id: &str| mill.get(&format!("/api/v1/kunden/{id}")).is(200).clone();
     assert_eq!(of(&numbered)["debitor_konto"], 20001);
     for id in [&plain, &by_id] {
-        let kunde = of(id);
-        let expected = 10_000 + kunde["kunden_id"].as_i64().unwrap();
-        assert_eq!(kunde["debitor_konto"], expected);
-        assert_eq!(kunde["kreditor_konto"], Value::Null);
+        assert_eq!(of(id)["debitor_konto"], by_id_of(id));
+        assert_eq!(of(id)["kreditor_konto"], Value::Null);
     }
+    assert_eq!(of(&claims)["debitor_konto"], by_id_of(&claimed));
+    assert_eq!(of(&claimed)["debitor_konto"], by_id_of(&claimed) + 1);
     let history = mill.get(&format!("/api/v1/kunden/{by_id}/verlauf"));
     assert!(history.is(200)["data"].to_string().contains("debitor_konto"), "{}", history.body);
 }
