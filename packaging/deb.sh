@@ -10,7 +10,7 @@ bin=target/x86_64-unknown-linux-gnu/dist/partnerd
 cargo_deb=3.8.0
 
 export PATH="$PWD/$out/tools/bin:$PATH"
-if [ "$(cargo-deb --version 2>/dev/null)" != "$cargo_deb" ]; then
+if [ "$(cargo-deb --version 2>/dev/null)" != "cargo-deb $cargo_deb" ]; then
   # --debug: it runs for seconds, and is built in half the time
   cargo install --quiet --locked --debug --root "$out/tools" "cargo-deb@$cargo_deb"
 fi
