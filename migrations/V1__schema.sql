@@ -1281,6 +1281,23 @@ create table barverkauf (
 ) strict, without rowid;
 create index barverkauf_artikel on barverkauf (tenant_id, artikel_id) where artikel_id is not null;
 
+-- The export of a register as it came (D22); an auditor gets it (D36). Deleted once the law no longer wants it.
+create table kassendatei (
+  tenant_id   integer not null references tenant (id),
+  id          blob not null check (length(id) = 16),
+  dateiname   text not null,
+  von         text not null,                   -- the first cash day
+  bis         text not null,                   -- the last one
+  sha256      blob not null check (length(sha256) = 32), -- of inhalt
+  erhalten_am integer not null,
+  inhalt      blob not null                    -- a zip; last: what stands behind a blob is read through it
+) strict;
+-- The same file again is nothing new.
+create unique index kassendatei_einmal on kassendatei (tenant_id, sha256);
+create index kassendatei_tage on kassendatei (tenant_id, bis, von);
+create trigger kassendatei_nie_aendern before update on kassendatei
+  begin select raise(abort, 'files of registers never change'); end;
+
 -- The lines of each cash day, which the triggers keep: a list of ten million lines counts them and finds its way to a
 -- late page by days instead of by lines.
 create table kassentag (

@@ -75,5 +75,6 @@ pub fn forget(tx: &WriteTx<'_>, kunde: &Kunde) -> Result<Forgotten> {
     }
     let erased = kunden::forget(tx, kunde, keeps_name(tx, &records))?;
     let emails = versand::forget(tx, kunde.id)?;
+    kasse::delete_old(tx)?;
     Ok(Forgotten::Done(Erased { emails, ..erased }, records))
 }

@@ -1,6 +1,7 @@
 //! The cash register: receipts and their lines, read by clients, written by import.
 
 mod checks;
+mod datei;
 pub mod dsfinvk;
 mod import;
 mod model;
@@ -8,6 +9,7 @@ mod sql;
 mod store;
 
 pub use checks::CHECKS;
+pub use datei::{delete_old, keep};
 pub use model::Barverkauf;
 pub use sql::{Auswahl, RETENTION, Summe, list, sums_of_day};
 

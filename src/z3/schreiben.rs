@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::archiv::Archiv;
 use super::bericht::Bericht;
 use super::model::Ergebnis;
-use super::sql::{ATTACHMENTS, DOCUMENTS, NAMED, NAMED_TABLES, NOTE_FILE};
+use super::sql::{ATTACHMENTS, DOCUMENTS, NAMED, NAMED_TABLES, NOTE_FILE, REGISTERS};
 use super::tabelle::Tabelle;
 use super::tabellen::TABELLEN;
 use super::verzeichnis::{DTD, DTD_NAME, Lieferant, index};
@@ -172,7 +172,23 @@ impl<'c> Quelle<'c> {
             }
             self.add_attachments(archiv, id, &nummer)?;
         }
+        self.add_registers(archiv, began)?;
         Ok(ohne_pdf)
+    }
+
+    /// Adds what the registers exported, byte for byte.
+    fn add_registers(&self, archiv: &mut Archiv, began: Began<'_>) -> Result<()> {
+        let mut statement = self.bound(REGISTERS)?;
+        let mut rows = statement.raw_query();
+        let mut nr = 0;
+        while let Some(row) = rows.next()? {
+            nr += 1;
+            began("Belege")?;
+            let dateiname: String = row.get(0)?;
+            let inhalt = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
+            archiv.add(&format!("kasse/{nr}-{}", plain(&shortened(&dateiname))), inhalt)?;
+        }
+        Ok(())
     }
 
     fn add_attachments(&self, archiv: &mut Archiv, beleg: Uuid, nummer: &str) -> Result<()> {

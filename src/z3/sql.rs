@@ -186,4 +186,8 @@ pub const DOCUMENTS: &str = "select b.id, b.beleg_nummer from beleg b where b.te
 pub const ATTACHMENTS: &str = "select a.dateiname, a.inhalt from anhang a
     where a.tenant_id = :tenant and a.beleg_id = :beleg order by a.id";
 
+/// What registers exported of days of the period: name and content.
+pub const REGISTERS: &str = "select k.dateiname, k.inhalt from kassendatei k
+    where k.tenant_id = :tenant and k.bis >= :von and k.von <= :bis order by k.von, k.bis, k.id";
+
 pub const NOTE_FILE: &str = "insert into z3_datei (beleg_id, ordner, name) values (?1, ?2, ?3)";

@@ -9,11 +9,12 @@ use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Failure;
 use crate::import::check::Mistake;
 use crate::import::parts::{Counts, NOTHING_STORED, Stop};
+use crate::kasse;
 use crate::kasse::dsfinvk::{Receipt, read, store_receipt};
 
 pub const KIND: &str = "dsfinvk";
 
-/// Reads and joins the files, then stores the receipts: all of them or none.
+/// Reads and joins the files, then stores the receipts, and behind them the file: all of them or none.
 pub fn run(source: &Source, config: &Config, terminal: &Terminal) -> Outcome {
     watch_for_interrupts();
     let refused = |complaint: String| format!("{}. {NOTHING_STORED}", complaint.trim_end_matches('.'));
@@ -23,10 +24,17 @@ pub fn run(source: &Source, config: &Config, terminal: &Terminal) -> Outcome {
     let tenant = find_tenant(&connection, &source.tenant)?.id;
     read.notes.iter().for_each(|note| terminal.say(note));
     let size = |receipt: usize| read.receipts.get(receipt).map_or(0, Receipt::lines);
-    let work = Work { groups: read.receipts.len(), size: &size, hide: None, kind: KIND, tenant };
+    let groups = read.receipts.len() + 1;
+    let work = Work { groups, size: &size, hide: None, kind: KIND, tenant };
     store_parts(&mut connection, source, terminal, &work, |connection, at, hints| {
-        let Some(receipt) = read.receipts.get(at) else { return Ok(Counts::default()) };
         let tx = Tx::new(connection, tenant, now());
+        let Some(receipt) = read.receipts.get(at) else {
+            let kept = WriteTx::carry_out(tx, None, |tx| {
+                kasse::delete_old(tx)?;
+                read.datei.iter().try_for_each(|datei| kasse::keep(tx, datei))
+            });
+            return kept.map(|()| Counts::default()).map_err(Stop::Failed);
+        };
         let stored = WriteTx::carry_out(tx, None, |tx| Ok(store_receipt(tx, receipt, hints)));
         let stored = stored.map_err(Stop::Failed)?.map_err(|(at, failure)| match failure {
             Failure::Refused(refusal) => {

@@ -2,10 +2,11 @@
 
 use std::error::Error;
 use std::fs;
-use std::io::Read;
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use zip::ZipArchive;
+use zip::write::{SimpleFileOptions, ZipWriter};
+use zip::{DateTime, ZipArchive};
 
 use crate::db::german::cause_in_german;
 use crate::import::file::{self, decode};
@@ -13,29 +14,38 @@ use crate::import::file::{self, decode};
 /// Largest size in bytes of the files together, unpacked: a busy register has 100 MiB a year.
 const EXPORT_BYTES_MAX: u64 = 256 << 20;
 
+/// Largest size in bytes of the zip, which is kept.
+const ZIP_BYTES_MAX: u64 = 64 << 20;
+
 const FOLDER_DEPTH_MAX: usize = 3;
+
+/// What an export consists of (DSFinV-K): tables, index.xml, and the document type of that.
+const ENDINGS: [&str; 3] = ["csv", "xml", "dtd"];
 
 pub struct Files {
     place: String,
     texts: Vec<(&'static str, String)>,
+    /// The zip as it came, or the files of the folder as they are, in a zip that is the same each time.
+    pub zip: Vec<u8>,
 }
 
 impl Files {
     /// Reads those of `names` that are in the folder or the zip; together they are no larger than
     /// [`EXPORT_BYTES_MAX`], also unpacked.
     pub fn open(path: &Path, names: &[&'static str]) -> Result<Files, String> {
-        let mut files = Files { place: path.display().to_string(), texts: Vec::new() };
-        let mut left = EXPORT_BYTES_MAX;
+        let mut files = Files { place: path.display().to_string(), texts: Vec::new(), zip: Vec::new() };
         if path.is_dir() {
-            for path in files_below(path, FOLDER_DEPTH_MAX).map_err(|error| files.unreadable(&error))? {
-                let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                if let Some(name) = known(&name, names) {
-                    files.add(name, file::open(&path)?, &mut left)?;
-                }
-            }
-            return Ok(files);
+            files.zip = files.packed(path)?;
+        } else {
+            let read = file::open(path)?.take(ZIP_BYTES_MAX + 1).read_to_end(&mut files.zip);
+            read.map_err(|error| files.unreadable(&error))?;
         }
-        let mut archive = ZipArchive::new(file::open(path)?).map_err(|error| files.unreadable(&error))?;
+        if files.zip.len() as u64 > ZIP_BYTES_MAX {
+            return Err(files.too_large("gepackt", ZIP_BYTES_MAX));
+        }
+        let zip = std::mem::take(&mut files.zip);
+        let mut archive = ZipArchive::new(Cursor::new(&zip)).map_err(|error| files.unreadable(&error))?;
+        let mut left = EXPORT_BYTES_MAX;
         for at in 0..archive.len() {
             let entry = archive.by_index(at).map_err(|error| files.unreadable(&error))?;
             let path = entry.name().map_err(|error| files.unreadable(&error))?.into_owned();
@@ -43,7 +53,28 @@ impl Files {
                 files.add(name, entry, &mut left)?;
             }
         }
-        Ok(files)
+        Ok(Files { zip, ..files })
+    }
+
+    /// The files of a folder in a zip, but for what is no part of an export.
+    fn packed(&self, folder: &Path) -> Result<Vec<u8>, String> {
+        let unreadable = |error: &(dyn Error + 'static)| self.unreadable(error);
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        let options = SimpleFileOptions::default().last_modified_time(DateTime::default());
+        let mut left = EXPORT_BYTES_MAX;
+        let is_part = |path: &PathBuf| {
+            let ending = path.extension().unwrap_or_default();
+            ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known))
+        };
+        let below = files_below(folder, FOLDER_DEPTH_MAX).map_err(|error| unreadable(&error))?;
+        for path in below.into_iter().filter(is_part) {
+            let name = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().replace('\\', "/");
+            zip.start_file(name, options).map_err(|error| unreadable(&error))?;
+            let copied = io::copy(&mut file::open(&path)?.take(left + 1), &mut zip);
+            let copied = copied.map_err(|error| unreadable(&error))?;
+            left = left.checked_sub(copied).ok_or_else(|| self.too_large("zusammen", EXPORT_BYTES_MAX))?;
+        }
+        Ok(zip.finish().map_err(|error| unreadable(&error))?.into_inner())
     }
 
     pub fn text(&self, name: &str) -> Result<&str, String> {
@@ -65,13 +96,19 @@ impl Files {
         let mut bytes = Vec::new();
         let read = file.take(*left + 1).read_to_end(&mut bytes);
         let read = read.map_err(|error| self.unreadable(&error))?;
-        *left = left.checked_sub(read as u64).ok_or_else(|| {
-            format!("die Dateien in {} sind zusammen größer als {} MiB", self.place, EXPORT_BYTES_MAX >> 20)
-        })?;
+        *left = left.checked_sub(read as u64).ok_or_else(|| self.too_large("zusammen", EXPORT_BYTES_MAX))?;
         let text = decode(bytes).map_err(|complaint| format!("{name}: {complaint}"))?;
         let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
         self.texts.push((name, text));
         Ok(())
+    }
+
+    fn too_large(&self, how: &str, bytes_max: u64) -> String {
+        let mib = bytes_max >> 20;
+        format!(
+            "die Dateien in {} sind {how} größer als {mib} MiB: bitte je Monat oder Quartal exportieren",
+            self.place
+        )
     }
 
     fn unreadable(&self, error: &(dyn Error + 'static)) -> String {
@@ -85,9 +122,9 @@ fn known(file: &str, names: &[&'static str]) -> Option<&'static str> {
     names.iter().copied().find(|name| name.eq_ignore_ascii_case(file))
 }
 
-fn files_below(folder: &Path, depth: usize) -> std::io::Result<Vec<PathBuf>> {
+fn files_below(folder: &Path, depth: usize) -> io::Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path()));
-    let mut entries: Vec<PathBuf> = entries.collect::<std::io::Result<_>>()?;
+    let mut entries: Vec<PathBuf> = entries.collect::<io::Result<_>>()?;
     entries.sort();
     let mut files = Vec::new();
     for entry in entries {

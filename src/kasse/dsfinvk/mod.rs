@@ -13,12 +13,14 @@ use std::path::Path;
 
 use uuid::{Uuid, uuid};
 
+use super::datei::Kassendatei;
 use super::sql;
 use super::store::{Artikelbezug, BonEingabe, ZeileEingabe, find_article, store};
 use crate::db::tx::WriteTx;
 use crate::import::Stored;
 use crate::kasse::model::BarverkaufZeile;
 use crate::kunden;
+use crate::rules::day::Day;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::kasse::{BonArt, adds_up, printed};
@@ -54,6 +56,8 @@ impl Receipt {
 
 pub struct Receipts {
     pub receipts: Vec<Receipt>,
+    /// None where the export has no receipt of any kind.
+    pub datei: Option<Kassendatei>,
     /// Sentences on what was left out.
     pub notes: Vec<String>,
 }
@@ -62,7 +66,11 @@ pub struct Receipts {
 type Joined<T> = std::result::Result<T, String>;
 
 pub fn read(path: &Path) -> Joined<Receipts> {
-    Assembly::join(&Export::read(&Files::open(path, FILES)?)?)?.receipts()
+    let files = Files::open(path, FILES)?;
+    let export = Export::read(&files)?;
+    let days = export.heads.iter().map(|head| Day::in_berlin(head.bon_ende));
+    let datei = days.clone().min().zip(days.max()).map(|days| Kassendatei::of(path, days, files.zip));
+    Ok(Receipts { datei, ..Assembly::join(&export)?.receipts()? })
 }
 
 /// Stores a receipt. The article is that of ART_NR, else the one with the GTIN; the customer is
@@ -146,7 +154,7 @@ impl<'e> Assembly<'e> {
             receipt.reversed_elsewhere.retain(|(id, _)| !ids.contains(id));
         }
         let notes = self.notes.into_iter().map(|(what, note)| note.said(&what)).collect();
-        Ok(Receipts { receipts, notes })
+        Ok(Receipts { receipts, datei: None, notes })
     }
 
     fn note(&mut self, what: impl Into<String>) {

@@ -35,8 +35,8 @@ pub struct Order {
 pub const STATES: [&str; 5] = ["schwebend", "geplant", "in_bearbeitung", "erledigt", "storniert"];
 
 impl Grain {
-    /// What is left of it in whole kilogrammes, rounded half up; percentages are tenths, the factor, too.
-    fn net(&self, wrong: bool) -> i64 {
+    /// What is left of it in whole kilogrammes, rounded half up, below zero none; percentages are tenths, the factor, too.
+    fn net(&self, wrong: bool) -> Option<i64> {
         let dirt = i128::from((self.dirt - self.base_dirt).max(0));
         let moist = i128::from((self.moisture - self.base_moisture).max(0) * self.factor);
         let cleaned = i128::from(self.delivered) * (1_000 - dirt);
@@ -45,16 +45,16 @@ impl Grain {
             true => (i128::from(self.delivered) * (10_000_000 - 10_000 * dirt - 1_000 * moist), 10_000_000),
             false => (cleaned * (10_000 - moist), 10_000_000),
         };
-        (2 * (dry - i128::from(self.deducted) * scale) + scale).div_euclid(2 * scale) as i64
+        let left = dry - i128::from(self.deducted) * scale;
+        (left >= 0).then(|| ((2 * left + scale) / (2 * scale)) as i64)
     }
 }
 
 impl Model {
     pub fn receipt(&mut self, step: &Step, partner: Name, grain: &Grain) -> Expected {
-        let net = grain.net(self.breaks(Broken::DeductsAtOnce));
-        if net < 0 {
+        let Some(net) = grain.net(self.breaks(Broken::DeductsAtOnce)) else {
             return refused(400, "NETTO_NEGATIV");
-        }
+        };
         if grain.lot.is_some() && net == 0 {
             return refused(400, "MENGE_UNGUELTIG");
         }
