@@ -83,6 +83,10 @@ fn create(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcom
         streng: Some(arguments.streng),
         sperren: Some(arguments.sperren),
     };
+    let folder = &arguments.out;
+    if !folder.is_dir() {
+        return Err(format!("den Ordner {} gibt es nicht: bitte erst anlegen", folder.display()).into());
+    }
     let mut connection = open(config)?;
     let tenant = find_tenant(&connection, &arguments.tenant)?.id;
     let refused = |failure| missing(failure).unwrap_or_else(|failure| sentence(failure.into()));
@@ -96,18 +100,19 @@ fn create(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcom
     if let Some(deed) = &made.deed {
         note(&transaction, Some(tenant), "export datev", deed)?;
     }
+    transaction.commit()?;
+    terminal.say(&summary(&made));
     let Some(nr) = made.nr else {
-        transaction.commit()?;
-        terminal.say(&summary(&made));
         if made.belege > 0 || terminal.json {
             terminal.result(&accounts(&made), &json!(made));
         }
         return Ok(());
     };
-    let tx = Tx::new(&transaction, tenant, now());
-    let zip = buchhaltung::zip(&tx, &buchhaltung::with_number(&tx, nr)?)?;
-    let path = write(zip, &arguments.out, || Ok(transaction.commit()?))?;
-    terminal.say(&summary(&made));
+    // Packed once others may write again; the batch stays whatever becomes of the file.
+    let path = write(&Tx::new(&connection, tenant, now()), nr, folder).map_err(|error| {
+        let again = format!("partnerd export datev --tenant {:?} --stapel {nr}", arguments.tenant);
+        format!("{error}. Stapel {nr} ist angelegt; seine Datei schreibt: {again}")
+    })?;
     terminal.result(&path, &json!({"datei": path, "stapel": made}));
     Ok(())
 }
@@ -149,26 +154,21 @@ fn missing(failure: Failure) -> Result<String> {
     Ok(format!("{} Angaben fehlen, angelegt wurde nichts.\n{}", missing.len(), lines.join("\n")))
 }
 
-/// Writes the ZIP of a batch into a folder; one that is there already stays. It gets its name when the batch is stored: a file
-/// without a batch would be read in twice.
-fn write(
-    (name, bytes): (String, Vec<u8>),
-    folder: &Path,
-    store: impl FnOnce() -> Result<()>,
-) -> Outcome<String> {
+/// Writes the ZIP of a batch into a folder; one that is there already stays.
+fn write(tx: &Tx<'_>, nr: i64, folder: &Path) -> Outcome<String> {
+    let (name, bytes) = buchhaltung::zip(tx, &buchhaltung::with_number(tx, nr)?)?;
     let path = folder.join(name);
     let fill = |part: &Path| {
         std::fs::write(part, bytes).map_err(|error| broken(part, "lässt sich nicht schreiben", &error))
     };
-    copy(&path, fill, |_| store())?;
+    copy(&path, fill, |_| Ok(()))?;
     Ok(path.display().to_string())
 }
 
 fn again(arguments: &Arguments, nr: i64, config: &Config, terminal: &Terminal) -> Outcome {
     let connection = open(config)?;
     let tx = Tx::new(&connection, find_tenant(&connection, &arguments.tenant)?.id, now());
-    let zip = buchhaltung::zip(&tx, &buchhaltung::with_number(&tx, nr)?)?;
-    let path = write(zip, &arguments.out, || Ok(()))?;
+    let path = write(&tx, nr, &arguments.out)?;
     terminal.result(&path, &json!({"datei": path}));
     Ok(())
 }

@@ -222,14 +222,20 @@ fn the_command_line_writes_one_file_and_never_over_another() {
     assert!(code == Some(1) && err.contains("gibt es schon"), "{err}");
     let (code, _, err) = run(&["--bis", "2026-10-31", "--out", &folder]);
     assert!(code == Some(0) && err.contains("Nichts ist neu"), "{err}");
-    // Where the file cannot be written there is no batch either.
+    // Without the folder there is no batch; one whose file could not be written stays, and its file can be had.
     let (code, ..) = run(&["--verwerfen", "1", "--grund", "Probe"]);
     assert_eq!(code, Some(0));
-    let (code, ..) = run(&["--bis", "2026-10-31", "--out", &format!("{folder}/nirgends")]);
-    assert_eq!(code, Some(1));
+    let (code, _, err) = run(&["--bis", "2026-10-31", "--out", &format!("{folder}/nirgends")]);
+    assert!(code == Some(1) && err.contains("nirgends gibt es nicht"), "{err}");
     let (_, out, _) = run(&["--liste"]);
     assert_eq!(out.lines().filter(|line| line.contains("107,00")).count(), 1, "{out}");
-    let (code, out, err) = run(&["--bis", "2026-10-31", "--sperren", "--out", &folder]);
+    let in_the_way = format!("{folder}/DATEV_Stapel_2.zip");
+    std::fs::write(&in_the_way, "another").unwrap();
+    let (code, _, err) = run(&["--bis", "2026-10-31", "--sperren", "--out", &folder]);
+    assert!(code == Some(1) && err.contains("Stapel 2 ist angelegt") && err.contains("--stapel 2"), "{err}");
+    assert_eq!(std::fs::read_to_string(&in_the_way).unwrap(), "another");
+    std::fs::remove_file(&in_the_way).unwrap();
+    let (code, out, err) = run(&["--stapel", "2", "--out", &folder]);
     assert!(code == Some(0) && out.contains("DATEV_Stapel_2.zip"), "{out}{err}");
     let noted: String = server.sql("select nachher from verwaltung order by nr desc limit 1");
     assert_eq!(noted, r#"{"gesperrt_bis":"2026-10-31"}"#);
