@@ -189,7 +189,8 @@ impl Model {
             return refused(400, "DATUM_UNGUELTIG");
         }
         let rewritten = self.try_out(step.firm, |model| {
-            let mut document = document.clone();
+            let old = &document;
+            let mut document = old.clone();
             let before = document.moves();
             if let Some(items) = items {
                 let placed = model.place(step, Some(name), document.typ, document.partner, items)?;
@@ -199,7 +200,9 @@ impl Model {
             let moves = model.carry_out(step.firm, document.typ, &before, &document.moves(), false)?;
             (document.day, document.note) = (day, note.or(document.note));
             (document.version, document.changed) = (document.version + 1, model.now);
-            let mut rows = model.batch_rows(step.firm, &moves);
+            let mut touched = model.repriced(step.firm, name, old, &document);
+            touched.extend(moves.clone());
+            let mut rows = model.batch_rows(step.firm, &touched);
             let mut moved = Moved::from([(name, moves)]);
             match items {
                 Some(_) => rows.extend(model.meet_anew(step.firm, name, Some(document), &mut moved)),

@@ -201,6 +201,35 @@ impl Model {
         Ok(moves)
     }
 
+    /// Batches to which a changed delivery brings as much as before at another price, where it is their oldest one: they
+    /// say what was paid for them (D8).
+    pub fn repriced(&self, firm: usize, name: Name, before: &Document, after: &Document) -> Moves {
+        let is_oldest = |batch: Name| {
+            let older =
+                self.firms[firm].documents.range(..name).filter(|(_, of)| of.typ == "EL" && of.is_live());
+            !older
+                .map(|(_, of)| of.moves())
+                .any(|moves| moves.get(&(WHEAT, Some(batch))).is_some_and(|sum| *sum > 0))
+        };
+        let price = |of: &Document, batch: Name| {
+            let lines = self.lines(of.typ, &of.items);
+            let brings = |(item, of): (&Item, &Option<Name>)| {
+                *of == Some(batch) && item.goods == Goods::ByTyp && item.quantity > 0
+            };
+            let first = of.items.iter().zip(&of.batches).position(brings);
+            first.map(|at| {
+                let for_a_kilogramme = if of.items[at].in_tonnes { 1 } else { 1_000 };
+                i128::from(lines[at].price * for_a_kilogramme) * i128::from(100 - of.items[at].discount)
+            })
+        };
+        let stays = after.moves();
+        let brought = before.moves().into_iter().filter(|(key, sum)| *sum > 0 && stays.get(key) == Some(sum));
+        let batches = brought.filter_map(|((_, batch), _)| batch);
+        let repriced =
+            batches.filter(|batch| is_oldest(*batch) && price(before, *batch) != price(after, *batch));
+        repriced.map(|batch| ((WHEAT, Some(batch)), 0)).collect()
+    }
+
     /// A row of the feed for each batch that was made or whose stock is another; its version is that of what it says
     /// itself.
     pub fn batch_rows(&mut self, firm: usize, moves: &Moves) -> Vec<Row> {
