@@ -173,8 +173,8 @@ fn rules_statements_and_handlers_never_await() {
             awaiting.insert(source.name());
         }
     }
-    // The way to a mail server, which has deadlines; the socket and the clients at its other end; the way of a request, with a key and with a session; and the places
-    // where it waits for a thread, for the writer or for a change.
+    // The way to a mail server, which has deadlines; the socket and the clients at its other end; the way of a request,
+    // with a key and with a session; and the places where it waits for a thread, for the writer or for a change.
     let expected = [
         "gate/answer.rs",
         "gate/lanes.rs",

@@ -30,8 +30,14 @@ windows_text packaging/THIRD-PARTY-LICENSES.txt "$files/THIRD-PARTY-LICENSES.txt
 # TOML knows no mark; the file is ASCII.
 sed 's/\r*$/\r/' config/partnerd.toml >"$files/partnerd.toml"
 
-# wixl looks for the files beside the description.
-cp packaging/windows/partnerd.wxs "$files/"
+# The handbook: a file for each chapter, and its examples. wixl looks for all of them beside the description.
+handbook=''
+for chapter in docs/handbuch/*.md docs/handbuch/beispiele/*; do
+  name=$(basename "$chapter")
+  windows_text "$chapter" "$files/$name"
+  handbook+="<File Id=\"Handbook.${name//-/_}\" Name=\"$name\" Source=\"$name\"/>"
+done
+sed "s|<!-- handbook -->|$handbook|" packaging/windows/partnerd.wxs >"$files/partnerd.wxs"
 # Windows knows versions of numbers alone: for it 1.0.0-rc.1 is 1.0.0, and is removed by hand before 1.0.0 comes.
 wixl --arch x64 -D Version="${version%%-*}" -o "$package" "$files/partnerd.wxs"
 # What wixl has no words for. The settings: 64 bits (256), never overwritten (128), permanent (16).
@@ -51,6 +57,8 @@ has() {
 has File '\|partnerd\.exe\|'
 has File '\|LICENSE\.txt\|'
 has File '\|THIRD-PARTY-LICENSES\.txt\|'
+has File '\|README\.md\|'
+has File '\|steuerberater\.md\|'
 has File '^Configuration\|Settings\|partnerd\.toml\|'
 has Component '^Settings\|.*\|DATADIR\|400\|'
 has ServiceInstall '^Service\|partnerd\|.*\|16\|2\|32769\|.*LocalService\|.*service run\|Program\|'

@@ -216,6 +216,7 @@ if [ -n "$package" ]; then
   msi /i || fail "the installer"
   for _ in $(seq 50); do [ -e "$data/partnerd.db-lock" ] && break || sleep 0.1; done
   wine sc query partnerd | grep -q RUNNING || fail "the installer starts the service"
+  [ -s "$WINEPREFIX/drive_c/Program Files/partnerd/handbuch/README.md" ] || fail "the handbook is installed"
   echo '# changed' >>"$data/partnerd.toml"
   msi /x || fail "the removal"
   if wine sc query partnerd | grep -q RUNNING; then fail "the removal ends the service"; fi

@@ -51,7 +51,7 @@ pub struct Auswahl {
     /// Letzter Liefertag
     #[arg(long, value_name = "TAG")]
     bis: Option<String>,
-    /// end, abschlag oder nachverguetung
+    /// end, abschlag oder nachverguetung; sonst end
     #[arg(long, value_name = "ART", default_value = "end", hide_default_value = true)]
     art: String,
     /// Preis je t statt dem aus Kontrakt oder Annahmeschein
@@ -122,8 +122,8 @@ fn lines(seen: &AbrechnungsVorschau) -> Vec<String> {
     let mut lines = Vec::new();
     for item in &seen.positionen {
         let text = item.bezeichnung.as_deref().unwrap_or_default();
-        let einheit = item.einheit.as_deref().unwrap_or_default();
-        let menge = format!("{} {einheit}", german(item.menge, 3));
+        let einheit = item.einheit.iter().map(|einheit| format!(" {einheit}")).collect::<String>();
+        let menge = format!("{}{einheit}", german(item.menge, 3));
         lines.push(format!(
             "{text}: {menge} × {} = {} EUR",
             german(item.ep_netto, 2),

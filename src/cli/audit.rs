@@ -47,7 +47,7 @@ pub enum Command {
         #[arg(long)]
         status: Option<u16>,
     },
-    /// Zeigen, was Personen und die Befehlszeile geändert haben, das Neueste zuerst
+    /// Zeigen, was Personen und die Kommandozeile geändert haben, das Neueste zuerst
     #[command(
         after_help = "Beispiele:\n  partnerd audit changes --since 2026-07-01\n  partnerd audit changes --tenant \"Mühle Beispiel\" \\\n      --csv > changes.csv"
     )]
