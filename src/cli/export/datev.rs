@@ -158,9 +158,7 @@ fn missing(failure: Failure) -> Result<String> {
 fn write(tx: &Tx<'_>, nr: i64, folder: &Path) -> Outcome<String> {
     let (name, bytes) = buchhaltung::zip(tx, &buchhaltung::with_number(tx, nr)?)?;
     let path = folder.join(name);
-    let fill = |part: &Path| {
-        std::fs::write(part, bytes).map_err(|error| broken(part, "lässt sich nicht schreiben", &error))
-    };
+    let fill = |part: &Path| std::fs::write(part, bytes).map_err(broken(part, "lässt sich nicht schreiben"));
     copy(&path, fill, |_| Ok(()))?;
     Ok(path.display().to_string())
 }
