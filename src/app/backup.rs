@@ -140,7 +140,7 @@ fn check_can_copy(database: &Path, target: &Path) -> Result<()> {
 
 fn set_aside_not_proved(target: &Path, failure: &Failure) -> Result<Failure> {
     let kept = not_proved(target);
-    fs::rename(target, &kept).map_err(|error| broken(target, "kann nicht umbenannt werden", &error))?;
+    fs::rename(target, &kept).map_err(broken(target, "kann nicht umbenannt werden"))?;
     Ok(Failure::Broken(format!(
         "{}. Die Datenbank lassen, wie sie ist, und die letzte gute Sicherung zurückholen. Die Kopie ist als {} \
          aufgehoben",
@@ -180,8 +180,7 @@ pub fn restore(
         began(EXCHANGING)?;
         // Root restores for the service.
         let of = if database.exists() { database } else { folder_of(database) };
-        let foreign =
-            |error| broken(database, "gehört einem anderen Benutzer: als dieser zurückholen", &error);
+        let foreign = broken(database, "gehört einem anderen Benutzer: als dieser zurückholen");
         give_to_owner_of(of, &part).map_err(foreign)?;
         sync(&part)?;
         let set_aside = set_aside(database, clock)?;
@@ -236,7 +235,7 @@ fn prepare(
         let (log, copy) = (beside(backup, "wal"), beside(part, "wal"));
         if log.exists() { fs::copy(log, copy).map(drop) } else { Ok(()) }
     });
-    copied.map_err(|error| broken(part, "kann nicht geschrieben werden", &error))?;
+    copied.map_err(broken(part, "kann nicht geschrieben werden"))?;
     make_private(part)?;
     copy_journal(backup, part)?;
     let not_ours =
@@ -268,7 +267,7 @@ fn set_aside(database: &Path, clock: &Clock) -> Result<Option<PathBuf>> {
     let instant: String = clock().to_string().chars().filter(char::is_ascii_alphanumeric).collect();
     let aside = beside(database, &format!("before-restore-{instant}"));
     refuse_existing(&aside)?;
-    let kept = |error: std::io::Error| broken(&aside, "kann nicht angelegt werden", &error);
+    let kept = broken(&aside, "kann nicht angelegt werden");
     let is_there = database.exists();
     if is_there {
         match open_writer(database).and_then(|connection| close_whole(connection, database, clock)) {
@@ -358,7 +357,7 @@ pub fn holdings(connection: &Connection, tenant: TenantId) -> Result<[i64; 3]> {
 }
 
 fn size(path: &Path) -> Result<u64> {
-    Ok(fs::metadata(path).map_err(|error| broken(path, "kann nicht gelesen werden", &error))?.len())
+    Ok(fs::metadata(path).map_err(broken(path, "kann nicht gelesen werden"))?.len())
 }
 
 /// Copies the segments of the audit journal beside another database. One that vanishes meanwhile
@@ -367,7 +366,7 @@ fn copy_journal(database: &Path, other: &Path) -> Result<()> {
     for ending in journal(database)? {
         let copy = beside(other, &ending);
         if_there(fs::copy(beside(database, &ending), &copy))
-            .map_err(|error| broken(&copy, "kann nicht geschrieben werden", &error))?;
+            .map_err(broken(&copy, "kann nicht geschrieben werden"))?;
     }
     Ok(())
 }

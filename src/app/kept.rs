@@ -44,8 +44,7 @@ pub fn folder<'p>(database: &'p Path, nightly: Option<&'p Nightly>) -> &'p Path 
 
 /// The backups of a database in a folder, the newest first.
 pub fn kept(database: &Path, folder: &Path) -> Result<Vec<Kept>> {
-    let entries =
-        fs::read_dir(folder).map_err(|error| broken(folder, "kann nicht gelesen werden", &error))?;
+    let entries = fs::read_dir(folder).map_err(broken(folder, "kann nicht gelesen werden"))?;
     let mut kept: Vec<_> =
         entries.filter_map(|entry| found(database, &entry.ok()?)).take(BACKUPS_SHOWN_MAX).collect();
     kept.sort_by(|one, other| (other.made, &other.id).cmp(&(one.made, &one.id)));
@@ -85,7 +84,7 @@ pub fn find(database: &Path, folder: &Path, id: &str) -> Result<Option<(Kept, Pa
 }
 
 pub fn open(file: &Path) -> Result<File> {
-    File::open(file).map_err(|error| broken(file, "kann nicht gelesen werden", &error))
+    File::open(file).map_err(broken(file, "kann nicht gelesen werden"))
 }
 
 pub fn delete(kept: &Kept, file: &Path) -> Result<()> {
@@ -140,13 +139,9 @@ pub fn with_copy<T>(
     began: &(impl Fn(&str) -> Result<()> + ?Sized),
     look: impl FnOnce(&Path) -> Result<T>,
 ) -> Result<T> {
-    let bytes =
-        fs::metadata(database).map_err(|error| broken(database, "kann nicht gelesen werden", &error))?.len();
+    let bytes = fs::metadata(database).map_err(broken(database, "kann nicht gelesen werden"))?.len();
     let free = fs4::available_space(folder_of(database));
-    check_room(
-        bytes,
-        free.map_err(|error| broken(folder_of(database), "kann nicht gelesen werden", &error))?,
-    )?;
+    check_room(bytes, free.map_err(broken(folder_of(database), "kann nicht gelesen werden"))?)?;
     began(COPYING)?;
     let copy = part_of(&beside(database, &format!("pruefung-{}", Uuid::now_v7())));
     create_private(&copy)?;

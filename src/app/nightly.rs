@@ -123,8 +123,8 @@ pub fn made(
     nightly: &Nightly,
     mut unreadable: impl FnMut(&Path, &Failure),
 ) -> Result<Vec<PathBuf>> {
-    let entries = fs::read_dir(&nightly.folder)
-        .map_err(|error| broken(&nightly.folder, "kann nicht gelesen werden", &error))?;
+    let entries =
+        fs::read_dir(&nightly.folder).map_err(broken(&nightly.folder, "kann nicht gelesen werden"))?;
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let names = names.filter(|name| is_named_as_ours(database, name)).collect::<Vec<_>>();
     if names.is_empty() {

@@ -1,9 +1,10 @@
 //! `bericht`: figures for the VAT return, the recapitulative statement and Intrastat (D35).
 
 use clap::Subcommand;
+use serde::Serialize;
 use serde_json::json;
 
-use crate::berichte::{self, Zeitraum};
+use crate::berichte::{self, Intrastat, Umsatzsteuer, Zeitraum, Zm};
 use crate::blatt::numbers::german;
 use crate::cli::database::{find_tenant, now, open};
 use crate::cli::key::day;
@@ -58,32 +59,41 @@ pub struct Arguments {
 
 pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     match command {
-        Command::Umsatzsteuer(arguments) => umsatzsteuer(&arguments, config, terminal),
-        Command::Zm(arguments) => zm(&arguments, config, terminal),
-        Command::Intrastat(arguments) => intrastat(&arguments, config, terminal),
+        Command::Umsatzsteuer(arguments) => {
+            report(&arguments, config, terminal, berichte::umsatzsteuer, |of| &of.hinweise, umsatzsteuer)
+        }
+        Command::Zm(arguments) => report(&arguments, config, terminal, berichte::zm, |of| &of.hinweise, zm),
+        Command::Intrastat(arguments) => {
+            report(&arguments, config, terminal, berichte::intrastat, |of| &of.hinweise, intrastat)
+        }
     }
 }
 
-/// A report, read on one snapshot. What it lacks is named before it is refused.
-fn read<T>(
+/// Reads a report on one snapshot and prints it: as JSON where that was asked for, else its hints and what `show` makes of
+/// it. What it lacks is named before it is refused.
+fn report<T: Serialize>(
     arguments: &Arguments,
     config: &Config,
     terminal: &Terminal,
-    report: impl FnOnce(&Tx<'_>, Zeitraum) -> Result<T>,
-) -> Outcome<T> {
+    read: fn(&Tx<'_>, Zeitraum) -> Result<T>,
+    hints: fn(&T) -> &Hints,
+    show: fn(&T, &Terminal) -> Outcome,
+) -> Outcome {
     let zeitraum = Zeitraum::of(arguments.von, arguments.bis).map_err(Failure::from)?;
     let mut connection = open(config)?;
     let tenant = find_tenant(&connection, &arguments.tenant)?.id;
     let snapshot = connection.transaction()?;
-    let report = report(&Tx::new(&snapshot, tenant, now()), zeitraum);
-    if let Err(Failure::Refused(refusal)) = &report {
+    let bericht = read(&Tx::new(&snapshot, tenant, now()), zeitraum);
+    if let Err(Failure::Refused(refusal)) = &bericht {
         refusal.fehler.iter().for_each(|fehler| terminal.say(&fehler.message));
     }
-    Ok(report?)
-}
-
-fn say(hints: &Hints, terminal: &Terminal) {
-    hints.iter().for_each(|hint| terminal.say(&hint.message));
+    let bericht = bericht?;
+    if terminal.json {
+        terminal.print(&json!(bericht).to_string());
+        return Ok(());
+    }
+    hints(&bericht).iter().for_each(|hint| terminal.say(&hint.message));
+    show(&bericht, terminal)
 }
 
 /// An amount, or nothing where there is none.
@@ -91,13 +101,7 @@ fn amount(betrag: Option<Money>) -> String {
     betrag.map(|betrag| german(betrag, 2)).unwrap_or_default()
 }
 
-fn umsatzsteuer(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
-    let bericht = read(arguments, config, terminal, berichte::umsatzsteuer)?;
-    if terminal.json {
-        terminal.print(&json!(bericht).to_string());
-        return Ok(());
-    }
-    say(&bericht.hinweise, terminal);
+fn umsatzsteuer(bericht: &Umsatzsteuer, terminal: &Terminal) -> Outcome {
     let jahr = bericht.formular;
     terminal.say(&format!("Kennzahlen nach dem Vordruck {jahr}."));
     let header = ["Kennzahl", "Basis", "volle Euro", "Steuer der Belege", "Steuer im Formular", "Differenz"];
@@ -119,13 +123,7 @@ fn umsatzsteuer(arguments: &Arguments, config: &Config, terminal: &Terminal) -> 
     Ok(())
 }
 
-fn zm(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
-    let bericht = read(arguments, config, terminal, berichte::zm)?;
-    if terminal.json {
-        terminal.print(&json!(bericht).to_string());
-        return Ok(());
-    }
-    say(&bericht.hinweise, terminal);
+fn zm(bericht: &Zm, terminal: &Terminal) -> Outcome {
     terminal.rows(&["USt-IdNr.", "Art", "Summe", "volle Euro"], &bericht.zeilen, |zeile| {
         let art = zeile.art.as_str().to_owned();
         vec![zeile.ust_id.clone(), art, german(zeile.summe, 2), zeile.summe_euro.to_string()]
@@ -141,13 +139,7 @@ fn zm(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
     Ok(())
 }
 
-fn intrastat(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
-    let bericht = read(arguments, config, terminal, berichte::intrastat)?;
-    if terminal.json {
-        terminal.print(&json!(bericht).to_string());
-        return Ok(());
-    }
-    say(&bericht.hinweise, terminal);
+fn intrastat(bericht: &Intrastat, terminal: &Terminal) -> Outcome {
     let header = ["Jahr", "Eingänge", "Schwelle", "Versendungen", "Schwelle", "zu melden"];
     terminal.rows(&header, &bericht.jahre, |jahr| {
         let due = match (jahr.eingaenge_ueberschritten, jahr.versendungen_ueberschritten) {

@@ -31,7 +31,7 @@ pub fn open(config: &Config) -> Outcome<Connection> {
 
 /// Whether there is a file; refuses where this user may not even see that.
 pub fn is_there(path: &Path) -> Outcome<bool> {
-    Ok(path.try_exists().map_err(|error| broken(path, "ist nicht zu sehen", &error))?)
+    Ok(path.try_exists().map_err(broken(path, "ist nicht zu sehen"))?)
 }
 
 pub fn missing(database: &Path) -> String {

@@ -16,7 +16,7 @@ use super::serve::{unusable, validity_of};
 use super::terminal::{Outcome, Terminal};
 use crate::config::Config;
 use crate::db::connection::open_to_look;
-use crate::db::files::{beside, folder_of, log_was_removed};
+use crate::db::files::{beside, folder_of, log_was_removed, private_options};
 use crate::db::german::{in_german, sqlite_in_german};
 use crate::db::seal::{self, Secret, file_of};
 use crate::db::tx::Tx;
@@ -72,8 +72,9 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
 /// The folder of the database must take files of ours, and nobody else should read them.
 fn rights(folder: &Path) -> Finding {
     let probe = folder.join(format!(".partnerd-doctor-{}", std::process::id()));
-    let written = std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe));
-    if let Err(error) = written {
+    // A new file: root looks, too, in a folder in which another user may have put a link under this name.
+    let written = private_options().write(true).create_new(true).open(&probe);
+    if let Err(error) = written.and_then(|_| std::fs::remove_file(&probe)) {
         let (folder, error) = (folder.display(), in_german(&error));
         let finding = format!(
             "In {folder} kann nicht geschrieben werden ({error}): diesem Benutzer dort Schreibrechte geben"

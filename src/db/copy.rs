@@ -120,13 +120,12 @@ pub fn part_of(target: &Path) -> PathBuf {
 /// Deletes what copies that were killed left in a folder: the parts of files whose name `is_ours`. Only
 /// for who knows that no such copy is being made.
 pub fn remove_leftovers(folder: &Path, is_ours: impl Fn(&str) -> bool) -> Result<()> {
-    let entries =
-        fs::read_dir(folder).map_err(|error| broken(folder, "kann nicht gelesen werden", &error))?;
+    let entries = fs::read_dir(folder).map_err(broken(folder, "kann nicht gelesen werden"))?;
     for name in entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()) {
         let Some((target, rest)) = name.rsplit_once("-part-") else { continue };
         if is_ours(target) && rest.starts_with(|c: char| c.is_ascii_digit()) {
             let path = folder.join(&name);
-            fs::remove_file(&path).map_err(|error| broken(&path, "kann nicht gelöscht werden", &error))?;
+            fs::remove_file(&path).map_err(broken(&path, "kann nicht gelöscht werden"))?;
         }
     }
     Ok(())
@@ -135,6 +134,6 @@ pub fn remove_leftovers(folder: &Path, is_ours: impl Fn(&str) -> bool) -> Result
 /// Gives a finished file a name that nobody has; afterwards both are on the disk.
 fn put(part: &Path, target: &Path) -> Result<()> {
     sync(part)?;
-    link(part, target).map_err(|error| broken(target, "kann nicht angelegt werden", &error))?;
+    link(part, target).map_err(broken(target, "kann nicht angelegt werden"))?;
     sync_folder(target)
 }

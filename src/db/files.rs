@@ -48,7 +48,7 @@ pub fn create_private(path: &Path) -> Result<()> {
     match private_options().write(true).create_new(true).open(path) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(broken(path, "kann nicht angelegt werden", &error)),
+        Err(error) => Err(broken(path, "kann nicht angelegt werden")(error)),
     }
 }
 
@@ -57,8 +57,7 @@ pub fn make_private(path: &Path) -> Result<()> {
     #[cfg(unix)]
     {
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-        fs::set_permissions(path, mode)
-            .map_err(|error| broken(path, "kann nicht geschützt werden", &error))?;
+        fs::set_permissions(path, mode).map_err(broken(path, "kann nicht geschützt werden"))?;
     }
     // On Windows the rights of the folder hold.
     #[cfg(not(unix))]
@@ -77,7 +76,7 @@ pub fn link(part: &Path, target: &Path) -> std::io::Result<()> {
 
 /// Puts a file in the place of another one, which has a second name; afterwards it is on the disk.
 pub fn replace(part: &Path, target: &Path) -> Result<()> {
-    fs::rename(part, target).map_err(|error| broken(target, "kann nicht ersetzt werden", &error))?;
+    fs::rename(part, target).map_err(broken(target, "kann nicht ersetzt werden"))?;
     sync_folder(target)
 }
 
@@ -90,7 +89,7 @@ pub fn remove(path: &Path) -> Result<()> {
 
 /// Deletes a file that need not be there.
 pub fn remove_file(path: &Path) -> Result<()> {
-    if_there(fs::remove_file(path)).map_err(|error| broken(path, "kann nicht gelöscht werden", &error))
+    if_there(fs::remove_file(path)).map_err(broken(path, "kann nicht gelöscht werden"))
 }
 
 /// What was done to a file that need not be there.
@@ -103,8 +102,7 @@ pub fn if_there<T>(done: std::io::Result<T>) -> std::io::Result<()> {
 
 pub fn sync(path: &Path) -> Result<()> {
     let file = File::options().read(true).write(true).open(path);
-    file.and_then(|file| file.sync_all())
-        .map_err(|error| broken(path, "kann nicht geschrieben werden", &error))
+    file.and_then(|file| file.sync_all()).map_err(broken(path, "kann nicht geschrieben werden"))
 }
 
 /// Makes the names in the folder of a file durable.
@@ -113,13 +111,17 @@ pub fn sync_folder(path: &Path) -> Result<()> {
     // Only Unix lets a folder be opened; elsewhere names are durable with the file.
     if cfg!(unix) {
         let synced = File::open(folder).and_then(|folder| folder.sync_all());
-        synced.map_err(|error| broken(folder, "kann nicht geschrieben werden", &error))?;
+        synced.map_err(broken(folder, "kann nicht geschrieben werden"))?;
     }
     Ok(())
 }
 
-pub fn broken(path: &Path, what: &str, error: &std::io::Error) -> Failure {
-    Failure::Broken(format!("{} {what}: {}", path.display(), in_german(error) + &as_whom(path, error)))
+/// What an error of the system says of a file: `what` is the end of a German sentence about it.
+pub fn broken(path: &Path, what: &str) -> impl Fn(std::io::Error) -> Failure + Copy {
+    move |error| {
+        let why = in_german(&error) + &as_whom(path, &error);
+        Failure::Broken(format!("{} {what}: {why}", path.display()))
+    }
 }
 
 /// As whom to run a command that may not use a file; nothing where that is not why it fails.

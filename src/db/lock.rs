@@ -40,7 +40,7 @@ impl Drop for Lock {
 /// Lets one migration through at a time; waits for its turn.
 pub fn for_migration(database: &Path) -> Result<Lock> {
     let file = open(database, "migrate-lock")?;
-    file.lock().map_err(|error| broken(database, "kann nicht gesperrt werden", &error))?;
+    file.lock().map_err(broken(database, "kann nicht gesperrt werden"))?;
     Ok(Lock::of(file))
 }
 
@@ -62,10 +62,9 @@ pub fn for_server(database: &Path) -> Result<Lock> {
             create_private(&file)?;
             let _ = give_to_owner_of(folder_of(&file), &file);
         }
-        let file =
-            File::open(&file).map_err(|error| broken(database, "kann nicht gelesen werden", &error))?;
+        let file = File::open(&file).map_err(broken(database, "kann nicht gelesen werden"))?;
         let is_ours = locked_within(&file, SERVER_LOCK_TIMEOUT);
-        match is_ours.map_err(|error| broken(database, "kann nicht gesperrt werden", &error))? {
+        match is_ours.map_err(broken(database, "kann nicht gesperrt werden"))? {
             true => lock.database = Some(file),
             false => return Err(served_by_another_name(database)),
         }
@@ -115,7 +114,7 @@ fn is_locked(database: &Path) -> Result<bool> {
     if !cfg!(unix) || !database.exists() {
         return Ok(false);
     }
-    let file = File::open(database).map_err(|error| broken(database, "kann nicht gelesen werden", &error))?;
+    let file = File::open(database).map_err(broken(database, "kann nicht gelesen werden"))?;
     let is_locked = file.try_lock_shared().is_err();
     let _ = file.unlock();
     // Until the command ends: to close it would drop the locks of connections that it has.
@@ -134,9 +133,7 @@ fn served_by_another_name(database: &Path) -> Failure {
 
 fn alone(database: &Path, timeout: Duration) -> Result<Lock> {
     let file = open(database, "lock")?;
-    if locked_within(&file, timeout)
-        .map_err(|error| broken(database, "kann nicht gesperrt werden", &error))?
-    {
+    if locked_within(&file, timeout).map_err(broken(database, "kann nicht gesperrt werden"))? {
         return Ok(Lock::of(file));
     }
     Err(Failure::Broken(format!(
@@ -169,7 +166,7 @@ pub fn for_use(database: &Path) -> Result<Lock> {
         keep_lost_log(database);
     }
     let file = open(database, "use-lock")?;
-    file.lock_shared().map_err(|error| broken(database, "kann nicht gesperrt werden", &error))?;
+    file.lock_shared().map_err(broken(database, "kann nicht gesperrt werden"))?;
     Ok(Lock::of(file))
 }
 
@@ -197,7 +194,7 @@ fn open(database: &Path, suffix: &str) -> Result<File> {
     let database = resolved(database);
     let path = beside(&database, suffix);
     let file = private_options().create(true).truncate(false).write(true).open(&path);
-    let file = file.map_err(|error| broken(&path, "kann nicht angelegt werden", &error))?;
+    let file = file.map_err(broken(&path, "kann nicht angelegt werden"))?;
     // A command of root must not keep the service out. A user who may not give it away has it as before.
     let _ = give_to_owner_of(&database, &path);
     Ok(file)

@@ -39,6 +39,7 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, Params, Row};
 
+use crate::failure::{Failure, Result};
 use crate::rules::day::Instant;
 
 /// Where the time comes from. A parameter of the server, so that tests can shift it.
@@ -58,6 +59,14 @@ pub fn all<T>(
     map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<Vec<T>> {
     connection.prepare_cached(sql)?.query_map(params, map)?.collect()
+}
+
+/// Bytes that nobody can guess, from the operating system.
+pub fn random<const N: usize>() -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    let none = |error| Failure::Broken(format!("keine Zufallszahlen ({error})"));
+    getrandom::fill(&mut bytes).map_err(none)?;
+    Ok(bytes)
 }
 
 pub fn log(line: &str) {

@@ -29,14 +29,15 @@ pub fn owner_of(path: &Path) -> Option<String> {
     None
 }
 
-/// Gives a file to whom another file or a folder belongs: what root makes for the service belongs to the service.
+/// Gives a file to whom another file or a folder belongs: what root makes for the service belongs to the service. A link is
+/// given itself and not what it leads to: the service may have put it there.
 pub fn give_to_owner_of(owned: &Path, file: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     {
-        use std::os::unix::fs::{MetadataExt, chown};
-        let (owner, own) = (std::fs::metadata(owned)?, std::fs::metadata(file)?);
+        use std::os::unix::fs::{MetadataExt, lchown};
+        let (owner, own) = (std::fs::metadata(owned)?, std::fs::symlink_metadata(file)?);
         if own.uid() != owner.uid() {
-            chown(file, Some(owner.uid()), Some(owner.gid()))?;
+            lchown(file, Some(owner.uid()), Some(owner.gid()))?;
         }
     }
     #[cfg(not(unix))]

@@ -23,6 +23,7 @@ use siphasher::sip128::{Hasher128, SipHasher24};
 
 use super::files::{beside, broken, folder_of, link, private_options, sync, sync_folder};
 use super::owner::give_to_owner_of;
+use super::random;
 use crate::failure::{Failure, Result, locked};
 use crate::rules::bytes::{digits_of, hex, unhex};
 
@@ -47,16 +48,13 @@ pub struct Secret {
 impl Secret {
     /// A new one, on the disk beside a database; the one that is there, if another process was faster.
     pub fn create(database: &Path) -> Result<Secret> {
-        let mut bytes = [0; BYTES];
-        getrandom::fill(&mut bytes)
-            .map_err(|error| Failure::Broken(format!("keine Zufallszahlen ({error})")))?;
-        let secret = Secret::new(bytes, Vec::new());
+        let secret = Secret::new(random()?, Vec::new());
         let (file, part) = (file_of(database), secret.write_part(database)?);
         match link(&part, &file) {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => fs::remove_file(&part),
             linked => linked,
         }
-        .map_err(|error| broken(&file, "kann nicht angelegt werden", &error))?;
+        .map_err(broken(&file, "kann nicht angelegt werden"))?;
         sync_folder(&file)?;
         Secret::read(database)?.ok_or_else(|| Failure::Broken(format!("{} ist verschwunden", file.display())))
     }
@@ -67,7 +65,7 @@ impl Secret {
         let text = match fs::read_to_string(&file) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(broken(&file, "kann nicht gelesen werden", &error)),
+            Err(error) => return Err(broken(&file, "kann nicht gelesen werden")(error)),
         };
         let named = |name: &str| -> Option<Vec<[u8; BYTES]>> {
             let values = text.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
@@ -110,7 +108,7 @@ impl Secret {
     /// Writes it beside a database, in the place of the one that is there; where it is.
     pub fn write(&self, database: &Path) -> Result<PathBuf> {
         let (file, part) = (file_of(database), self.write_part(database)?);
-        fs::rename(&part, &file).map_err(|error| broken(&file, "kann nicht geschrieben werden", &error))?;
+        fs::rename(&part, &file).map_err(broken(&file, "kann nicht geschrieben werden"))?;
         sync_folder(&file)?;
         Ok(file)
     }
@@ -131,7 +129,7 @@ impl Secret {
     /// The whole file under another name; nobody but the owner of the database may read it.
     fn write_part(&self, database: &Path) -> Result<PathBuf> {
         let part = beside(&file_of(database), &format!("part-{}", std::process::id()));
-        let failed = |error: std::io::Error| broken(&part, "kann nicht geschrieben werden", &error);
+        let failed = broken(&part, "kann nicht geschrieben werden");
         let mut text = format!("{TITLE}\nsecret {}\n", hex(&self.bytes));
         self.begun.iter().for_each(|begun| text += &format!("begun {}\n", hex(begun)));
         let _ = fs::remove_file(&part);

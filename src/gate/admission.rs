@@ -122,19 +122,18 @@ impl Gate {
             trail.allowance.get_or_insert_with(|| self.quota.take(&caller, now)).check()?;
             let at = found.ok_or_else(|| self.not_found(request, &path))?;
             let route = self.router.route(*trail.route.insert(at));
-            let is_slow = thread == Thread::SlowLane;
             // The slow lane has the lowest priority: it must not hold a lock that each thread of the sockets takes.
+            let is_slow = thread == Thread::SlowLane;
             let ticks = (!is_slow).then(|| self.shares.in_place(&caller.key_id, now));
             check_scope(route, &caller)?;
-            let call = Call::new(request, route.query, self.router.ids(at, &path), caller.strictness)?;
+            let ids = self.router.ids(at, &path);
+            let call = Call::new(request, route.query, ids.clone(), caller.strictness)?;
             if (route.is_heavy || is_slow) && !self.answers.has_room(&caller.key_id) {
                 return Err(too_many_unread());
             }
-            if let Some(leaves) = leaves(request, route, &caller, || self.router.ids(at, &path)) {
+            let admitted = Admitted { route, caller: Arc::clone(&caller), ids };
+            if let Some(leaves) = leaves(admitted, request, thread) {
                 return Ok(leaves);
-            }
-            if route.is_heavy && thread == Thread::Socket {
-                return Ok(AfterChecks::IsHeavy);
             }
             let call = call.by(caller.scopes, trail.looked.as_ref().map(|looked| looked.cursor.as_str()));
             let tx = Tx::new(connection, caller.tenant, now);
@@ -289,18 +288,13 @@ impl Gate {
     }
 }
 
-/// How a request goes on that is not answered on this snapshot: it writes, or its body says what it asks for and is not there
-/// yet.
-fn leaves(
-    request: &Request,
-    route: &'static Route,
-    caller: &Arc<Caller>,
-    ids: impl FnOnce() -> Vec<Option<Uuid>>,
-) -> Option<AfterChecks> {
-    let admitted = || Admitted { route, caller: Arc::clone(caller), ids: ids() };
+/// How a request goes on that is not answered here, on this snapshot.
+fn leaves(admitted: Admitted, request: &Request, thread: Thread) -> Option<AfterChecks> {
+    let route = admitted.route;
     match route.run {
-        Run::Write(_) | Run::Draft(_) | Run::Each(_) => Some(AfterChecks::Writes(admitted())),
-        _ if route.takes.is_some() && request.body.is_awaited() => Some(AfterChecks::Asks(admitted())),
+        Run::Write(_) | Run::Draft(_) | Run::Each(_) => Some(AfterChecks::Writes(admitted)),
+        _ if route.takes.is_some() && request.body.is_awaited() => Some(AfterChecks::Asks(admitted)),
+        _ if route.is_heavy && thread == Thread::Socket => Some(AfterChecks::IsHeavy),
         _ => None,
     }
 }

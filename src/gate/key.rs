@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 
 use super::quota::DAILY_LIMIT;
 use crate::choice;
-use crate::db::{TenantId, all};
+use crate::db::{TenantId, all, random};
 use crate::failure::{Failure, Result};
 use crate::http::call::{Caller, Strictness};
 use crate::rules::bytes::{hex, unhex};
@@ -48,9 +48,7 @@ pub struct NewKey {
 }
 
 pub fn generate(mac_secret: &[u8]) -> Result<NewKey> {
-    let mut random = [0u8; ID_BYTES + SECRET_BYTES];
-    getrandom::fill(&mut random)
-        .map_err(|error| Failure::Broken(format!("keine Zufallszahlen ({error})")))?;
+    let random: [u8; ID_BYTES + SECRET_BYTES] = random()?;
     let id = hex(&random[..ID_BYTES]);
     let body = format!("ak_{id}_{}", hex(&random[ID_BYTES..]));
     let text = format!("{body}{}", hex(&keyed(mac_secret, &body).finalize().into_bytes()[..MAC_BYTES]));

@@ -37,8 +37,7 @@ const OF_ORDER: &str = "join produktionsauftrag v on v.tenant_id = m.tenant_id a
     join artikel a on a.tenant_id = c.tenant_id and a.id = c.artikel_id";
 
 /// The batches on the other side of the production orders that a batch took part in, but those that were cancelled.
-/// `:sign` is
-/// that of the movements of the batch itself: 1 where an order made it, −1 where one used it up.
+/// `:sign` is that of the movements of the batch itself: 1 where an order made it, −1 where one used it up.
 fn all_neighbours() -> String {
     format!(
         "select {} from lagerbewegung m {OF_ORDER}

@@ -1,6 +1,7 @@
 //! The row with the names of the columns: where it stands, and what the words of other programs mean there (D22).
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::complaint::Complaint;
@@ -190,8 +191,8 @@ impl Names {
     }
 
     /// The row that names the most columns among the first ones, and how many: its number, from 0, among all records. The
-    /// first that is neither blank nor a comment where there are no names to look for.
-    pub fn find(&self, text: &str, separator: u8) -> Result<(usize, usize), Complaint> {
+    /// first that is neither blank nor a comment where there are no names to look for; none where all are.
+    fn find(&self, text: &str, separator: u8) -> Result<Option<(usize, usize)>, Complaint> {
         let (mut scanner, mut cells) = (Scanner::new(text, separator), Vec::new());
         let (mut best, mut looked_at, mut at) = (None, 0, 0);
         while looked_at < LOOKED_AT_MAX {
@@ -213,11 +214,11 @@ impl Names {
             }
             at += 1;
         }
-        Ok(best.unwrap_or_default())
+        Ok(best)
     }
 
     /// Takes the cells of the header for names of at least `width` columns.
-    pub fn columns(
+    fn columns(
         &self,
         cells: &[Cow<'_, str>],
         width: usize,
@@ -227,6 +228,7 @@ impl Names {
         refuse_twice(&names, header.line)?;
         let is_key_free = names.iter().all(|name| Some(name.as_str()) != self.key);
         let meanings: Vec<_> = names.iter().map(|name| self.meaning(name, is_key_free)).collect();
+        let mut taken = Vec::new();
         for (at, field) in meanings.iter().enumerate() {
             let Some(field) = *field else { continue };
             let is_named = |other: usize| meanings[other] == Some(field) && names[other] == field;
@@ -236,14 +238,11 @@ impl Names {
             if let Some(other) = meanings[..at].iter().position(|other| *other == Some(field)) {
                 return Err(both_mean(header.line, &cells[other], &cells[at], field));
             }
-            header.mapped.push((cells[at].trim().to_owned(), field));
+            taken.push((at, field));
         }
-        for (at, field) in meanings.iter().enumerate() {
-            if let Some(field) = field
-                && header.heading(field) == Some(cells[at].trim())
-            {
-                names[at] = (*field).to_owned();
-            }
+        for (at, field) in taken {
+            header.mapped.push((cells[at].trim().to_owned(), field));
+            names[at] = field.to_owned();
         }
         names.resize(width.max(names.len()), String::new());
         Ok(names.into_iter().map(Some).collect())
@@ -252,7 +251,7 @@ impl Names {
 
 impl Header {
     /// Remembers a row above the header, to quote it.
-    pub fn pass_over(&mut self, line: u32, cells: &[Cow<'_, str>]) {
+    fn pass_over(&mut self, line: u32, cells: &[Cow<'_, str>]) {
         self.above_count += 1;
         if self.above.len() < QUOTED_MAX {
             let first = cells.iter().find(|cell| !cell.trim().is_empty());
@@ -296,37 +295,36 @@ pub fn read(
     names: &Names,
     room: &mut Room,
 ) -> Result<(Columns, Header, Vec<RecordPlace>), Complaint> {
-    let (header_at, known) = names.find(text, separator)?;
-    if known == 0 && !names.fields.is_empty() {
-        return Err(no_header(names));
-    }
-    let mut scanner = Scanner::new(text, separator);
-    let mut cells = Vec::new();
-    let (mut columns, mut header): (Option<Columns>, _) = (None, Header::default());
-    let mut rows = Vec::new();
-    let mut records = 0;
+    let header_at = match names.find(text, separator)? {
+        None | Some((_, 0)) if !names.fields.is_empty() => return Err(no_header(names)),
+        found => found.ok_or_else(no_names)?.0,
+    };
+    let (mut scanner, mut cells) = (Scanner::new(text, separator), Vec::new());
+    let (mut header, mut columns, mut rows) = (Header::default(), Columns::new(), Vec::new());
+    let mut at = 0;
     while let Some(mut place) = scanner.next(&mut cells)? {
         if let Some(sheet) = sheet {
-            place.line = sheet.lines.get(records).copied().unwrap_or(place.line);
+            place.line = sheet.lines.get(at).copied().unwrap_or(place.line);
         }
         room.take(ROW_BYTES)?;
-        match &columns {
-            _ if is_blank(&cells) || (columns.is_none() && is_comment(&cells)) => {}
-            None if records < header_at => header.pass_over(place.line, &cells),
-            None => {
+        match at.cmp(&header_at) {
+            _ if is_blank(&cells) => {}
+            Ordering::Less if is_comment(&cells) => {}
+            Ordering::Less => header.pass_over(place.line, &cells),
+            Ordering::Equal => {
                 header.line = place.line;
-                columns = Some(names.columns(&cells, sheet.map_or(0, |sheet| sheet.width), &mut header)?);
+                columns = names.columns(&cells, sheet.map_or(0, |sheet| sheet.width), &mut header)?;
             }
-            Some(columns) if sheet.is_none() && columns.len() != cells.len() => {
+            Ordering::Greater if sheet.is_none() && columns.len() != cells.len() => {
                 return Err(other_width(place.line, cells.len(), columns.len()));
             }
-            Some(_) => rows.push(place),
+            Ordering::Greater => rows.push(place),
         }
-        records += 1;
+        at += 1;
     }
     match sheet.and_then(|sheet| sheet.merged) {
         Some((first, last)) if last >= header.line => Err(merged_cells(first)),
-        _ => Ok((columns.ok_or_else(no_names)?, header, rows)),
+        _ => Ok((columns, header, rows)),
     }
 }
 
@@ -351,7 +349,8 @@ pub fn separator_for(text: &str, names: &Names) -> u8 {
     [b'\t', b',', b';']
         .into_iter()
         .max_by_key(|separator| {
-            (names.find(text, *separator).map_or(0, |(_, known)| known), *separator == most)
+            let found = names.find(text, *separator).ok().flatten();
+            (found.map_or(0, |(_, known)| known), *separator == most)
         })
         .unwrap_or(most)
 }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::done::{Done, FirmaChange, TRY, tried};
+use super::done::{Done, FirmaChange, TRY, sentences, tried};
 use super::frame;
 use super::lists::filter;
 use super::page::{Ask, Snapshot};
@@ -180,8 +180,7 @@ fn result(ask: &Ask) -> Markup {
     let text = |field: &str| tried[field].as_str().unwrap_or_default().to_owned();
     let posten: Vec<AbrechnungsPosten> =
         serde_json::from_value(tried["annahmescheine"].clone()).unwrap_or_default();
-    let hints = tried["hinweise"].as_array().into_iter().flatten();
-    let hints: Vec<&str> = hints.filter_map(|hint| hint["message"].as_str()).collect();
+    let hints: Vec<&str> = sentences(&tried["hinweise"]).collect();
     html! {
         section.tried {
             h2 { "Vorschau: noch ist nichts gespeichert" }

@@ -90,9 +90,9 @@ fn place(ask: &Ask, beleg: &Beleg, wo: Wo, feld: &str) -> Option<String> {
 }
 
 pub fn finalise(ask: &Ask) -> Result<FirmaChange> {
-    let (id, is_trial) = (ask.id(0)?, ask.step().is_some());
-    let (path, to) = (format!("/api/v1/belege/{id}/abschliessen"), ask.page_of("belege", id));
-    let path = if is_trial { format!("{path}?pruefen=true") } else { path };
-    let write = ask.change(Method::Post, &path, &json!({}), to, "Der Beleg ist abgeschlossen.")?;
+    let is_trial = ask.step().is_some();
+    let path = if is_trial { "belege/{id}/abschliessen?pruefen=true" } else { "belege/{id}/abschliessen" };
+    let note = "Der Beleg ist abgeschlossen.";
+    let write = ask.change_record(Method::Post, path, &json!({}), "belege", note)?;
     Ok(Box::new(move |tx| if is_trial { tried(tx, || Ok(write(tx)?.answer)) } else { write(tx) }))
 }

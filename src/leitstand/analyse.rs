@@ -91,7 +91,6 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
 }
 
 pub fn add(ask: &Ask) -> Result<FirmaChange> {
-    let id = ask.id(0)?;
     let typed = ask.form.fields.iter().filter(|(_, typed)| !typed.trim().is_empty());
     let typed: Vec<(String, &str)> =
         typed.filter_map(|(name, typed)| Some((name.strip_prefix(WERT)?.to_owned(), typed.trim()))).collect();
@@ -105,8 +104,8 @@ pub fn add(ask: &Ask) -> Result<FirmaChange> {
         "werte": werte.collect::<Vec<_>>(),
     });
     let codes: Vec<String> = typed.into_iter().map(|(code, _)| code).collect();
-    let (path, to) = (format!("/api/v1/annahmescheine/{id}/analysen"), ask.page_of("annahme", id));
-    let change = ask.change(Method::Post, &path, &body, to, "Die Analyse ist gespeichert.");
+    let (path, note) = ("annahmescheine/{id}/analysen", "Die Analyse ist gespeichert.");
+    let change = ask.change_record(Method::Post, path, &body, "annahme", note);
     let change = change.map_err(|failure| at_fields(failure, &codes))?;
     Ok(Box::new(move |tx| change(tx).map_err(|failure| at_fields(failure, &codes))))
 }
@@ -151,12 +150,10 @@ pub fn show_release(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
 }
 
 pub fn release(ask: &Ask) -> Result<FirmaChange> {
-    let id = ask.id(0)?;
     let body = json!({"grund": ask.filled("grund"), "schema": ask.filled("schema")});
-    let (path, to) = (format!("/api/v1/annahmescheine/{id}/freigabe"), ask.page_of("annahme", id));
     let note = match ask.filled("schema") {
         Some(_) => "Der Annahmeschein wird nach diesem Schema abgerechnet.",
         None => "Der Annahmeschein ist freigegeben.",
     };
-    ask.change(Method::Put, &path, &body, to, note)
+    ask.change_record(Method::Put, "annahmescheine/{id}/freigabe", &body, "annahme", note)
 }

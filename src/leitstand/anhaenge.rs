@@ -84,14 +84,14 @@ struct Datei<'b> {
 
 /// Attaches the file of the form to the record in the path: `api` is its list in the interface, `page` that of the company.
 pub fn attach(ask: &Ask, api: &str, page: &str) -> Result<FirmaChange> {
-    let (file, id) = (ask.file(DATEI)?, ask.id(0)?);
+    let file = ask.file(DATEI)?;
     let body = Datei {
         dateiname: &file.name,
         inhalt_base64: InBase64(&file.content),
         beschreibung: ask.filled("beschreibung"),
     };
-    let (path, to) = (format!("/api/v1/{api}/{id}/dokumente"), ask.page_of(page, id));
-    ask.change(Method::Post, &path, &body, to, "Die Datei ist angehängt.").map_err(at_the_file)
+    let (path, note) = (format!("{api}/{{id}}/dokumente"), "Die Datei ist angehängt.");
+    ask.change_record(Method::Post, &path, &body, page, note).map_err(at_the_file)
 }
 
 /// What the interface refuses of the name or the content stands at the file that was chosen.

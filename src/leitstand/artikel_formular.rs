@@ -64,9 +64,7 @@ pub fn show_change(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
 }
 
 pub fn change(ask: &Ask) -> Result<FirmaChange> {
-    let id = ask.id(0)?;
-    let (path, to) = (format!("/api/v1/artikel/{id}"), ask.page_of("artikel", id));
-    ask.change(Method::Put, &path, &body(ask), to, "Der Artikel ist geändert.")
+    ask.change_record(Method::Put, "artikel/{id}", &body(ask), "artikel", "Der Artikel ist geändert.")
 }
 
 fn fields(ask: &Ask, db: &Snapshot<'_>, artikel: &Artikel, tiers: &[Tier]) -> Result<Markup> {

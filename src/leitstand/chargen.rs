@@ -244,7 +244,5 @@ pub fn unlock(ask: &Ask) -> Result<FirmaChange> {
 }
 
 fn put(ask: &Ask, body: &Value, note: &'static str) -> Result<FirmaChange> {
-    let id = ask.id(0)?;
-    let (path, to) = (format!("/api/v1/chargen/{id}"), ask.page_of("chargen", id));
-    ask.change(Method::Put, &path, body, to, note)
+    ask.change_record(Method::Put, "chargen/{id}", body, "chargen", note)
 }

@@ -12,8 +12,9 @@ use super::restoring::Order;
 use crate::blatt::Blatt;
 use crate::db::tx::WriteTx;
 use crate::failure::{Failure, Result};
-use crate::rules::deed::Deed;
-use crate::rules::error::Refusal;
+use crate::rules::changed::Changed;
+use crate::rules::deed::{Art, Deed, Tat};
+use crate::rules::error::{Checked, Code, Refusal};
 
 /// What a form asks to be written, as a route would have it written; refused where that route would refuse it.
 pub type FirmaChange = Box<dyn Fn(&WriteTx<'_>) -> Result<Done> + Send>;
@@ -88,10 +89,36 @@ impl Done {
         Done { to: path, notes: vec![note.to_owned()], ..Done::default() }
     }
 
+    /// Data of a company were saved, or were so before: what changed, and the page that says it.
+    pub fn saved(changed: Vec<Changed>, to: String) -> Done {
+        let note = if changed.is_empty() { "Es war schon so." } else { "Gespeichert." };
+        Done { deed: changes_of_firma(changed), ..Done::to(to, note) }
+    }
+
     /// Starts a job, and goes to the page that says how far it is.
     pub fn begin(job: NewJob) -> Done {
         Done { to: format!("/leitstand/arbeit/{}", job.id), begins: Some(job), ..Done::default() }
     }
+}
+
+/// What the hints of an answer say.
+pub fn sentences(hinweise: &Value) -> impl Iterator<Item = &str> {
+    hinweise.as_array().into_iter().flatten().filter_map(|hint| hint["message"].as_str())
+}
+
+/// What the log says of changes of a company; nothing where there are none.
+pub fn changes_of_firma(changed: Vec<Changed>) -> Option<Deed> {
+    (!changed.is_empty()).then(|| Deed::new(Tat::Geaendert, Art::Firma).changing(changed))
+}
+
+/// Refuses a form that was made from another state than the one that is there now.
+pub fn check_stand(now: &str, sent: &str) -> Checked<()> {
+    if now == sent {
+        return Ok(());
+    }
+    let message =
+        "Inzwischen hat jemand anderes etwas geändert. Bitte die Seite neu laden und noch einmal eintragen.";
+    Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message))
 }
 
 pub fn start_job(

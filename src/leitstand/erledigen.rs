@@ -51,8 +51,6 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
 }
 
 pub fn settle(ask: &Ask) -> Result<FirmaChange> {
-    let id = ask.id(0)?;
     let body = json!({NOTHING_COMES: ask.is_sent(NOTHING_COMES)});
-    let (path, to) = (format!("/api/v1/belege/{id}/erledigen"), ask.page_of("belege", id));
-    ask.change(Method::Post, &path, &body, to, "Der Beleg ist erledigt.")
+    ask.change_record(Method::Post, "belege/{id}/erledigen", &body, "belege", "Der Beleg ist erledigt.")
 }

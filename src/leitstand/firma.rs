@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
-use super::done::{Done, HouseChange};
+use super::done::{Done, HouseChange, check_stand};
 use super::frame;
 use super::page::{Ask, Snapshot};
 use super::parts::{choice, field, form, lines, made_from, refusal};
@@ -13,7 +13,6 @@ use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
 use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
-use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::{Code, Refusal, Refusals};
 use crate::rules::plausible::{WRONG_IBAN, has_wrong_check_digits};
 use crate::tenants::firma::ANGABEN;
@@ -238,17 +237,12 @@ fn change(ask: &Ask, group: Group, page: &str, logo: Option<Option<Vec<u8>>>) ->
     let (firma, now, sent) = (ask.firma_id(), ask.now, ask.field("stand").to_owned());
     let to = ask.of_firma(page);
     Ok(Box::new(move |connection| {
-        if digest(&stand(connection, firma, now, group)?) != sent {
-            let message = "Inzwischen hat jemand anderes etwas geändert. Bitte die Seite neu laden und noch einmal eintragen.";
-            return Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message).into());
-        }
+        check_stand(&digest(&stand(connection, firma, now, group)?), &sent)?;
         let texts: Vec<_> = changes.iter().map(|(name, text)| (*name, text.as_str())).collect();
         let mut changed = tenants::set(connection, firma, &texts, now)?;
         if let Some(logo) = &logo {
             changed.extend(tenants::set_logo(connection, firma, logo.as_ref(), now)?);
         }
-        let note = if changed.is_empty() { "Es war schon so." } else { "Gespeichert." };
-        let deed = (!changed.is_empty()).then(|| Deed::new(Tat::Geaendert, Art::Firma).changing(changed));
-        Ok(Done { deed, ..Done::to(to.clone(), note) })
+        Ok(Done::saved(changed, to.clone()))
     }))
 }

@@ -1,13 +1,11 @@
 //! What needs a hand in the words of the trade: what is overdue, contracts that are nearly full, batches near their date.
 
-use std::sync::PoisonError;
-
 use super::chargen::SHELF_LIFE_SOON_DAYS;
 use super::page::{Ask, Snapshot};
 use super::parts::{number, or_blank};
 use super::sorge::Sorge;
 use crate::belege::{self, Auswahl};
-use crate::failure::Result;
+use crate::failure::{Result, locked};
 use crate::rules::day::Day;
 use crate::rules::document::Seite;
 use crate::{chargen, kontrakte};
@@ -69,14 +67,13 @@ fn expiring(ask: &Ask, db: &Snapshot<'_>) -> Result<Vec<Sorge>> {
 }
 
 fn nearly_full(ask: &Ask, db: &Snapshot<'_>) -> Result<Vec<Sorge>> {
-    let known = || ask.house.contracts.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((at, sorgen)) = known().get(&ask.firma_id())
+    if let Some((at, sorgen)) = locked(&ask.house.contracts).get(&ask.firma_id())
         && (ask.now.millis() - at.millis()).abs() < CONTRACTS_HOLD_MILLIS
     {
         return Ok(sorgen.clone());
     }
     let sorgen = contracts(ask, db)?;
-    known().insert(ask.firma_id(), (ask.now, sorgen.clone()));
+    locked(&ask.house.contracts).insert(ask.firma_id(), (ask.now, sorgen.clone()));
     Ok(sorgen)
 }
 

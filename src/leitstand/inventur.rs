@@ -43,8 +43,7 @@ fn show(ask: &Ask, what: Markup, bestand: Quantity, einheit: Option<&str>) -> Re
 }
 
 fn count(ask: &Ask, api: &str, page: &str) -> Result<FirmaChange> {
-    let id = ask.id(0)?;
     let body = json!({"bestand": json_number(ask.field("bestand")), "grund": ask.filled("grund")});
-    let path = format!("/api/v1/{api}/{id}/inventur");
-    ask.change(Method::Post, &path, &body, ask.page_of(page, id), "Der gezählte Bestand ist gebucht.")
+    let path = format!("{api}/{{id}}/inventur");
+    ask.change_record(Method::Post, &path, &body, page, "Der gezählte Bestand ist gebucht.")
 }

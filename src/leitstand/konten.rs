@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::artikel::groups_of;
-use super::done::{Done, FirmaChange};
+use super::done::{Done, FirmaChange, changes_of_firma};
 use super::frame;
 use super::page::{Ask, Snapshot, encoded};
 use super::parts::{amount, choice, field, form, json_number, optional, or_blank, refusal, table};
@@ -19,7 +19,6 @@ use crate::http::route::Method;
 use crate::rules::buchung::{Automatik, Fall, Funktionsart, Rahmen};
 use crate::rules::changed::Changed;
 use crate::rules::choice::Choice;
-use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::fixed::Percent;
 use crate::tenants;
 
@@ -250,8 +249,7 @@ pub fn noted(tx: &WriteTx<'_>, work: impl FnOnce() -> Result<Done>) -> Result<Do
     let of = |accounts: &BTreeMap<String, String>, key| accounts.get(key).cloned().unwrap_or_default();
     let changed: Vec<_> =
         keys.into_iter().filter_map(|key| Changed::of(key, of(&before, key), of(&after, key))).collect();
-    let deed = (!changed.is_empty()).then(|| Deed::new(Tat::Geaendert, Art::Firma).changing(changed));
-    Ok(Done { deed, ..done })
+    Ok(Done { deed: changes_of_firma(changed), ..done })
 }
 
 /// Each account as the log has it.

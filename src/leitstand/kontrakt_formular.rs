@@ -78,9 +78,7 @@ pub fn show_change(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
 }
 
 pub fn change(ask: &Ask) -> Result<FirmaChange> {
-    let id = ask.id(0)?;
-    let (path, to) = (format!("/api/v1/kontrakte/{id}"), ask.page_of("kontrakte", id));
-    ask.change(Method::Put, &path, &body(ask), to, "Der Kontrakt ist geändert.")
+    ask.change_record(Method::Put, "kontrakte/{id}", &body(ask), "kontrakte", "Der Kontrakt ist geändert.")
 }
 
 fn show(ask: &Ask, db: &Snapshot<'_>, kontrakt: &Kontrakt, title: &str, version: Markup) -> Result<Reply> {

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::access::{Access, Rights};
-use super::done::{Done, FirmaChange, Hashed, HouseChange, Outgoing};
+use super::done::{Done, FirmaChange, Hashed, HouseChange, Outgoing, sentences};
 use super::jobs::Jobs;
 use super::passwords::Attempts;
 use super::people::Person;
@@ -329,17 +329,19 @@ impl Ask {
     pub fn get(&self, db: &Snapshot<'_>, path: &str) -> Result<Reply> {
         let mut request = request(Method::Get, path, Vec::new(), self.now);
         request.headers.insert("accept", HeaderValue::from_static("application/pdf"));
-        let (route, call) = self.call(Method::Get, &request)?;
-        let Run::Read(run) = route.run else { return Err(no_route(path)) };
-        run(&call, &db.tx)
+        self.answered(db, &request)
     }
 
     /// What the interface answers to a question with a body.
     pub fn asked(&self, db: &Snapshot<'_>, path: &str, body: &Value) -> Result<Value> {
         let request = request(Method::Post, path, serde_json::to_vec(body)?, self.now);
-        let (route, call) = self.call(Method::Post, &request)?;
-        let Run::Read(run) = route.run else { return Err(no_route(path)) };
-        Ok(serde_json::from_slice(&run(&call, &db.tx)?.body)?)
+        Ok(serde_json::from_slice(&self.answered(db, &request)?.body)?)
+    }
+
+    fn answered(&self, db: &Snapshot<'_>, request: &Request) -> Result<Reply> {
+        let (route, call) = self.call(request)?;
+        let Run::Read(run) = route.run else { return Err(no_route(&request.path)) };
+        run(&call, &db.tx)
     }
 
     /// The file that it answers; `{id}` is that of this page.
@@ -372,10 +374,10 @@ impl Ask {
         to: String,
         note: &'static str,
     ) -> Result<FirmaChange> {
-        let mut request = request(method, path, written(body)?, self.now);
+        let mut request = request(method, path, serde_json::to_vec(body)?, self.now);
         let tag = HeaderValue::try_from(format!("\"{version}\""));
         request.headers.insert("if-match", tag.unwrap_or(HeaderValue::from_static("\"\"")));
-        let (route, call) = self.call(method, &request)?;
+        let (route, call) = self.call(&request)?;
         let Run::Write(read_body) = route.run else { return Err(no_route(path)) };
         let write = read_body(&call)?;
         let beleg = path.strip_prefix("/api/v1/belege/").and_then(|rest| rest.split(['/', '?']).next());
@@ -386,35 +388,43 @@ impl Ask {
         }))
     }
 
+    /// The same of the record in the path, whose page is below `list`; `path` is given as to [`Ask::file_of`].
+    pub fn change_record(
+        &self,
+        method: Method,
+        path: &str,
+        body: &impl Serialize,
+        list: &str,
+        note: &'static str,
+    ) -> Result<FirmaChange> {
+        let id = self.id(0)?;
+        let path = format!("/api/v1/{}", path.replace("{id}", id));
+        self.change(method, &path, body, self.page_of(list, id), note)
+    }
+
     /// The same of a POST that computes much first.
     pub fn draft(&self, db: &Snapshot<'_>, path: &str, body: &impl Serialize) -> Result<FirmaChange> {
-        let request = request(Method::Post, path, written(body)?, self.now);
-        let (route, call) = self.call(Method::Post, &request)?;
+        let request = request(Method::Post, path, serde_json::to_vec(body)?, self.now);
+        let (route, call) = self.call(&request)?;
         let Run::Draft(draft) = route.run else { return Err(no_route(path)) };
         let write = draft(&call, &db.tx)?;
         Ok(Box::new(move |tx| done(write(tx)?, "", "")))
     }
 
-    fn call<'r>(&self, method: Method, request: &'r Request) -> Result<(&'static Route, Call<'r>)> {
+    fn call<'r>(&self, request: &'r Request) -> Result<(&'static Route, Call<'r>)> {
         let router = &self.house.gate.router;
         let path = split(&request.path);
-        let at = router.find(Some(method), &path).ok_or_else(|| no_route(&request.path))?;
+        let at = router.find(Method::parse(&request.method), &path).ok_or_else(|| no_route(&request.path))?;
         let route = router.route(at);
         Ok((route, Call::new(request, route.query, router.ids(at, &path), Default::default())?))
     }
-}
-
-fn written(body: &impl Serialize) -> Result<Vec<u8>> {
-    serde_json::to_vec(body)
-        .map_err(|error| Failure::Broken(format!("a form cannot be written as JSON: {error}")))
 }
 
 /// What a route answered, as what came of a form.
 fn done(reply: Reply, to: &str, note: &str) -> Result<Done> {
     let confirmation: Value = serde_json::from_slice(&reply.body)
         .map_err(|error| Failure::Broken(format!("a confirmation cannot be read: {error}")))?;
-    let hints = confirmation["hinweise"].as_array().into_iter().flatten();
-    let hints = hints.filter_map(|hint| hint["message"].as_str());
+    let hints = sentences(&confirmation["hinweise"]);
     let notes = [note].into_iter().chain(hints).map(str::to_owned).collect();
     let id = reply.subject.map(|id| id.to_string()).unwrap_or_default();
     let (to, deed) = (to.replace("{id}", &id), reply.deed.map(|deed| *deed));
@@ -424,17 +434,16 @@ fn done(reply: Reply, to: &str, note: &str) -> Result<Done> {
 /// Of a form from an older version of a document that is final by now, or cancelled, that is what is said.
 fn finished_meanwhile(failure: Failure, tx: &WriteTx<'_>, beleg: Option<Uuid>) -> Failure {
     match (failure, beleg) {
-        (Failure::Refused(refusal), Some(id)) if refusal.code == Code::ZwischenzeitlichGeaendert => {
-            match belege::found(tx, id) {
-                Ok(beleg) if beleg.status != BelegStatus::Offen => {
-                    let (number, state) = (beleg.beleg_nummer, beleg.status.as_str());
-                    let message = format!(
-                        "{number} ist inzwischen {state}: In einem anderen Fenster oder von einem Programm. Es wurde nichts geändert."
-                    );
-                    Failure::Refused(Box::new(Refusal { message, ..*refusal }))
-                }
-                _ => Failure::Refused(refusal),
+        (Failure::Refused(mut refusal), Some(id)) if refusal.code == Code::ZwischenzeitlichGeaendert => {
+            if let Ok(beleg) = belege::found(tx, id)
+                && beleg.status != BelegStatus::Offen
+            {
+                let (number, state) = (beleg.beleg_nummer, beleg.status.as_str());
+                refusal.message = format!(
+                    "{number} ist inzwischen {state}: In einem anderen Fenster oder von einem Programm. Es wurde nichts geändert."
+                );
             }
+            Failure::Refused(refusal)
         }
         (failure, _) => failure,
     }

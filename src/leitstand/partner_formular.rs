@@ -42,9 +42,8 @@ pub fn show_change(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
 }
 
 pub fn change(ask: &Ask) -> Result<FirmaChange> {
-    let id = ask.id(0)?;
-    let (path, to) = (format!("/api/v1/kunden/{id}"), ask.page_of("partner", id));
-    ask.change(Method::Put, &path, &body(ask, Wann::Spaeter), to, "Der Partner ist geändert.")
+    let body = body(ask, Wann::Spaeter);
+    ask.change_record(Method::Put, "kunden/{id}", &body, "partner", "Der Partner ist geändert.")
 }
 
 /// The fields in their groups, with what is stored or what was typed.

@@ -400,7 +400,6 @@ pub fn sums<'s>(of: &str, sums: impl IntoIterator<Item = (&'s str, BTreeMap<Stri
     } }
 }
 
-/// Pairs of a name and a value; blank values are left out.
 /// A table of a sheet, as a page shows it.
 pub fn settled(tabelle: &Tabelle) -> Markup {
     let text = |wert: &Wert| match wert {
@@ -426,6 +425,7 @@ pub fn settled(tabelle: &Tabelle) -> Markup {
     }
 }
 
+/// Pairs of a name and a value; blank values are left out.
 pub fn facts(pairs: &[(&str, String)]) -> Markup {
     html! {
         dl { @for (name, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {

@@ -5,8 +5,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use sha2::{Digest, Sha256};
 
 use crate::choice;
-use crate::db::TenantId;
-use crate::failure::{Failure, Result};
+use crate::db::{TenantId, random};
+use crate::failure::Result;
 use crate::rules::bytes::hex;
 use crate::rules::changed::Changed;
 use crate::rules::choice::Choice;
@@ -202,10 +202,7 @@ fn lock_out(connection: &Connection, id: i64) -> Result<()> {
 
 /// A secret of 256 random bits, as it stands in links and cookies.
 pub fn secret() -> Result<String> {
-    let mut random = [0u8; 32];
-    getrandom::fill(&mut random)
-        .map_err(|error| Failure::Broken(format!("keine Zufallszahlen ({error})")))?;
-    Ok(hex(&random))
+    Ok(hex(&random::<32>()?))
 }
 
 pub fn digest(secret: &str) -> [u8; 32] {

@@ -4,7 +4,7 @@ use maud::html;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::done::{Done, FirmaChange, HouseChange, Outgoing};
+use super::done::{Done, FirmaChange, HouseChange, Outgoing, check_stand};
 use super::frame;
 use super::page::{Ask, Snapshot};
 use super::parts::{choice, field, form_to, lines, made_from, or_blank, refusal};
@@ -15,7 +15,6 @@ use crate::http::reply::Reply;
 use crate::rules::bytes::hex;
 use crate::rules::changed::Changed;
 use crate::rules::choice::Choice;
-use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::{Checked, Code, Refusal, Refusals};
 use crate::rules::plausible::is_email;
 use crate::versand::{self, Brief, PLACEHOLDERS, Postausgang, Verschluesselung};
@@ -121,16 +120,10 @@ pub fn change(ask: &Ask) -> Result<HouseChange> {
     let (ask, firma) = (ask.clone(), ask.firma_id());
     Ok(Box::new(move |connection| {
         let old = versand::load(&Tx::new(connection, firma, ask.now))?;
-        if digest(old.as_ref()) != ask.field("stand") {
-            let message = "Inzwischen hat jemand anderes etwas geändert. Bitte die Seite neu laden und noch einmal eintragen.";
-            return Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message).into());
-        }
+        check_stand(&digest(old.as_ref()), ask.field("stand"))?;
         let new = typed(&ask, old.as_ref())?;
         versand::store(connection, firma, new.as_ref(), ask.now)?;
-        let changed = changed(old.as_ref(), new.as_ref());
-        let note = if changed.is_empty() { "Es war schon so." } else { "Gespeichert." };
-        let deed = (!changed.is_empty()).then(|| Deed::new(Tat::Geaendert, Art::Firma).changing(changed));
-        Ok(Done { deed, ..Done::to(ask.of_firma("postausgang"), note) })
+        Ok(Done::saved(changed(old.as_ref(), new.as_ref()), ask.of_firma("postausgang")))
     }))
 }
 

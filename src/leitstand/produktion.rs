@@ -130,7 +130,6 @@ pub fn show_status(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
 }
 
 pub fn change_status(ask: &Ask) -> Result<FirmaChange> {
-    let id = ask.id(0)?;
-    let (path, to) = (format!("/api/v1/produktionsauftraege/{id}/status"), ask.page_of("produktion", id));
-    ask.change(Method::Put, &path, &json!({"status": ask.field("status")}), to, "Der Status ist geändert.")
+    let (path, body) = ("produktionsauftraege/{id}/status", json!({"status": ask.field("status")}));
+    ask.change_record(Method::Put, path, &body, "produktion", "Der Status ist geändert.")
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::done::{Done, FirmaChange, TRY};
+use super::done::{Done, FirmaChange, TRY, sentences};
 use super::page::{Ask, Snapshot};
 use super::parts::{field, form, linked, moment, number, pager, refusal, table};
 use super::{frame, kontoluecken, lists};
@@ -175,8 +175,7 @@ fn side(sum: &Value, is_credit: bool) -> String {
 
 /// The sentences of what was noticed.
 pub fn hints(hinweise: &Value) -> Markup {
-    let hints: Vec<_> =
-        hinweise.as_array().into_iter().flatten().filter_map(|hint| hint["message"].as_str()).collect();
+    let hints: Vec<_> = sentences(hinweise).collect();
     html! { @if !hints.is_empty() {
         h3 { "Hinweise" }
         ul.sorgen.hints { @for hint in hints { li { (hint) } } }

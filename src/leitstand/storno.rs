@@ -23,8 +23,6 @@ pub fn show(ask: &Ask, title: &str, version: Option<i64>, what: Markup) -> Resul
 
 /// Cancels the record in the path: `api` is its list in the interface, `page` that of the company.
 pub fn send(ask: &Ask, method: Method, api: &str, page: &str, note: &'static str) -> Result<FirmaChange> {
-    let id = ask.id(0)?;
-    let grund = ask.filled("grund");
-    let path = format!("/api/v1/{api}/{id}/storno");
-    ask.change(method, &path, &json!({"grund": grund}), ask.page_of(page, id), note)
+    let path = format!("{api}/{{id}}/storno");
+    ask.change_record(method, &path, &json!({"grund": ask.filled("grund")}), page, note)
 }

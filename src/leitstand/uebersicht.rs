@@ -5,6 +5,7 @@ use maud::{Markup, Render, html};
 use super::bars::{BarPair, BarWords, bars};
 use super::page::{Ask, Snapshot};
 use super::parts::{Table, amount, linked, number, tenths};
+use super::upkeep::Upkeep;
 use super::{abgelehnt, frame, handgriffe, wiegungen, zustand};
 use crate::annahmescheine;
 use crate::belege::{self, Beleg};
@@ -27,29 +28,13 @@ const DOCUMENTS_SHOWN_MAX: usize = 8;
 const DOCUMENTS_OF_DAY_MAX: i64 = 1_000;
 
 pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let today = db.tx.today();
-    let (now, then) = (day(db, today)?, day(db, Day::of_number(today.number() - 7))?);
-    let keys = key::of_tenant(db.connection, ask.firma_id(), ask.now)?;
     let upkeep = ask.keeps_house().then(|| ask.house.lookout.last()).flatten();
-    let sorgen = [zustand::sorgen(ask, db, &keys, upkeep.as_ref())?, handgriffe::sorgen(ask, db)?].concat();
-    let tables = [without_erechnung(ask, db)?, waiting(ask, db)?];
-    let steps = zustand::first_steps(ask, db, &keys)?;
-    let is_done = sorgen.is_empty() && tables.iter().all(Option::is_none) && steps.is_none();
     let body = html! {
-        @if is_done { p.note { "Es ist nichts zu erledigen." } }
-        @if !sorgen.is_empty() { h2 { "Zu erledigen" } (zustand::shown(&sorgen)) }
-        @for table in tables.into_iter().flatten() { (table) }
-        @if let Some(steps) = steps { (steps) }
+        (to_do(ask, db, upkeep.as_ref())?)
         @if ask.sees_management() && abgelehnt::is_any(ask, db)? {
             p { a href=(ask.of_firma("abgelehnt")) { "Anfragen von Programmen wurden abgelehnt: was zu tun ist" } }
         }
-        h2 { "Heute, " (today.german()) }
-        div.tiles {
-            (tile("Herein (t)", tonnes(now.iter().map(|(into, _)| into).sum())))
-            (tile("Hinaus (t)", tonnes(now.iter().map(|(_, out)| out).sum())))
-            @for (name, sum) in of_today(db, today)? { (tile(&name, sum)) }
-        }
-        (picture(&now, &then))
+        (today(db)?)
         h2 { "Offene Wiegungen" }
         (wiegungen::open(ask, db, WEIGHINGS_SHOWN_MAX)?)
         @match &upkeep {
@@ -58,6 +43,34 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         }
     };
     frame::live_page(ask, db, "Übersicht", body)
+}
+
+/// What needs a hand, or that nothing does.
+fn to_do(ask: &Ask, db: &Snapshot<'_>, upkeep: Option<&Upkeep>) -> Result<Markup> {
+    let keys = key::of_tenant(db.connection, ask.firma_id(), ask.now)?;
+    let sorgen = [zustand::sorgen(ask, db, &keys, upkeep)?, handgriffe::sorgen(ask, db)?].concat();
+    let sorgen = (!sorgen.is_empty()).then(|| html! { h2 { "Zu erledigen" } (zustand::shown(&sorgen)) });
+    let steps = zustand::first_steps(ask, db, &keys)?;
+    let parts = [sorgen, without_erechnung(ask, db)?, waiting(ask, db)?, steps];
+    Ok(html! {
+        @if parts.iter().all(Option::is_none) { p.note { "Es ist nichts zu erledigen." } }
+        @for part in parts.into_iter().flatten() { (part) }
+    })
+}
+
+/// What came in and went out today, receipts and documents, and the hours beside those of a week ago.
+fn today(db: &Snapshot<'_>) -> Result<Markup> {
+    let today = db.tx.today();
+    let (now, then) = (day(db, today)?, day(db, Day::of_number(today.number() - 7))?);
+    Ok(html! {
+        h2 { "Heute, " (today.german()) }
+        div.tiles {
+            (tile("Herein (t)", tonnes(now.iter().map(|(into, _)| into).sum())))
+            (tile("Hinaus (t)", tonnes(now.iter().map(|(_, out)| out).sum())))
+            @for (name, sum) in of_today(db, today)? { (tile(&name, sum)) }
+        }
+        (picture(&now, &then))
+    })
 }
 
 fn tile(name: &str, value: String) -> Markup {

@@ -79,8 +79,7 @@ pub fn show_second(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
 }
 
 pub fn second(ask: &Ask) -> Result<FirmaChange> {
-    let id = ask.id(0)?;
-    let (path, to) = (format!("/api/v1/wiegungen/{id}/zweitwiegung"), ask.page_of("wiegungen", id));
     let body = json!({"gewicht_zweit_kg": json_number(ask.field("gewicht_zweit_kg"))});
-    ask.change(Method::Put, &path, &body, to, "Die Wiegung ist fertig.")
+    let path = "wiegungen/{id}/zweitwiegung";
+    ask.change_record(Method::Put, path, &body, "wiegungen", "Die Wiegung ist fertig.")
 }

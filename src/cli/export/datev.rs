@@ -9,6 +9,7 @@ use crate::blatt::numbers::german;
 use crate::buchhaltung::{self, Entwurf, NewStapel, StapelAngelegt};
 use crate::cli::changes::note;
 use crate::cli::database::{begin, change, find_tenant, now, open};
+use crate::cli::key::day;
 use crate::cli::terminal::{Outcome, Terminal, sentence};
 use crate::config::Config;
 use crate::db::copy::copy;
@@ -60,11 +61,6 @@ pub struct Arguments {
     out: PathBuf,
 }
 
-fn day(typed: &str) -> std::result::Result<Day, String> {
-    let day = Day::parse_plain(typed).or_else(|| Day::parse_german(typed));
-    day.ok_or_else(|| "ein Tag wie 2026-10-31 oder 31.10.2026".to_owned())
-}
-
 pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
     match (arguments.stapel, arguments.verwerfen, arguments.liste) {
         (Some(nr), ..) => again(arguments, nr, config, terminal),
@@ -83,9 +79,9 @@ fn create(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcom
         streng: Some(arguments.streng),
         sperren: Some(arguments.sperren),
     };
-    let folder = &arguments.out;
-    if !folder.is_dir() {
-        return Err(format!("den Ordner {} gibt es nicht: bitte erst anlegen", folder.display()).into());
+    if !arguments.out.is_dir() {
+        let folder = arguments.out.display();
+        return Err(format!("den Ordner {folder} gibt es nicht: bitte erst anlegen").into());
     }
     let mut connection = open(config)?;
     let tenant = find_tenant(&connection, &arguments.tenant)?.id;
@@ -97,9 +93,7 @@ fn create(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcom
     let tx = Tx::new(&transaction, tenant, now());
     let made = WriteTx::carry_out(tx, None, |tx| buchhaltung::create(tx, &entwurf)).map_err(refused)?;
     made.hinweise.iter().for_each(|hint| terminal.say(&hint.message));
-    if let Some(deed) = &made.deed {
-        note(&transaction, Some(tenant), "export datev", deed)?;
-    }
+    made.deed.iter().try_for_each(|deed| note(&transaction, Some(tenant), "export datev", deed))?;
     transaction.commit()?;
     terminal.say(&summary(&made));
     let Some(nr) = made.nr else {
@@ -109,10 +103,10 @@ fn create(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcom
         return Ok(());
     };
     // Packed once others may write again; the batch stays whatever becomes of the file.
-    let path = write(&Tx::new(&connection, tenant, now()), nr, folder).map_err(|error| {
-        let again = format!("partnerd export datev --tenant {:?} --stapel {nr}", arguments.tenant);
-        format!("{error}. Stapel {nr} ist angelegt; seine Datei schreibt: {again}")
-    })?;
+    let path = write(&Tx::new(&connection, tenant, now()), nr, &arguments.out);
+    let again = format!("partnerd export datev --tenant {:?} --stapel {nr}", arguments.tenant);
+    let path =
+        path.map_err(|error| format!("{error}. Stapel {nr} ist angelegt; seine Datei schreibt: {again}"))?;
     terminal.result(&path, &json!({"datei": path, "stapel": made}));
     Ok(())
 }
@@ -158,9 +152,7 @@ fn missing(failure: Failure) -> Result<String> {
 fn write(tx: &Tx<'_>, nr: i64, folder: &Path) -> Outcome<String> {
     let (name, bytes) = buchhaltung::zip(tx, &buchhaltung::with_number(tx, nr)?)?;
     let path = folder.join(name);
-    let fill = |part: &Path| {
-        std::fs::write(part, bytes).map_err(|error| broken(part, "lässt sich nicht schreiben", &error))
-    };
+    let fill = |part: &Path| std::fs::write(part, bytes).map_err(broken(part, "lässt sich nicht schreiben"));
     copy(&path, fill, |_| Ok(()))?;
     Ok(path.display().to_string())
 }

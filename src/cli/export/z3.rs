@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::super::changes::note;
 use super::super::database::{change, find_tenant, now, open};
+use super::super::key::day;
 use super::super::terminal::{Outcome, Terminal};
 use crate::app::z3::export;
 use crate::config::Config;
@@ -33,10 +34,6 @@ pub struct Arguments {
     /// Auch die Dateien der Belege: PDF, E-Rechnungen, Anhänge
     #[arg(long)]
     belege: bool,
-}
-
-fn day(text: &str) -> Result<Day, String> {
-    Day::parse_plain(text).ok_or_else(|| "das ist kein Tag wie 2026-12-31".to_owned())
 }
 
 pub fn run(z3: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {

@@ -9,7 +9,7 @@ use super::connection::open_writer;
 use super::copy::{copy, fill_at_once, remove_leftovers};
 use super::files::{beside, create_private, folder_of};
 use super::owner::give_to_owner_of;
-use super::{lock, log, statistics};
+use super::{lock, log, random, statistics};
 use crate::failure::{Failure, Result};
 use crate::rules::day::{Day, Instant};
 
@@ -150,9 +150,7 @@ fn last_applied(connection: &Connection) -> Result<i64> {
 }
 
 fn create_installation(connection: &Connection, now: Instant) -> Result<()> {
-    let mut secret = [0u8; 32];
-    getrandom::fill(&mut secret)
-        .map_err(|error| Failure::Broken(format!("keine Zufallszahlen ({error})")))?;
+    let secret: [u8; 32] = random()?;
     connection.execute(
         "insert into installation (id, mac_secret, angelegt_am) values (1, ?1, ?2) on conflict do nothing",
         params![secret, now],

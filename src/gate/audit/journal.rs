@@ -255,8 +255,7 @@ pub fn segments(database: &Path) -> Result<Vec<u64>> {
     let name = beside(database, SEGMENT);
     let prefix = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let folder = folder_of(database);
-    let entries =
-        fs::read_dir(folder).map_err(|error| broken(folder, "kann nicht gelesen werden", &error))?;
+    let entries = fs::read_dir(folder).map_err(broken(folder, "kann nicht gelesen werden"))?;
     let mut found: Vec<u64> = entries
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_prefix(&prefix)?.parse().ok())
         .filter(|segment| *segment <= SEGMENT_NUMBER_MAX)
