@@ -48,7 +48,7 @@ pub const ROUTES: &[Route] = &[Route::follow(
     Param::text(
         "arten",
         "nur diese Arten, mit Komma getrennt: kunde, artikel, beleg, wiegung, charge, kontrakt, annahmeschein, \
-         produktionsauftrag; ohne Angabe alle, die der Schlüssel lesen darf",
+         produktionsauftrag, abrechnungsschema; ohne Angabe alle, die der Schlüssel lesen darf",
     ),
     Param::limit(Some(500)),
     Param::new(

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::german::in_german;
-use super::owner::owner_of;
+use super::owner::{give_to_owner_of, owner_of};
 use crate::failure::{Failure, Result};
 
 /// The path `<database>-<suffix>`.
@@ -43,10 +43,17 @@ pub fn private_options() -> OpenOptions {
     options
 }
 
-/// Creates the file for its owner alone, if it is not there.
+/// Creates a file for its owner alone. What has its name already, a link too, was put there by somebody else.
 pub fn create_private(path: &Path) -> Result<()> {
+    let created = private_options().write(true).create_new(true).open(path);
+    created.map(drop).map_err(broken(path, "kann nicht angelegt werden"))
+}
+
+/// Creates the file of a database, if it is not there. Of root in the folder of the service: a user who cannot give it
+/// away keeps it.
+pub fn create_database(path: &Path) -> Result<()> {
     match private_options().write(true).create_new(true).open(path) {
-        Ok(_) => Ok(()),
+        Ok(_) => give_to_owner_of(folder_of(path), path).or(Ok(())),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(broken(path, "kann nicht angelegt werden")(error)),
     }

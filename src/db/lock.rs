@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant as Ticks};
 
-use super::files::{beside, broken, create_private, folder_of, log_was_removed, private_options};
+use super::files::{beside, broken, create_database, log_was_removed, private_options};
 use super::log;
 use super::owner::give_to_owner_of;
 use crate::failure::{Failure, Result};
@@ -58,10 +58,7 @@ pub fn for_server(database: &Path) -> Result<Lock> {
     let mut lock = alone(database, SERVER_LOCK_TIMEOUT)?;
     if cfg!(unix) {
         let file = resolved(database);
-        if !file.exists() {
-            create_private(&file)?;
-            let _ = give_to_owner_of(folder_of(&file), &file);
-        }
+        create_database(&file)?;
         let file = File::open(&file).map_err(broken(database, "kann nicht gelesen werden"))?;
         let is_ours = locked_within(&file, SERVER_LOCK_TIMEOUT);
         match is_ours.map_err(broken(database, "kann nicht gesperrt werden"))? {

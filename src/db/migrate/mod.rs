@@ -7,8 +7,7 @@ use serde::Serialize;
 
 use super::connection::open_writer;
 use super::copy::{copy, fill_at_once, remove_leftovers};
-use super::files::{beside, create_private, folder_of};
-use super::owner::give_to_owner_of;
+use super::files::{beside, create_database, folder_of};
 use super::{lock, log, random, statistics};
 use crate::failure::{Failure, Result};
 use crate::rules::day::{Day, Instant};
@@ -44,11 +43,7 @@ pub fn migrate_in_place(path: &Path, now: Instant) -> Result<Vec<Step>> {
 }
 
 fn upgrade(migrations: &[Migration], path: &Path, now: Instant, copied: bool) -> Result<Vec<Step>> {
-    if !path.exists() {
-        create_private(path)?;
-        // Of root in the folder of the service: a user who cannot give it away keeps it.
-        let _ = give_to_owner_of(folder_of(path), path);
-    }
+    create_database(path)?;
     let _one_at_a_time = lock::for_migration(path)?;
     let mut connection = open_writer(path)?;
     let applied = last_applied(&connection)?;
