@@ -28,8 +28,8 @@ pub fn notes(tx: &Tx<'_>, new: &NewAbrechnung, art: Abrechnungsart) -> Result<(K
             return Err(Refusal::field(Code::FeldFehlt, "annahmeschein_ids", message).into());
         }
     };
-    for (at, schein) in scheine.iter().enumerate() {
-        errors.keep(can_be_settled(schein, art).map_err(|refusal| refusal.below(&path(new, at))));
+    for schein in &scheine {
+        errors.keep(can_be_settled(schein, art).map_err(|refusal| refusal.below(&path(new, schein.id))));
     }
     errors.into_result()?;
     let partners: BTreeSet<Option<Uuid>> = scheine.iter().map(|schein| schein.partner_id).collect();
@@ -45,8 +45,9 @@ pub fn notes(tx: &Tx<'_>, new: &NewAbrechnung, art: Abrechnungsart) -> Result<(K
 }
 
 /// Where the request names a note; one of a choice it does not.
-fn path(new: &NewAbrechnung, at: usize) -> String {
-    new.annahmeschein_ids.as_ref().map(|_| format!("annahmeschein_ids[{at}]")).unwrap_or_default()
+fn path(new: &NewAbrechnung, schein: Uuid) -> String {
+    let at = new.annahmeschein_ids.iter().flatten().position(|id| *id == schein);
+    at.map(|at| format!("annahmeschein_ids[{at}]")).unwrap_or_default()
 }
 
 fn named(tx: &Tx<'_>, ids: &[Uuid]) -> Result<(Vec<Annahmeschein>, Refusals)> {
