@@ -13,6 +13,7 @@ use super::belege::Rechnung;
 use super::buchen::{Buchen, Buchung, Saetze};
 use super::dateien::{self, Monate, Rahmen};
 use super::model::{Datei, KontoSumme, NewStapel, Stapel, StapelAngelegt, StapelMitDateien};
+use super::sql::Welche;
 use super::stamm::Stammsatz;
 use super::{konten, sql};
 use crate::belege::{content_digest, deflated, inflated};
@@ -32,7 +33,7 @@ use crate::tenants::{self, Einstellungen};
 use crate::{kunden, steuersaetze};
 
 /// Invoices of one batch, at most.
-const BELEGE_MAX: usize = 50_000;
+const BELEGE_MAX: i64 = 50_000;
 
 /// What the adviser has told the firm (D31).
 struct Angaben {
@@ -206,12 +207,13 @@ pub fn create(tx: &WriteTx<'_>, entwurf: &Entwurf) -> Result<StapelAngelegt> {
 
 /// What no live batch holds, in the order of the files (D33).
 fn new_ones(tx: &Tx<'_>, zeitraum: &Zeitraum) -> Result<Vec<Rechnung>> {
-    let mut rechnungen = sql::rechnungen(tx, zeitraum.von, zeitraum.bis, sql::Welche::Neue)?;
+    let Zeitraum { von, bis, .. } = *zeitraum;
+    let count = sql::count_rechnungen(tx, von, bis, Welche::Neue)?;
     let message = format_args!(
-        "Ein Stapel hat höchstens {BELEGE_MAX} Belege, neu sind {}. Bitte einen kürzeren Zeitraum wählen.",
-        rechnungen.len()
+        "Ein Stapel hat höchstens {BELEGE_MAX} Belege, neu sind {count}. Bitte einen kürzeren Zeitraum wählen."
     );
-    refuse_if(rechnungen.len() > BELEGE_MAX, Code::ZeitraumUngueltig, "bis", message)?;
+    refuse_if(count > BELEGE_MAX, Code::ZeitraumUngueltig, "bis", message)?;
+    let mut rechnungen = sql::rechnungen(tx, von, bis, Welche::Neue)?;
     rechnungen.sort_by_cached_key(|rechnung| (rechnung.beleg_datum, natural_key(&rechnung.beleg_nummer)));
     Ok(rechnungen)
 }
