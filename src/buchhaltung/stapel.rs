@@ -1,7 +1,6 @@
 //! Batches (D32): every final RE and ER is handed over once, all that can be or a list of what is missing.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::io::{Cursor, Write};
 use std::sync::Arc;
 
@@ -199,10 +198,10 @@ pub fn create(tx: &WriteTx<'_>, entwurf: &Entwurf) -> Result<StapelAngelegt> {
     if wish.pruefen == Some(true) {
         return Ok(entwurf.told());
     }
-    if !entwurf.holds(tx)? {
-        return store(tx, &Entwurf::of(tx, wish.clone(), entwurf.noted.clone())?);
+    match entwurf.holds(tx)? {
+        true => store(tx, entwurf),
+        false => store(tx, &Entwurf::of(tx, wish.clone(), entwurf.noted.clone())?),
     }
-    store(tx, entwurf)
 }
 
 /// What no live batch holds, in the order of the files (D33).
@@ -234,11 +233,10 @@ fn hint_open(offene: &[String], wish: &NewStapel, hints: &mut Hints) -> Result<(
 
 /// Names what is dated in a period that was handed over already.
 fn hint_late(newest: Option<(i64, Day)>, rechnungen: &[Rechnung], hints: &mut Hints) {
-    let last = newest.map(|(_, bis)| bis);
-    let is_late = |rechnung: &&Rechnung| last.is_some_and(|last| rechnung.beleg_datum <= last);
-    let late: Vec<_> =
-        rechnungen.iter().filter(is_late).map(|rechnung| rechnung.beleg_nummer.clone()).collect();
-    if let (Some(last), false) = (last, late.is_empty()) {
+    let Some((_, last)) = newest else { return };
+    let late = rechnungen.iter().filter(|rechnung| rechnung.beleg_datum <= last);
+    let late: Vec<_> = late.map(|rechnung| rechnung.beleg_nummer.clone()).collect();
+    if !late.is_empty() {
         let message = format!(
             "Nachzügler: {} tragen ein Datum bis zum {}, das schon übergeben ist.",
             listed(&late),
@@ -277,15 +275,12 @@ fn book(tx: &Tx<'_>, buchen: &Buchen<'_>, buchungen: &[Buchung], hints: &mut Hin
     let mut partner = BTreeMap::new();
     for buchung in buchungen {
         let rechnung = &buchung.rechnung;
-        let konto = match partner.entry((rechnung.kunde_id, rechnung.beleg_typ)) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(new) => *new.insert(gebucht.personenkonto(
-                tx,
-                rechnung.kunde_id,
-                Personenkonto::of(rechnung.seite()),
-                hints,
-            )?),
+        let (kunde, art) = (rechnung.kunde_id, Personenkonto::of(rechnung.seite()));
+        let konto = match partner.get(&(kunde, art)) {
+            Some(known) => *known,
+            None => gebucht.personenkonto(tx, kunde, art, hints)?,
         };
+        partner.insert((kunde, art), konto);
         gebucht.add(rechnung, buchen.saetze(buchung, konto, hints)?)?;
     }
     gebucht.stamm.sort_by_key(|satz| satz.konto);
