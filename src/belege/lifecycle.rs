@@ -9,7 +9,7 @@ use crate::artikel;
 use crate::db::evidence::Subject;
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
+use crate::failure::{Result, or_refusal};
 use crate::kunden;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::document::{BelegAktion, BelegStatus};
@@ -60,14 +60,12 @@ fn hint_doubtful(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<()> {
 /// What finalising a document would say; it stays as it is (D21h).
 pub fn try_to_finalise(tx: &WriteTx<'_>, beleg: Beleg, mut hinweise: Hints) -> Result<StatusBestaetigung> {
     let (id, beleg_nummer, status) = (beleg.id, beleg.beleg_nummer.clone(), beleg.status);
-    let ablehnungen = match tx.undone(|| finalise(tx, beleg, &mut hinweise)) {
-        Ok(_) => Vec::new(),
-        Err(Failure::Refused(refusal)) => {
-            let Refusal { code, message, feld, .. } = *refusal;
-            vec![Ablehnung { error: code, feld, message }]
-        }
-        Err(failure) => return Err(failure),
+    let refusal = or_refusal(tx.undone(|| finalise(tx, beleg, &mut hinweise)))?.err();
+    let named = |refusal: Box<Refusal>| {
+        let Refusal { code, message, feld, .. } = *refusal;
+        Ablehnung { error: code, feld, message }
     };
+    let ablehnungen = refusal.map(named).into_iter().collect();
     Ok(StatusBestaetigung { id, beleg_nummer, status, ablehnungen: Some(ablehnungen), hinweise })
 }
 

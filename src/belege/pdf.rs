@@ -12,7 +12,7 @@ use crate::blatt::draw;
 use crate::db::evidence::Subject;
 use crate::db::tx::{Tx, WriteTx};
 use crate::erechnung::Profil;
-use crate::failure::{Failure, Result};
+use crate::failure::{Result, or_refusal};
 use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
 use crate::rules::document::BelegStatus;
@@ -56,11 +56,7 @@ pub fn outgoing(tx: &Tx<'_>, beleg: &Beleg) -> Result<Datei> {
 
 /// Its e-invoice as a file of its own, where the PDF has it not inside or the recipient wants it so (XRechnung).
 pub fn outgoing_xml(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Datei>> {
-    let erechnung = match ausfertigung::erechnung(tx, beleg) {
-        Ok(erechnung) => erechnung,
-        Err(Failure::Refused(_)) => return Ok(None),
-        Err(failure) => return Err(failure),
-    };
+    let Ok(erechnung) = or_refusal(ausfertigung::erechnung(tx, beleg))? else { return Ok(None) };
     if erechnung.profil != Profil::XRechnung && newest_digest(tx, beleg.id)?.is_none() {
         return Ok(None);
     }
