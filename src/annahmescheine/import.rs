@@ -12,7 +12,7 @@ use crate::import::Upserted;
 use crate::kontrakte::KontraktBezug;
 use crate::rules::change::fill_each;
 use crate::rules::day::DayTime;
-use crate::rules::error::{Code, HintCode, Refusal, required};
+use crate::rules::error::{Code, HintCode, Refusal, refuse_if, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::number::Reihe;
 use crate::rules::receipt::AnnahmescheinStatus;
@@ -103,15 +103,10 @@ fn check_booked(before: &Annahmeschein, after: &Annahmeschein) -> Result<()> {
         basisbesatz_prozent: None,
         ..schein.clone()
     };
-    match &before.el_beleg_nummer {
-        Some(el) if own(before) != own(after) => {
-            let message = format!(
-                "Über die Lieferung gibt es schon den Lieferschein {el}. Bitte zuerst diesen ändern."
-            );
-            Err(Refusal::field(Code::FeldWiderspruch, "belegnummer", message).into())
-        }
-        _ => Ok(()),
-    }
+    let Some(el) = &before.el_beleg_nummer else { return Ok(()) };
+    let message =
+        format_args!("Über die Lieferung gibt es schon den Lieferschein {el}. Bitte zuerst diesen ändern.");
+    Ok(refuse_if(own(before) != own(after), Code::FeldWiderspruch, "belegnummer", message)?)
 }
 
 /// What a Gutschrift pays for stays as it was paid, and what follows from a scheme is measured, not imported (D29).

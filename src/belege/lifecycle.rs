@@ -13,21 +13,17 @@ use crate::failure::{Result, or_refusal};
 use crate::kunden;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::document::{BelegAktion, BelegStatus};
-use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::number::Reihe;
 use crate::rules::tax::Gedruckt;
 use crate::tenants::{self, Einstellungen};
 
 /// A locked period takes no documents and no changes (D4).
 pub fn check_locked(einstellungen: &Einstellungen, datum: Day) -> Result<()> {
-    match einstellungen.gesperrt_bis {
-        Some(locked) if datum <= locked => {
-            let message =
-                format!("Der Zeitraum bis {locked} ist gesperrt. Bitte ein späteres Belegdatum wählen.");
-            Err(Refusal::field(Code::ZeitraumGesperrt, "beleg_datum", message).into())
-        }
-        _ => Ok(()),
-    }
+    let Some(locked) = einstellungen.gesperrt_bis else { return Ok(()) };
+    let message =
+        format_args!("Der Zeitraum bis {locked} ist gesperrt. Bitte ein späteres Belegdatum wählen.");
+    Ok(refuse_if(datum <= locked, Code::ZeitraumGesperrt, "beleg_datum", message)?)
 }
 
 /// Makes an open document final: what leaves the house is frozen, and the polling list shows it. One that

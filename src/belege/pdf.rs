@@ -16,7 +16,7 @@ use crate::failure::{Result, or_refusal};
 use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
 use crate::rules::document::BelegStatus;
-use crate::rules::error::{Checked, Code, Hints, Refusal};
+use crate::rules::error::{Checked, Code, Hints, Refusal, refuse_if};
 
 const SIGNATURE: &[u8] = b"%PDF-";
 
@@ -75,13 +75,9 @@ fn newest_upload(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Datei>> {
 }
 
 pub fn check_signature(pdf: &NewPdf) -> Checked<()> {
-    match &pdf.datei_base64 {
-        Some(inhalt) if !inhalt.starts_with(SIGNATURE) => {
-            let message = "Der Inhalt ist kein PDF: er muss mit %PDF- beginnen.";
-            Err(Refusal::field(Code::FeldUngueltig, "datei_base64", message))
-        }
-        _ => Ok(()),
-    }
+    let is_other = pdf.datei_base64.as_ref().is_some_and(|inhalt| !inhalt.starts_with(SIGNATURE));
+    let message = "Der Inhalt ist kein PDF: er muss mit %PDF- beginnen.";
+    refuse_if(is_other, Code::FeldUngueltig, "datei_base64", message)
 }
 
 /// Archives a PDF; the first one makes an open document final. The same content as the newest
