@@ -10,7 +10,7 @@ use super::kontrakt::{Kontrakte, Preisteil};
 use super::model::NewAbrechnung;
 use super::sql::{self, Abgerechnet, Abschlag};
 use crate::abrechnungsschemata::{self, Gueltig};
-use crate::annahmescheine::{self, Annahmeschein, Gemessen};
+use crate::annahmescheine::{self, Annahmeschein, Gemessen, day_of};
 use crate::belege::{self, Geliefert};
 use crate::chargen::Bewegung;
 use crate::db::tx::{Tx, WriteTx};
@@ -136,10 +136,6 @@ fn supplements(tx: &Tx<'_>, new: &NewAbrechnung, scheine: Vec<Annahmeschein>) ->
         })
     };
     scheine.into_iter().map(supplement).collect()
-}
-
-fn day_of(tx: &Tx<'_>, schein: &Annahmeschein) -> Day {
-    schein.lieferdatum.map_or_else(|| tx.today(), |DayTime(day)| day)
 }
 
 fn settled(

@@ -6,7 +6,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::model::{Annahmeschein, AnnahmescheinBestaetigung, NewAnnahmeschein};
-use super::qualitaet::{self, Qualitaet, Ware, of_intake, refuse_rejected};
+use super::qualitaet::{self, Qualitaet, Ware, day_of, of_intake, refuse_rejected};
 use super::sql;
 use crate::artikel::{self, Artikel};
 use crate::belege::{NewItem, receive};
@@ -278,10 +278,9 @@ fn create_el(
         let message = "Ohne preis_je_t steht der Lieferschein mit dem Einkaufspreis des Artikels.";
         hints.add_field(HintCode::PreisFehlt, "preis_je_t", message);
     }
-    let lieferdatum = schein.lieferdatum.map_or_else(|| tx.today(), |DayTime(day)| day);
     let item = delivered(schein, artikel, wiegung, qualitaet);
     let mut of_el = Hints::default();
-    let (el, bewegungen) = receive(tx, partner_id, lieferdatum, item, &mut of_el)
+    let (el, bewegungen) = receive(tx, partner_id, day_of(tx, schein), item, &mut of_el)
         .map_err(|failure| of_this_request(failure, artikel))?;
     // Of the net quantity it is known that it is not what was weighed.
     hints.extend(of_el.without(HintCode::GewichtWiderspruch));

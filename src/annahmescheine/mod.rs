@@ -14,7 +14,7 @@ mod storno;
 pub use checks::CHECKS;
 pub use create::deliver;
 pub use model::{Analyse, Annahmeschein};
-pub use qualitaet::{Gemessen, gemessen, locks, rechnung, said, scheme_of, values_of};
+pub use qualitaet::{Gemessen, day_of, gemessen, locks, rechnung, said, scheme_of, values_of};
 pub use sql::{RETENTION, Suche, Summen, find, find_by_delivery, follows, search, settle};
 
 use uuid::Uuid;

@@ -444,7 +444,8 @@ fn check_waits(schein: &Annahmeschein, sent: &Freigabe) -> Checked<()> {
     }
 }
 
-fn day_of(tx: &Tx<'_>, schein: &Annahmeschein) -> Day {
+/// The day of delivery; of a note without one today.
+pub fn day_of(tx: &Tx<'_>, schein: &Annahmeschein) -> Day {
     schein.lieferdatum.map_or_else(|| tx.today(), |DayTime(day)| day)
 }
 
