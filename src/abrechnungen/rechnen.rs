@@ -352,15 +352,12 @@ fn computed(basis: &Grundlage, schein: &Annahmeschein, grundpreis: Option<Price>
 
 /// What is paid for; a value that is missing, or in no row of a table, leaves it unknown.
 fn settled_weight(rechnung: &Rechnung, schein: &Annahmeschein) -> Checked<Quantity> {
-    let unknown = || {
-        let reasons: Vec<&str> = rechnung.befunde.iter().map(|befund| befund.text.as_str()).collect();
-        let message = format!("{} lässt sich nicht abrechnen: {}", schein.belegnummer, reasons.join(" "));
-        Refusal::new(Code::AnnahmescheinGesperrt, message)
-    };
-    match (rechnung.netto_kg, rechnung.kosten) {
-        (Some(kg), Some(_)) => Ok(kg),
-        _ => Err(unknown()),
+    if let (Some(kg), Some(_)) = (rechnung.netto_kg, rechnung.kosten) {
+        return Ok(kg);
     }
+    let reasons: Vec<&str> = rechnung.befunde.iter().map(|befund| befund.text.as_str()).collect();
+    let message = format!("{} lässt sich nicht abrechnen: {}", schein.belegnummer, reasons.join(" "));
+    Err(Refusal::new(Code::AnnahmescheinGesperrt, message))
 }
 
 /// What its EL brought. Goods that another invoice has met are not paid twice (D29h), nor those that it no longer brings.
