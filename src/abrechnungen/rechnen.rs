@@ -14,7 +14,7 @@ use crate::annahmescheine::{self, Annahmeschein, Gemessen, day_of};
 use crate::belege::{self, Geliefert};
 use crate::chargen::Bewegung;
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result, keep_refused};
+use crate::failure::{Failure, Result, keep_refused, or_refusal};
 use crate::kunden::Kunde;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, Refusals, refuse_if, required};
@@ -403,14 +403,11 @@ impl Note {
         let netto_menge_kg = Some(self.kg());
         let mut schein = Annahmeschein { netto_menge_kg, preis_je_t, ..self.schein.clone() };
         let mut of_delivery = Hints::default();
-        let moved =
-            annahmescheine::deliver(tx, &mut schein, &mut of_delivery).map_err(|failure| match failure {
-                Failure::Refused(refusal) => {
-                    let message = format!("{}: {}", schein.belegnummer, refusal.message);
-                    Refusal::new(refusal.code, message).into()
-                }
-                failure => failure,
-            })?;
+        let moved = or_refusal(annahmescheine::deliver(tx, &mut schein, &mut of_delivery))?;
+        let moved = moved.map_err(|refusal| {
+            let message = format!("{}: {}", schein.belegnummer, refusal.message);
+            Refusal::new(refusal.code, message)
+        })?;
         hints.extend(of_delivery.without_fields());
         self.geliefert = delivered(tx, &schein)?;
         (self.schein.el_id, self.schein.el_beleg_nummer) = (schein.el_id, schein.el_beleg_nummer);

@@ -323,29 +323,26 @@ fn delivered(
 /// A refusal of the EL, in words of this request.
 fn of_this_request(failure: Failure, artikel: &Artikel) -> Failure {
     let Failure::Refused(refusal) = failure else { return failure };
-    let translated = match refusal.code {
-        Code::ChargeFehlt => Some((
+    let (feld, message) = match refusal.code {
+        Code::ChargeFehlt => (
             "fremde_charge_nr",
             "Der Artikel wird in Chargen geführt. Bitte fremde_charge_nr, herkunftsland oder biozertifikat_id angeben."
                 .to_owned(),
-        )),
-        Code::MengeUngueltig => Some((
+        ),
+        Code::MengeUngueltig => (
             "el_erzeugen",
             "Nach den Abzügen bleibt nichts übrig; darüber gibt es keinen Lieferschein.".to_owned(),
-        )),
-        Code::EinheitNichtUmrechenbar => Some((
+        ),
+        Code::EinheitNichtUmrechenbar => (
             "artikel_id",
             format!(
                 "Der Artikel wird in {} geführt, der Lieferschein in t. Bitte ihn ohne el_erzeugen anlegen.",
                 artikel.einheit.as_deref().unwrap_or_default()
             ),
-        )),
-        _ => None,
+        ),
+        _ => return Failure::Refused(Box::new(Refusal { fehler: Vec::new(), ..*refusal })),
     };
-    if let Some((feld, message)) = translated {
-        return Refusal::field(refusal.code, feld, message).into();
-    }
-    Failure::Refused(Box::new(Refusal { fehler: Vec::new(), ..*refusal }))
+    Refusal::field(refusal.code, feld, message).into()
 }
 
 fn confirmation(
