@@ -54,13 +54,8 @@ fn named(tx: &Tx<'_>, ids: &[Uuid]) -> Result<(Vec<Annahmeschein>, Refusals)> {
     let (mut scheine, mut errors, mut seen) = (Vec::new(), Refusals::default(), BTreeSet::new());
     for (at, id) in ids.iter().enumerate() {
         let feld = format!("annahmeschein_ids[{at}]");
-        let is_new = seen.insert(id);
-        errors.keep(refuse_if(
-            !is_new,
-            Code::FeldWiderspruch,
-            &feld,
-            "Dieser Annahmeschein steht zweimal da.",
-        ));
+        let message = "Dieser Annahmeschein steht zweimal da.";
+        errors.keep(refuse_if(!seen.insert(id), Code::FeldWiderspruch, &feld, message));
         match annahmescheine::find(tx, *id)? {
             Some(schein) => scheine.push(schein),
             None => {
@@ -112,13 +107,9 @@ fn can_be_settled(schein: &Annahmeschein, art: Abrechnungsart) -> Checked<()> {
         return refuse(Code::AnnahmescheinStorniert, format!("{nummer} ist storniert."));
     }
     if art == Abrechnungsart::Nachverguetung {
-        return match schein.abrechnung_id.filter(|_| schein.status == AnnahmescheinStatus::Abgerechnet) {
-            Some(_) => Ok(()),
-            None => refuse(
-                Code::AnnahmescheinNichtAbgerechnet,
-                format!("{nummer} hat noch keine abgeschlossene Endabrechnung."),
-            ),
-        };
+        let is_settled = schein.abrechnung_id.is_some() && schein.status == AnnahmescheinStatus::Abgerechnet;
+        let message = format!("{nummer} hat noch keine abgeschlossene Endabrechnung.");
+        return if is_settled { Ok(()) } else { refuse(Code::AnnahmescheinNichtAbgerechnet, message) };
     }
     if let Some(by) = &schein.abrechnung_beleg_nummer {
         return refuse(Code::AnnahmescheinAbgerechnet, format!("{nummer} ist schon abgerechnet, mit {by}."));

@@ -24,11 +24,8 @@ pub fn annahmeschein(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Resul
     let belegnummer = required(zeile.belegnummer.clone(), "belegnummer")?;
     let old = sql::find_by_nummer(tx, &belegnummer)?;
     let is_computed = zeile.netto_menge_kg.is_none();
-    let new = with_row(
-        tx,
-        old.clone().unwrap_or_else(|| Annahmeschein::blank(tx.new_id(), belegnummer, tx.now())),
-        zeile,
-    )?;
+    let blank = || Annahmeschein::blank(tx.new_id(), belegnummer, tx.now());
+    let new = with_row(tx, old.clone().unwrap_or_else(blank), zeile)?;
     for (feld, message) in new.bases_missing().filter(|_| is_computed) {
         at.field(feld, |at| at.hint(HintCode::BasisFehlt, message));
     }

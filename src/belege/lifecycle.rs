@@ -149,8 +149,8 @@ pub fn cancel(
     };
     let lagerbewegungen = lager::rebook(tx, rebooking, &mut hinweise)?.bewegungen;
     abrechnung::follow(tx, beleg.id)?;
-    let counter =
-        if needs_counter { Some(counter_document(tx, &beleg, positions, &mut hinweise)?) } else { None };
+    let counter = || counter_document(tx, &beleg, positions, &mut hinweise);
+    let counter = needs_counter.then(counter).transpose()?;
     Ok(StornoBestaetigung {
         id: beleg.id,
         beleg_nummer: beleg.beleg_nummer,

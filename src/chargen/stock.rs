@@ -201,14 +201,8 @@ fn book_batch(tx: &WriteTx<'_>, buchung: &Buchung) -> Result<Option<Charge>> {
     if buchung.ist_eingang && is_source {
         charge.eingang_menge = Some(charge.eingang_menge.unwrap_or_default().plus(buchung.menge)?);
     }
-    tx.update(
-        "charge",
-        charge_id,
-        named_params! {
-            ":bestand": charge.bestand,
-            ":eingang_menge": charge.eingang_menge,
-        },
-    )?;
+    let stock = named_params! {":bestand": charge.bestand, ":eingang_menge": charge.eingang_menge};
+    tx.update("charge", charge_id, stock)?;
     Ok(Some(charge))
 }
 

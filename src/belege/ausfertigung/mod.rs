@@ -161,12 +161,10 @@ fn without_sheet(beleg: &Beleg, firma: Option<&Firma>) -> Box<Refusal> {
     }
     let missing = firma.map(Firma::missing).unwrap_or_default();
     let missing = if missing.is_empty() { "alle".to_owned() } else { missing.join(", ") };
-    Refusal::new(
-        Code::KeinPdf,
-        format!(
-            "Als der Beleg abgeschlossen wurde, fehlten Stammdaten der Firma ({missing}); archiviert ist kein PDF."
-        ),
-    )
+    let message = format!(
+        "Als der Beleg abgeschlossen wurde, fehlten Stammdaten der Firma ({missing}); archiviert ist kein PDF."
+    );
+    Refusal::new(Code::KeinPdf, message)
 }
 
 /// The e-invoice of a document; a refusal says why there is none (D26).
