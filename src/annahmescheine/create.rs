@@ -154,14 +154,11 @@ fn article(tx: &Tx<'_>, new: &NewAnnahmeschein, wiegung: Option<&FertigeWiegung>
     let named = article_named(tx, new)?;
     let weighed = wiegung.and_then(|wiegung| wiegung.wiegung.artikel_id);
     let artikel = match (named, weighed) {
-        (Some(artikel), Some(weighed)) if artikel.id != weighed => {
-            let message = "Die Wiegung gehört zu einem anderen Artikel.";
-            return Err(Refusal::field(Code::WiegungPasstNicht, "wiegung_id", message).into());
-        }
         (None, Some(weighed)) => artikel::find(tx, weighed)?,
         (named, _) => named,
     };
     let artikel = artikel.ok_or_else(article_missing)?;
+    wiegung.map(|wiegung| wiegung.check_article(artikel.id)).transpose()?;
     let message = format_args!("Der Artikel {} ist inaktiv.", artikel.artikelnummer);
     refuse_if(artikel.status == ArtikelStatus::Inaktiv, Code::ArtikelInaktiv, "artikel_id", message)?;
     Ok(artikel)
