@@ -457,8 +457,7 @@ pub fn set_position_charge(tx: &WriteTx<'_>, beleg: Uuid, position: i64, charge:
 pub fn add_former_partner(tx: &WriteTx<'_>, old: &Beleg) -> Result<()> {
     let statement = "insert into beleg_frueherer_kunde (tenant_id, kunde_id, beleg_id)
         values (:tenant, :kunde, :beleg) on conflict do nothing";
-    tx.execute(statement, named_params! {":kunde": old.kunde_id, ":beleg": old.id})?;
-    Ok(())
+    tx.execute(statement, named_params! {":kunde": old.kunde_id, ":beleg": old.id}).map(drop)
 }
 
 pub const RETENTION: Retention = Retention {
