@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::blatt::DrawError;
-use crate::rules::error::{Code, Refusal, Refusals};
+use crate::rules::error::{Checked, Code, Refusal, Refusals};
 use crate::rules::fixed::TooLarge;
 
 /// Why a piece of work has no result.
@@ -48,6 +48,15 @@ impl Failure {
             Failure::Refused(refusal) => refusal.below(path).into(),
             other => other,
         }
+    }
+}
+
+/// What work gives, or why it is refused; any other failure stays one.
+pub fn or_refusal<T>(result: Result<T>) -> Result<Checked<T>> {
+    match result {
+        Ok(value) => Ok(Ok(value)),
+        Err(Failure::Refused(refusal)) => Ok(Err(refusal)),
+        Err(failure) => Err(failure),
     }
 }
 

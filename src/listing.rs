@@ -115,6 +115,13 @@ pub struct Records<T> {
     pub count: i64,
 }
 
+impl<T: Serialize> Records<T> {
+    /// The same page as JSON.
+    pub fn listing(self) -> Result<Listing> {
+        Listing::from_page(self.rows, usize::try_from(self.count).unwrap_or_default())
+    }
+}
+
 impl<T: Record> PageOf<T> for Records<T> {
     fn empty(count: i64) -> Records<T> {
         Records { rows: Vec::new(), count }

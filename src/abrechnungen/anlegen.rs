@@ -16,7 +16,7 @@ use crate::rules::bytes::fingerprint;
 use crate::rules::day::Day;
 use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
-use crate::rules::fixed::{Money, Percent};
+use crate::rules::fixed::Percent;
 use crate::rules::price::line_total;
 use crate::rules::repeat;
 use crate::rules::settlement::Abrechnungsart;
@@ -30,9 +30,7 @@ const ZAHLUNGSFRIST: i64 = 60;
 pub fn preview(tx: &Tx<'_>, new: &NewAbrechnung, mut hinweise: Hints) -> Result<AbrechnungsVorschau> {
     let berechnet = settlement(tx, new, &mut hinweise)?;
     let (items, _) = items(&berechnet, &mut hinweise)?;
-    let lines = items.iter().map(line).collect::<Result<Vec<_>>>()?;
-    let summen = Summen::of(lines.iter().map(|(betrag, satz, _)| (*betrag, *satz)))?;
-    check_sum(summen.netto, new.negativ_zulassen == Some(true), &mut hinweise)?;
+    let (summen, positionen) = summed(new, &items, &mut hinweise)?;
     hint_late(tx, new, &berechnet, &mut hinweise);
     Ok(AbrechnungsVorschau {
         art: berechnet.art,
@@ -40,25 +38,36 @@ pub fn preview(tx: &Tx<'_>, new: &NewAbrechnung, mut hinweise: Hints) -> Result<
         summe_netto: summen.netto,
         summe_mwst: summen.mwst,
         summe_brutto: summen.brutto,
-        positionen: lines.into_iter().map(|(.., position)| position).collect(),
+        positionen,
         annahmescheine: berechnet.notes.into_iter().map(|note| note.posten).collect(),
         hinweise,
     })
 }
 
-/// The total, the rate and the look of an item.
-fn line(item: &NewItem) -> Result<(Money, Percent, VorschauPosition)> {
+/// What items come to, which is below zero only where that is allowed, and how they are shown.
+fn summed(
+    new: &NewAbrechnung,
+    items: &[NewItem],
+    hints: &mut Hints,
+) -> Result<(Summen, Vec<VorschauPosition>)> {
+    let positionen = items.iter().map(shown).collect::<Result<Vec<_>>>()?;
+    let of_rate =
+        |position: &VorschauPosition| (position.gesamtpreis, position.mwst_satz.unwrap_or_default());
+    let summen = Summen::of(positionen.iter().map(of_rate))?;
+    check_sum(summen.netto, new.negativ_zulassen == Some(true), hints)?;
+    Ok((summen, positionen))
+}
+
+fn shown(item: &NewItem) -> Result<VorschauPosition> {
     let (menge, ep_netto) = (item.menge.unwrap_or_default(), item.ep_netto.unwrap_or_default());
-    let gesamtpreis = line_total(menge, ep_netto, Percent::ZERO)?;
-    let position = VorschauPosition {
+    Ok(VorschauPosition {
         bezeichnung: item.bezeichnung.clone().or_else(|| item.bezeichnung2.clone()),
         menge,
         einheit: item.einheit.clone(),
         ep_netto,
         mwst_satz: item.mwst_satz,
-        gesamtpreis,
-    };
-    Ok((gesamtpreis, item.mwst_satz.unwrap_or_default(), position))
+        gesamtpreis: line_total(menge, ep_netto, Percent::ZERO)?,
+    })
 }
 
 /// POST /abrechnungen: a settlement is made, unless its external_ref is known (D19).
@@ -111,9 +120,7 @@ fn add(
     let mut berechnet = settlement(tx, new, &mut hinweise)?;
     let mut lagerbewegungen = berechnet.deliver(tx, &mut hinweise)?;
     let (items, firsts) = items(&berechnet, &mut hinweise)?;
-    let sum = items.iter().map(line).collect::<Result<Vec<_>>>()?;
-    let sum = Summen::of(sum.iter().map(|(betrag, satz, _)| (*betrag, *satz)))?;
-    check_sum(sum.netto, new.negativ_zulassen == Some(true), &mut hinweise)?;
+    summed(new, &items, &mut hinweise)?;
     hint_late(tx, new, &berechnet, &mut hinweise);
     let (art, id) = (berechnet.art, tx.new_id());
     let (anfrage, digest) = (asked(new, &berechnet)?, digest_of(new)?);

@@ -28,8 +28,8 @@ pub fn notes(tx: &Tx<'_>, new: &NewAbrechnung, art: Abrechnungsart) -> Result<(K
             return Err(Refusal::field(Code::FeldFehlt, "annahmeschein_ids", message).into());
         }
     };
-    for (at, schein) in scheine.iter().enumerate() {
-        errors.keep(can_be_settled(schein, art).map_err(|refusal| refusal.below(&path(new, at))));
+    for schein in &scheine {
+        errors.keep(can_be_settled(schein, art).map_err(|refusal| refusal.below(&path(new, schein.id))));
     }
     errors.into_result()?;
     let partners: BTreeSet<Option<Uuid>> = scheine.iter().map(|schein| schein.partner_id).collect();
@@ -45,21 +45,17 @@ pub fn notes(tx: &Tx<'_>, new: &NewAbrechnung, art: Abrechnungsart) -> Result<(K
 }
 
 /// Where the request names a note; one of a choice it does not.
-fn path(new: &NewAbrechnung, at: usize) -> String {
-    new.annahmeschein_ids.as_ref().map(|_| format!("annahmeschein_ids[{at}]")).unwrap_or_default()
+fn path(new: &NewAbrechnung, schein: Uuid) -> String {
+    let at = new.annahmeschein_ids.iter().flatten().position(|id| *id == schein);
+    at.map(|at| format!("annahmeschein_ids[{at}]")).unwrap_or_default()
 }
 
 fn named(tx: &Tx<'_>, ids: &[Uuid]) -> Result<(Vec<Annahmeschein>, Refusals)> {
     let (mut scheine, mut errors, mut seen) = (Vec::new(), Refusals::default(), BTreeSet::new());
     for (at, id) in ids.iter().enumerate() {
         let feld = format!("annahmeschein_ids[{at}]");
-        let is_new = seen.insert(id);
-        errors.keep(refuse_if(
-            !is_new,
-            Code::FeldWiderspruch,
-            &feld,
-            "Dieser Annahmeschein steht zweimal da.",
-        ));
+        let message = "Dieser Annahmeschein steht zweimal da.";
+        errors.keep(refuse_if(!seen.insert(id), Code::FeldWiderspruch, &feld, message));
         match annahmescheine::find(tx, *id)? {
             Some(schein) => scheine.push(schein),
             None => {
@@ -111,13 +107,9 @@ fn can_be_settled(schein: &Annahmeschein, art: Abrechnungsart) -> Checked<()> {
         return refuse(Code::AnnahmescheinStorniert, format!("{nummer} ist storniert."));
     }
     if art == Abrechnungsart::Nachverguetung {
-        return match schein.abrechnung_id.filter(|_| schein.status == AnnahmescheinStatus::Abgerechnet) {
-            Some(_) => Ok(()),
-            None => refuse(
-                Code::AnnahmescheinNichtAbgerechnet,
-                format!("{nummer} hat noch keine abgeschlossene Endabrechnung."),
-            ),
-        };
+        let is_settled = schein.abrechnung_id.is_some() && schein.status == AnnahmescheinStatus::Abgerechnet;
+        let message = format!("{nummer} hat noch keine abgeschlossene Endabrechnung.");
+        return if is_settled { Ok(()) } else { refuse(Code::AnnahmescheinNichtAbgerechnet, message) };
     }
     if let Some(by) = &schein.abrechnung_beleg_nummer {
         return refuse(Code::AnnahmescheinAbgerechnet, format!("{nummer} ist schon abgerechnet, mit {by}."));

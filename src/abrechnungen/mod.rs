@@ -25,7 +25,6 @@ use crate::http::query::Query;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Route, Write};
 use crate::http::shape::Answer;
-use crate::listing::{Listing, Records};
 use crate::rules::choice::Choice;
 use crate::rules::error::{Code, required};
 use crate::rules::repeat::{self, Wiederholt};
@@ -120,8 +119,7 @@ pub const ROUTES: &[Route] = &[
 
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    let Records { rows, count } = sql::list(tx, &filter(&call.query)?, page)?;
-    Ok(Reply::list(Listing::from_page(rows, usize::try_from(count).unwrap_or_default())?, cut))
+    Ok(Reply::list(sql::list(tx, &filter(&call.query)?, page)?.listing()?, cut))
 }
 
 /// The settlements that a query asks for; von and bis mean beleg_datum (D16).

@@ -18,7 +18,7 @@ use crate::rules::settlement::{AbrechnungsTeil, Abrechnungsart, Groesse, Wirkung
 use crate::rules::tax::{Steuerkategorie, share};
 
 /// Items of a document, at most (D18).
-pub const POSITIONEN_MAX: usize = 1_000;
+const POSITIONEN_MAX: usize = 1_000;
 
 /// The items of the document, and for each note the number of its first.
 pub fn items(berechnet: &Berechnet, hints: &mut Hints) -> Result<(Vec<NewItem>, Vec<i64>)> {

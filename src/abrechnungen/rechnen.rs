@@ -10,11 +10,11 @@ use super::kontrakt::{Kontrakte, Preisteil};
 use super::model::NewAbrechnung;
 use super::sql::{self, Abgerechnet, Abschlag};
 use crate::abrechnungsschemata::{self, Gueltig};
-use crate::annahmescheine::{self, Annahmeschein, Gemessen};
+use crate::annahmescheine::{self, Annahmeschein, Gemessen, day_of};
 use crate::belege::{self, Geliefert};
 use crate::chargen::Bewegung;
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result, keep_refused};
+use crate::failure::{Failure, Result, keep_refused, or_refusal};
 use crate::kunden::Kunde;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, Refusals, refuse_if, required};
@@ -136,10 +136,6 @@ fn supplements(tx: &Tx<'_>, new: &NewAbrechnung, scheine: Vec<Annahmeschein>) ->
         })
     };
     scheine.into_iter().map(supplement).collect()
-}
-
-fn day_of(tx: &Tx<'_>, schein: &Annahmeschein) -> Day {
-    schein.lieferdatum.map_or_else(|| tx.today(), |DayTime(day)| day)
 }
 
 fn settled(
@@ -356,15 +352,12 @@ fn computed(basis: &Grundlage, schein: &Annahmeschein, grundpreis: Option<Price>
 
 /// What is paid for; a value that is missing, or in no row of a table, leaves it unknown.
 fn settled_weight(rechnung: &Rechnung, schein: &Annahmeschein) -> Checked<Quantity> {
-    let unknown = || {
-        let reasons: Vec<&str> = rechnung.befunde.iter().map(|befund| befund.text.as_str()).collect();
-        let message = format!("{} lässt sich nicht abrechnen: {}", schein.belegnummer, reasons.join(" "));
-        Refusal::new(Code::AnnahmescheinGesperrt, message)
-    };
-    match (rechnung.netto_kg, rechnung.kosten) {
-        (Some(kg), Some(_)) => Ok(kg),
-        _ => Err(unknown()),
+    if let (Some(kg), Some(_)) = (rechnung.netto_kg, rechnung.kosten) {
+        return Ok(kg);
     }
+    let reasons: Vec<&str> = rechnung.befunde.iter().map(|befund| befund.text.as_str()).collect();
+    let message = format!("{} lässt sich nicht abrechnen: {}", schein.belegnummer, reasons.join(" "));
+    Err(Refusal::new(Code::AnnahmescheinGesperrt, message))
 }
 
 /// What its EL brought. Goods that another invoice has met are not paid twice (D29h), nor those that it no longer brings.
@@ -410,14 +403,11 @@ impl Note {
         let netto_menge_kg = Some(self.kg());
         let mut schein = Annahmeschein { netto_menge_kg, preis_je_t, ..self.schein.clone() };
         let mut of_delivery = Hints::default();
-        let moved =
-            annahmescheine::deliver(tx, &mut schein, &mut of_delivery).map_err(|failure| match failure {
-                Failure::Refused(refusal) => {
-                    let message = format!("{}: {}", schein.belegnummer, refusal.message);
-                    Refusal::new(refusal.code, message).into()
-                }
-                failure => failure,
-            })?;
+        let moved = or_refusal(annahmescheine::deliver(tx, &mut schein, &mut of_delivery))?;
+        let moved = moved.map_err(|refusal| {
+            let message = format!("{}: {}", schein.belegnummer, refusal.message);
+            Refusal::new(refusal.code, message)
+        })?;
         hints.extend(of_delivery.without_fields());
         self.geliefert = delivered(tx, &schein)?;
         (self.schein.el_id, self.schein.el_beleg_nummer) = (schein.el_id, schein.el_beleg_nummer);

@@ -26,7 +26,7 @@ use crate::http::reply::Reply;
 use crate::http::route::{Access, Route, Write};
 use crate::http::shape::Answer;
 use crate::import::Import;
-use crate::listing::{Listing, Records};
+use crate::listing::Records;
 use crate::rules::day::Day;
 use crate::rules::error::{Code, Refusal, refuse_if, required};
 use crate::rules::fixed::Quantity;
@@ -103,8 +103,7 @@ pub const ROUTES: &[Route] = &[
 
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    let Records { rows, count } = find_page(tx, &call.query, page)?;
-    Ok(Reply::list(Listing::from_page(rows, usize::try_from(count).unwrap_or_default())?, cut))
+    Ok(Reply::list(find_page(tx, &call.query, page)?.listing()?, cut))
 }
 
 /// The schemes that a query asks for.

@@ -67,7 +67,7 @@ const ARTIKEL_MAX: usize = 50;
 /// Steps and limits of a scheme, at most.
 const SCHRITTE_MAX: usize = 50;
 /// Rows of a table: a tenth of a per cent each, over a hundred of them.
-pub const ZEILEN_MAX: usize = 1_000;
+const ZEILEN_MAX: usize = 1_000;
 
 eingabe! {
     /// A version of a scheme: the body of both POSTs, and a row of abrechnungsschemata, whose key is nummer (D29b).

@@ -19,18 +19,18 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by a.id",
 };
 
-/// The table of a record, the column that refers to it, and its id.
-fn owner(besitzer: Besitzer) -> (&'static str, &'static str, Uuid) {
+/// The table of a record, and its id.
+fn owner(besitzer: Besitzer) -> (&'static str, Uuid) {
     match besitzer {
-        Besitzer::Kunde(id) => ("kunde", ":kunde_id", id),
-        Besitzer::Artikel(id) => ("artikel", ":artikel_id", id),
-        Besitzer::Beleg(id) => ("beleg", ":beleg_id", id),
+        Besitzer::Kunde(id) => ("kunde", id),
+        Besitzer::Artikel(id) => ("artikel", id),
+        Besitzer::Beleg(id) => ("beleg", id),
     }
 }
 
 /// The condition that an attachment is one of `:besitzer`, and that parameter.
 fn is_owned(besitzer: Besitzer) -> (String, Uuid) {
-    let (table, _, id) = owner(besitzer);
+    let (table, id) = owner(besitzer);
     (format!("a.{table}_id = :besitzer"), id)
 }
 
@@ -84,9 +84,10 @@ pub fn insert(
     sha256: &[u8; 32],
     inhalt: &[u8],
 ) -> Result<()> {
-    let (table, column, id) = owner(besitzer);
+    let (table, id) = owner(besitzer);
     tx.changed(table, id);
-    let own: Params<'_> = &[(column, &id as &dyn ToSql), (":sha256", sha256), (":inhalt", &inhalt)];
+    let column = format!(":{table}_id");
+    let own: Params<'_> = &[(column.as_str(), &id as &dyn ToSql), (":sha256", sha256), (":inhalt", &inhalt)];
     tx.insert("anhang", &[&anhang.values(Part::All)[..], own].concat())?;
     keep(tx, Subject::Attachment(anhang.id))
 }

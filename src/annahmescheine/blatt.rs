@@ -39,6 +39,7 @@ fn angaben(tx: &Tx<'_>, schein: &Annahmeschein, kundennr: Option<String>) -> Res
     let kontrakt = schein.kontrakt_id.map(|id| kontrakte::number(tx, id)).transpose()?.flatten();
     let (wiegeschein, kennzeichen) =
         wiegung.map_or((None, None), |wiegung| (Some(wiegung.wiegeschein_nr), wiegung.kennzeichen));
+    let schema = schein.schema.as_ref().zip(schein.schema_version);
     let known = [
         ("Lieferdatum", schein.lieferdatum.map(|tag| tag.0.german())),
         ("Lieferant", kundennr),
@@ -48,14 +49,7 @@ fn angaben(tx: &Tx<'_>, schein: &Annahmeschein, kundennr: Option<String>) -> Res
         ("Lieferschein", schein.el_beleg_nummer.clone()),
         ("Ihre Charge", schein.fremde_charge_nr.clone()),
         ("Gerät", qualitaet::gemessen(tx, schein)?.geraet),
-        (
-            "Schema",
-            schein
-                .schema
-                .as_ref()
-                .zip(schein.schema_version)
-                .map(|(nummer, nr)| format!("{nummer}, Version {nr}")),
-        ),
+        ("Schema", schema.map(|(nummer, nr)| format!("{nummer}, Version {nr}"))),
     ];
     Ok(known.into_iter().filter_map(|(name, wert)| Some(Angabe::new(name, wert?))).collect())
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::model::{Annahmeschein, AnnahmescheinBestaetigung, NewAnnahmeschein};
-use super::qualitaet::{self, Qualitaet, Ware, of_intake, refuse_rejected};
+use super::qualitaet::{self, Qualitaet, Ware, day_of, of_intake, refuse_rejected};
 use super::sql;
 use crate::artikel::{self, Artikel};
 use crate::belege::{NewItem, receive};
@@ -154,14 +154,11 @@ fn article(tx: &Tx<'_>, new: &NewAnnahmeschein, wiegung: Option<&FertigeWiegung>
     let named = article_named(tx, new)?;
     let weighed = wiegung.and_then(|wiegung| wiegung.wiegung.artikel_id);
     let artikel = match (named, weighed) {
-        (Some(artikel), Some(weighed)) if artikel.id != weighed => {
-            let message = "Die Wiegung gehört zu einem anderen Artikel.";
-            return Err(Refusal::field(Code::WiegungPasstNicht, "wiegung_id", message).into());
-        }
         (None, Some(weighed)) => artikel::find(tx, weighed)?,
         (named, _) => named,
     };
     let artikel = artikel.ok_or_else(article_missing)?;
+    wiegung.map(|wiegung| wiegung.check_article(artikel.id)).transpose()?;
     let message = format_args!("Der Artikel {} ist inaktiv.", artikel.artikelnummer);
     refuse_if(artikel.status == ArtikelStatus::Inaktiv, Code::ArtikelInaktiv, "artikel_id", message)?;
     Ok(artikel)
@@ -278,10 +275,9 @@ fn create_el(
         let message = "Ohne preis_je_t steht der Lieferschein mit dem Einkaufspreis des Artikels.";
         hints.add_field(HintCode::PreisFehlt, "preis_je_t", message);
     }
-    let lieferdatum = schein.lieferdatum.map_or_else(|| tx.today(), |DayTime(day)| day);
     let item = delivered(schein, artikel, wiegung, qualitaet);
     let mut of_el = Hints::default();
-    let (el, bewegungen) = receive(tx, partner_id, lieferdatum, item, &mut of_el)
+    let (el, bewegungen) = receive(tx, partner_id, day_of(tx, schein), item, &mut of_el)
         .map_err(|failure| of_this_request(failure, artikel))?;
     // Of the net quantity it is known that it is not what was weighed.
     hints.extend(of_el.without(HintCode::GewichtWiderspruch));
@@ -324,29 +320,26 @@ fn delivered(
 /// A refusal of the EL, in words of this request.
 fn of_this_request(failure: Failure, artikel: &Artikel) -> Failure {
     let Failure::Refused(refusal) = failure else { return failure };
-    let translated = match refusal.code {
-        Code::ChargeFehlt => Some((
+    let (feld, message) = match refusal.code {
+        Code::ChargeFehlt => (
             "fremde_charge_nr",
             "Der Artikel wird in Chargen geführt. Bitte fremde_charge_nr, herkunftsland oder biozertifikat_id angeben."
                 .to_owned(),
-        )),
-        Code::MengeUngueltig => Some((
+        ),
+        Code::MengeUngueltig => (
             "el_erzeugen",
             "Nach den Abzügen bleibt nichts übrig; darüber gibt es keinen Lieferschein.".to_owned(),
-        )),
-        Code::EinheitNichtUmrechenbar => Some((
+        ),
+        Code::EinheitNichtUmrechenbar => (
             "artikel_id",
             format!(
                 "Der Artikel wird in {} geführt, der Lieferschein in t. Bitte ihn ohne el_erzeugen anlegen.",
                 artikel.einheit.as_deref().unwrap_or_default()
             ),
-        )),
-        _ => None,
+        ),
+        _ => return Failure::Refused(Box::new(Refusal { fehler: Vec::new(), ..*refusal })),
     };
-    if let Some((feld, message)) = translated {
-        return Refusal::field(refusal.code, feld, message).into();
-    }
-    Failure::Refused(Box::new(Refusal { fehler: Vec::new(), ..*refusal }))
+    Refusal::field(refusal.code, feld, message).into()
 }
 
 fn confirmation(

@@ -12,7 +12,7 @@ use crate::import::Upserted;
 use crate::kontrakte::KontraktBezug;
 use crate::rules::change::fill_each;
 use crate::rules::day::DayTime;
-use crate::rules::error::{Code, HintCode, Refusal, required};
+use crate::rules::error::{Code, HintCode, Refusal, refuse_if, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::number::Reihe;
 use crate::rules::receipt::AnnahmescheinStatus;
@@ -24,11 +24,8 @@ pub fn annahmeschein(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Resul
     let belegnummer = required(zeile.belegnummer.clone(), "belegnummer")?;
     let old = sql::find_by_nummer(tx, &belegnummer)?;
     let is_computed = zeile.netto_menge_kg.is_none();
-    let new = with_row(
-        tx,
-        old.clone().unwrap_or_else(|| Annahmeschein::blank(tx.new_id(), belegnummer, tx.now())),
-        zeile,
-    )?;
+    let blank = || Annahmeschein::blank(tx.new_id(), belegnummer, tx.now());
+    let new = with_row(tx, old.clone().unwrap_or_else(blank), zeile)?;
     for (feld, message) in new.bases_missing().filter(|_| is_computed) {
         at.field(feld, |at| at.hint(HintCode::BasisFehlt, message));
     }
@@ -103,15 +100,10 @@ fn check_booked(before: &Annahmeschein, after: &Annahmeschein) -> Result<()> {
         basisbesatz_prozent: None,
         ..schein.clone()
     };
-    match &before.el_beleg_nummer {
-        Some(el) if own(before) != own(after) => {
-            let message = format!(
-                "Über die Lieferung gibt es schon den Lieferschein {el}. Bitte zuerst diesen ändern."
-            );
-            Err(Refusal::field(Code::FeldWiderspruch, "belegnummer", message).into())
-        }
-        _ => Ok(()),
-    }
+    let Some(el) = &before.el_beleg_nummer else { return Ok(()) };
+    let message =
+        format_args!("Über die Lieferung gibt es schon den Lieferschein {el}. Bitte zuerst diesen ändern.");
+    Ok(refuse_if(own(before) != own(after), Code::FeldWiderspruch, "belegnummer", message)?)
 }
 
 /// What a Gutschrift pays for stays as it was paid, and what follows from a scheme is measured, not imported (D29).

@@ -14,7 +14,7 @@ mod storno;
 pub use checks::CHECKS;
 pub use create::deliver;
 pub use model::{Analyse, Annahmeschein};
-pub use qualitaet::{Gemessen, gemessen, locks, rechnung, said, scheme_of, values_of};
+pub use qualitaet::{Gemessen, day_of, gemessen, locks, rechnung, said, scheme_of, values_of};
 pub use sql::{RETENTION, Suche, Summen, find, find_by_delivery, follows, search, settle};
 
 use uuid::Uuid;
@@ -30,7 +30,7 @@ use crate::http::reply::Reply;
 use crate::http::route::{Access, Route, Write};
 use crate::http::shape::Answer;
 use crate::import::Import;
-use crate::listing::{Listing, PageOf, Records};
+use crate::listing::PageOf;
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::error::{Code, required};
@@ -200,9 +200,7 @@ const ANALYSEN_SHOWN: u32 = 20;
 fn get_analysen(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
     let id = found(tx, call.id(WHAT)?)?.id;
-    let Records { rows, count } = sql::analysen(tx, id, page)?;
-    let listing = Listing::from_page(rows, usize::try_from(count).unwrap_or_default())?;
-    Ok(Reply::list(listing, cut).about(id))
+    Ok(Reply::list(sql::analysen(tx, id, page)?.listing()?, cut).about(id))
 }
 
 fn post_analyse(call: &Call<'_>) -> Result<Write> {

@@ -12,7 +12,7 @@ use crate::biozertifikate;
 use crate::blatt::numbers::german;
 use crate::db::columns::Json;
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
+use crate::failure::{Result, or_refusal};
 use crate::kontrakte::{self, Kontrakt};
 use crate::rules::day::{Day, DayTime};
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, refuse_if, required};
@@ -70,16 +70,14 @@ impl Ware {
         let Some(Kontrakt { kontrakt_nr, schema: Some(nummer), .. }) = kontrakt.flatten() else {
             return abrechnungsschemata::of_delivery(tx, self.artikel, day, None);
         };
-        abrechnungsschemata::of_delivery(tx, self.artikel, day, Some(&nummer)).map_err(|failure| match failure {
-            Failure::Refused(refusal) => {
-                let message = format!(
-                    "Der Kontrakt {kontrakt_nr} nennt das Schema {nummer}, das am {} für diesen Artikel nicht gilt. Bitte \
-                     schema angeben oder den Kontrakt ändern.",
-                    day.german()
-                );
-                Refusal::field(refusal.code, "schema", message).into()
-            }
-            failure => failure,
+        let of_contract = abrechnungsschemata::of_delivery(tx, self.artikel, day, Some(&nummer));
+        or_refusal(of_contract)?.map_err(|refusal| {
+            let message = format!(
+                "Der Kontrakt {kontrakt_nr} nennt das Schema {nummer}, das am {} für diesen Artikel nicht gilt. Bitte \
+                 schema angeben oder den Kontrakt ändern.",
+                day.german()
+            );
+            Refusal::field(refusal.code, "schema", message).into()
         })
     }
 }
@@ -444,7 +442,8 @@ fn check_waits(schein: &Annahmeschein, sent: &Freigabe) -> Checked<()> {
     }
 }
 
-fn day_of(tx: &Tx<'_>, schein: &Annahmeschein) -> Day {
+/// The day of delivery; of a note without one today.
+pub fn day_of(tx: &Tx<'_>, schein: &Annahmeschein) -> Day {
     schein.lieferdatum.map_or_else(|| tx.today(), |DayTime(day)| day)
 }
 

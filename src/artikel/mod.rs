@@ -135,12 +135,8 @@ pub fn auswahl(query: &Query) -> Result<Auswahl<'_>> {
 
 fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let artikel = found(tx, call.id(WHAT)?)?;
-    Reply::resource(
-        call,
-        VERLAUF.version(tx, artikel.id)?,
-        artikel.id,
-        &with_tiers(tx, artikel.as_ref().clone())?,
-    )
+    let version = VERLAUF.version(tx, artikel.id)?;
+    Reply::resource(call, version, artikel.id, &with_tiers(tx, artikel.as_ref().clone())?)
 }
 
 fn with_tiers(tx: &Tx<'_>, artikel: Artikel) -> Result<ArtikelMitStaffeln> {

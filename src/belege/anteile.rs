@@ -88,12 +88,8 @@ impl Anteile {
         let weight = weight(wiegung, menge, einheit)?;
         let anteil = self.taken.entry(wiegung.wiegung.id).or_default();
         let taken = anteil.taken.plus(weight)?;
-        refuse_if(
-            anteil.is_shared && taken > wiegung.netto,
-            Code::WiegungBereitsVerwendet,
-            "wiegung_id",
-            USED_UP,
-        )?;
+        let is_too_much = anteil.is_shared && taken > wiegung.netto;
+        refuse_if(is_too_much, Code::WiegungBereitsVerwendet, "wiegung_id", USED_UP)?;
         *anteil = Anteil { taken, is_shared: true };
         Ok(())
     }

@@ -41,7 +41,7 @@ pub fn change(
     let kunde = &partner_of(tx, &old, &change, &mut hints)?;
     let new = new_header(tx, &old, kunde, change, einstellungen, &mut hints)?;
     let has_new_items = said.is_some();
-    let enters_again = enters_again(tx, &old, &new, has_new_items)?;
+    let enters_again = has_new_items || new.kunde_id != old.kunde_id;
     keep_version(tx, &old, &new, enters_again, &mut hints)?;
     let positions = match said {
         Some(said) => new_positions(tx, &new, kunde, said, einstellungen, &mut hints)?,
@@ -64,15 +64,6 @@ pub fn change(
         satzdatum::hint_kept_rates(tx, &new, kunde, einstellungen, &positionen, &mut hints)?;
     }
     Ok(confirmation(Beleg { positionen: Some(positionen), ..new }, bewegungen, hints))
-}
-
-/// Whether the positions enter again: other ones, or for another partner. Those of a settlement stay (D29g).
-fn enters_again(tx: &Tx<'_>, old: &Beleg, new: &Beleg, has_new_items: bool) -> Result<bool> {
-    let enters_again = has_new_items || new.kunde_id != old.kunde_id;
-    if enters_again {
-        abrechnung::refuse_other_positions(tx, old.id)?;
-    }
-    Ok(enters_again)
 }
 
 /// A document that moves nothing; its positions show what they have met.
@@ -111,7 +102,8 @@ fn new_header(
     header(tx, before, kunde, change, hints)
 }
 
-/// Keeps the document as it was, remembers whom this version names, and says which final documents name it.
+/// Keeps the document as it was, remembers whom this version names, and says which final documents name it. Where its
+/// positions enter again, other ones or for another partner, those of a settlement are refused (D29g).
 fn keep_version(
     tx: &WriteTx<'_>,
     old: &Beleg,
@@ -119,6 +111,9 @@ fn keep_version(
     enters_again: bool,
     hints: &mut Hints,
 ) -> Result<()> {
+    if enters_again {
+        abrechnung::refuse_other_positions(tx, old.id)?;
+    }
     if enters_again || (old.beleg_datum, old.lieferdatum) != (new.beleg_datum, new.lieferdatum) {
         lifecycle::hint_named_by_final(tx, old, hints)?;
     }

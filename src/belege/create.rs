@@ -216,7 +216,7 @@ pub fn create_ordered_batches(
 }
 
 /// What was delivered on the contracts of the items does not fit (D21g).
-pub fn hint_contracts(
+fn hint_contracts(
     tx: &Tx<'_>,
     beleg: &Beleg,
     positions: &[BelegPosition],

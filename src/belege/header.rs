@@ -1,17 +1,17 @@
 //! The header of a document: what a request says of it besides its items, and what they ask of it.
 
+use uuid::Uuid;
+
 use super::eingabe::BelegChange;
 use super::model::{Beleg, Source};
 use super::{sql, summen};
 use crate::db::tx::{Tx, WriteTx};
-use uuid::Uuid;
-
 use crate::failure::Result;
 use crate::kunden::Kunde;
 use crate::rules::change::{Change, apply_each};
 use crate::rules::day::DayTime;
 use crate::rules::document::{BelegTyp, Rechnungsart};
-use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::tax::Satz;
 use crate::tenants::Einstellungen;
 use crate::vertriebler;
@@ -51,8 +51,8 @@ pub fn header(
     said: BelegChange,
     hints: &mut Hints,
 ) -> Result<Beleg> {
-    let sent = said.gutschrift.apply(Some(before.is_written_for_supplier()));
-    let gutschrift = is_gutschrift(before.beleg_typ, sent)?;
+    let gutschrift = said.gutschrift.apply(Some(before.is_written_for_supplier())).unwrap_or(false);
+    check_gutschrift(before.beleg_typ, gutschrift)?;
     let mut beleg = Beleg {
         lieferdatum: said.lieferdatum.map(DayTime).apply(before.lieferdatum),
         leistung_von: said.leistung_von.map(DayTime).apply(before.leistung_von),
@@ -91,31 +91,21 @@ fn predecessor(
     }
     let unknown = || Refusal::unknown(Code::BelegNichtGefunden, "vorgaenger_beleg_id", "Diesen Beleg");
     let named = sql::find(tx, id)?.ok_or_else(unknown)?;
-    match (named.kunde_id == kunde.id && id != before.id, is_sent) {
-        (true, _) => Ok(Some(id)),
-        (false, true) => {
-            let message = "Der Vorgänger muss ein anderer Beleg desselben Partners sein.";
-            Err(Refusal::field(Code::BezugPasstNicht, "vorgaenger_beleg_id", message).into())
-        }
-        (false, false) => {
-            let message = "Der Vorgänger war ein Beleg des bisherigen Partners; er ist entfernt.";
-            hints.add_field(HintCode::FeldIgnoriert, "vorgaenger_beleg_id", message);
-            Ok(None)
-        }
+    if named.kunde_id == kunde.id && id != before.id {
+        return Ok(Some(id));
     }
+    let message = "Der Vorgänger muss ein anderer Beleg desselben Partners sein.";
+    refuse_if(is_sent, Code::BezugPasstNicht, "vorgaenger_beleg_id", message)?;
+    let message = "Der Vorgänger war ein Beleg des bisherigen Partners; er ist entfernt.";
+    hints.add_field(HintCode::FeldIgnoriert, "vorgaenger_beleg_id", message);
+    Ok(None)
 }
 
-/// Whether the company writes the document for its supplier (self-billing, UStG § 14 (2); D24), by what was sent: only an
-/// ER can be such a Gutschrift.
-fn is_gutschrift(typ: BelegTyp, sent: Option<bool>) -> Checked<bool> {
-    match sent {
-        Some(true) if !typ.ist_fremdrechnung() => {
-            let message = "Nur eine ER kann eine Gutschrift an den Lieferanten sein. Bitte gutschrift weglassen oder \
-                eine ER anlegen.";
-            Err(Refusal::field(Code::FeldWiderspruch, "gutschrift", message))
-        }
-        sent => Ok(sent.unwrap_or(false)),
-    }
+/// Only an ER can be a Gutschrift, which the company writes for its supplier (self-billing, UStG § 14 (2); D24).
+fn check_gutschrift(typ: BelegTyp, is_gutschrift: bool) -> Checked<()> {
+    let message = "Nur eine ER kann eine Gutschrift an den Lieferanten sein. Bitte gutschrift weglassen oder eine ER anlegen.";
+    let is_other = is_gutschrift && !typ.ist_fremdrechnung();
+    refuse_if(is_other, Code::FeldWiderspruch, "gutschrift", message)
 }
 
 /// The law asks that both agreed on a Gutschrift before.

@@ -19,7 +19,7 @@ use crate::failure::{Result, keep_refused};
 use crate::kontrakte::{self, KontraktBezug};
 use crate::rules::day::DayTime;
 use crate::rules::document::{BelegTyp, Lagerrolle, Seite};
-use crate::rules::error::{Code, HintCode, Hints, Refusal, Refusals, refuse_if, required};
+use crate::rules::error::{Code, HintCode, Hints, Refusals, refuse_if, required};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::price::{line_total, tier_price};
 use crate::rules::stammdaten::ArtikelStatus;
@@ -244,14 +244,9 @@ impl Resolver<'_, '_> {
                 return Ok((price, taken_back.rabatt_prozent));
             }
         }
+        let (kunde, seite) = (self.context.kunde.id, self.typ().seite());
         if let (Some(artikel), Some(position)) = (artikel, item.kontrakt_position_id)
-            && let Some(agreed) = kontrakte::agreed_price(
-                self.tx,
-                position,
-                artikel.id,
-                self.context.kunde.id,
-                self.typ().seite(),
-            )?
+            && let Some(agreed) = kontrakte::agreed_price(self.tx, position, artikel.id, kunde, seite)?
         {
             let einheit = agreed.einheit.as_deref().or(artikel.einheit.as_deref());
             let from = format!("aus Kontrakt {}", agreed.kontrakt_nr);
@@ -269,24 +264,16 @@ impl Resolver<'_, '_> {
         artikel: Option<&Artikel>,
         lager_menge: Option<Quantity>,
     ) -> Result<Price> {
-        let own = match artikel {
-            Some(artikel) => self.master_price(artikel, lager_menge)?.zip(Some(artikel)),
-            None => None,
-        };
-        match own {
-            Some((price, artikel)) => {
-                self.converted(price, artikel.conversion_from(item.einheit.as_deref())?)
-            }
-            None if self.typ().ist_rechnung() => {
-                let message = "Es fehlt der Preis. Bitte ep_netto angeben.";
-                Err(Refusal::field(Code::PreisFehlt, "ep_netto", message).into())
-            }
-            None => {
-                let message = "Es gibt keinen Preis; die Position steht mit 0.";
-                self.hints.add_field(HintCode::PreisFehlt, "ep_netto", message);
-                Ok(Price::ZERO)
-            }
+        if let Some(artikel) = artikel
+            && let Some(price) = self.master_price(artikel, lager_menge)?
+        {
+            return self.converted(price, artikel.conversion_from(item.einheit.as_deref())?);
         }
+        let message = "Es fehlt der Preis. Bitte ep_netto angeben.";
+        refuse_if(self.typ().ist_rechnung(), Code::PreisFehlt, "ep_netto", message)?;
+        let message = "Es gibt keinen Preis; die Position steht mit 0.";
+        self.hints.add_field(HintCode::PreisFehlt, "ep_netto", message);
+        Ok(Price::ZERO)
     }
 
     /// A price of another paper in the unit of the item; none, with a hint, where the units cannot be compared.
@@ -308,11 +295,8 @@ impl Resolver<'_, '_> {
             return Ok(None);
         };
         let price = self.converted(price, conversion)?;
-        self.hints.add_field(
-            HintCode::PreisUebernommen,
-            "ep_netto",
-            format!("Preis {from} übernommen: {price}."),
-        );
+        let message = format!("Preis {from} übernommen: {price}.");
+        self.hints.add_field(HintCode::PreisUebernommen, "ep_netto", message);
         Ok(Some(price))
     }
 

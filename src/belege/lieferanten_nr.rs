@@ -49,6 +49,5 @@ pub fn learn(tx: &WriteTx<'_>, beleg: &Beleg) -> Result<()> {
         where n.tenant_id = :tenant and n.beleg_id = :beleg and p.artikel_id is not null and p.gesamtpreis = n.netto
         order by n.position
         on conflict (tenant_id, kunde_id, nummer) do update set artikel_id = excluded.artikel_id";
-    tx.execute(statement, named_params! {":kunde": beleg.kunde_id, ":beleg": beleg.id})?;
-    Ok(())
+    tx.execute(statement, named_params! {":kunde": beleg.kunde_id, ":beleg": beleg.id}).map(drop)
 }

@@ -9,25 +9,21 @@ use crate::artikel;
 use crate::db::evidence::Subject;
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
+use crate::failure::{Result, or_refusal};
 use crate::kunden;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::document::{BelegAktion, BelegStatus};
-use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::number::Reihe;
 use crate::rules::tax::Gedruckt;
 use crate::tenants::{self, Einstellungen};
 
 /// A locked period takes no documents and no changes (D4).
 pub fn check_locked(einstellungen: &Einstellungen, datum: Day) -> Result<()> {
-    match einstellungen.gesperrt_bis {
-        Some(locked) if datum <= locked => {
-            let message =
-                format!("Der Zeitraum bis {locked} ist gesperrt. Bitte ein späteres Belegdatum wählen.");
-            Err(Refusal::field(Code::ZeitraumGesperrt, "beleg_datum", message).into())
-        }
-        _ => Ok(()),
-    }
+    let Some(locked) = einstellungen.gesperrt_bis else { return Ok(()) };
+    let message =
+        format_args!("Der Zeitraum bis {locked} ist gesperrt. Bitte ein späteres Belegdatum wählen.");
+    Ok(refuse_if(datum <= locked, Code::ZeitraumGesperrt, "beleg_datum", message)?)
 }
 
 /// Makes an open document final: what leaves the house is frozen, and the polling list shows it. One that
@@ -60,14 +56,12 @@ fn hint_doubtful(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<()> {
 /// What finalising a document would say; it stays as it is (D21h).
 pub fn try_to_finalise(tx: &WriteTx<'_>, beleg: Beleg, mut hinweise: Hints) -> Result<StatusBestaetigung> {
     let (id, beleg_nummer, status) = (beleg.id, beleg.beleg_nummer.clone(), beleg.status);
-    let ablehnungen = match tx.undone(|| finalise(tx, beleg, &mut hinweise)) {
-        Ok(_) => Vec::new(),
-        Err(Failure::Refused(refusal)) => {
-            let Refusal { code, message, feld, .. } = *refusal;
-            vec![Ablehnung { error: code, feld, message }]
-        }
-        Err(failure) => return Err(failure),
+    let refusal = or_refusal(tx.undone(|| finalise(tx, beleg, &mut hinweise)))?.err();
+    let named = |refusal: Box<Refusal>| {
+        let Refusal { code, message, feld, .. } = *refusal;
+        Ablehnung { error: code, feld, message }
     };
+    let ablehnungen = refusal.map(named).into_iter().collect();
     Ok(StatusBestaetigung { id, beleg_nummer, status, ablehnungen: Some(ablehnungen), hinweise })
 }
 
@@ -155,8 +149,8 @@ pub fn cancel(
     };
     let lagerbewegungen = lager::rebook(tx, rebooking, &mut hinweise)?.bewegungen;
     abrechnung::follow(tx, beleg.id)?;
-    let counter =
-        if needs_counter { Some(counter_document(tx, &beleg, positions, &mut hinweise)?) } else { None };
+    let counter = || counter_document(tx, &beleg, positions, &mut hinweise);
+    let counter = needs_counter.then(counter).transpose()?;
     Ok(StornoBestaetigung {
         id: beleg.id,
         beleg_nummer: beleg.beleg_nummer,

@@ -45,17 +45,10 @@ pub fn orders_more(beleg: &Beleg, before: &[BelegPosition], after: &[BelegPositi
     if beleg.beleg_typ.lagerrolle() != Lagerrolle::Keine {
         return Ok(false);
     }
-    let ordered = |positions: &[BelegPosition]| {
-        sums(
-            positions
-                .iter()
-                .map(|position| (position.artikel_id, position.lager_menge.unwrap_or(position.menge))),
-        )
-    };
-    let before = ordered(before)?;
-    Ok(ordered(after)?
-        .into_iter()
-        .any(|(artikel, menge)| menge > before.get(&artikel).copied().unwrap_or_default()))
+    let goods = |one: &BelegPosition| (one.artikel_id, one.lager_menge.unwrap_or(one.menge));
+    let before = sums(before.iter().map(goods))?;
+    let mut after = sums(after.iter().map(goods))?.into_iter();
+    Ok(after.any(|(artikel, menge)| menge > before.get(&artikel).copied().unwrap_or_default()))
 }
 
 fn locked(kunde: &Kunde) -> Box<Refusal> {

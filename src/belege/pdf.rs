@@ -12,11 +12,11 @@ use crate::blatt::draw;
 use crate::db::evidence::Subject;
 use crate::db::tx::{Tx, WriteTx};
 use crate::erechnung::Profil;
-use crate::failure::{Failure, Result};
+use crate::failure::{Result, or_refusal};
 use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
 use crate::rules::document::BelegStatus;
-use crate::rules::error::{Checked, Code, Hints, Refusal};
+use crate::rules::error::{Checked, Code, Hints, Refusal, refuse_if};
 
 const SIGNATURE: &[u8] = b"%PDF-";
 
@@ -56,11 +56,7 @@ pub fn outgoing(tx: &Tx<'_>, beleg: &Beleg) -> Result<Datei> {
 
 /// Its e-invoice as a file of its own, where the PDF has it not inside or the recipient wants it so (XRechnung).
 pub fn outgoing_xml(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Datei>> {
-    let erechnung = match ausfertigung::erechnung(tx, beleg) {
-        Ok(erechnung) => erechnung,
-        Err(Failure::Refused(_)) => return Ok(None),
-        Err(failure) => return Err(failure),
-    };
+    let Ok(erechnung) = or_refusal(ausfertigung::erechnung(tx, beleg))? else { return Ok(None) };
     if erechnung.profil != Profil::XRechnung && newest_digest(tx, beleg.id)?.is_none() {
         return Ok(None);
     }
@@ -79,13 +75,9 @@ fn newest_upload(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Datei>> {
 }
 
 pub fn check_signature(pdf: &NewPdf) -> Checked<()> {
-    match &pdf.datei_base64 {
-        Some(inhalt) if !inhalt.starts_with(SIGNATURE) => {
-            let message = "Der Inhalt ist kein PDF: er muss mit %PDF- beginnen.";
-            Err(Refusal::field(Code::FeldUngueltig, "datei_base64", message))
-        }
-        _ => Ok(()),
-    }
+    let is_other = pdf.datei_base64.as_ref().is_some_and(|inhalt| !inhalt.starts_with(SIGNATURE));
+    let message = "Der Inhalt ist kein PDF: er muss mit %PDF- beginnen.";
+    refuse_if(is_other, Code::FeldUngueltig, "datei_base64", message)
 }
 
 /// Archives a PDF; the first one makes an open document final. The same content as the newest

@@ -176,23 +176,22 @@ pub fn find_by_external_ref(tx: &Tx<'_>, external_ref: &str) -> Result<Option<Be
 }
 
 pub fn positions(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<BelegPosition>> {
-    let statement = format!(
-        "select {} from beleg_position p
-           left join artikel a on a.tenant_id = p.tenant_id and a.id = p.artikel_id
-         where p.tenant_id = :tenant and p.beleg_id = :beleg order by p.position",
-        BelegPosition::COLUMNS
-    );
+    let statement = select_positions("order by p.position");
     tx.all(&statement, named_params! {":beleg": beleg}, BelegPosition::read)
 }
 
 pub fn position(tx: &Tx<'_>, beleg: Uuid, position: i64) -> Result<BelegPosition> {
-    let statement = format!(
+    let statement = select_positions("and p.position = :position");
+    tx.one(&statement, named_params! {":beleg": beleg, ":position": position}, BelegPosition::read)
+}
+
+fn select_positions(rest: &str) -> String {
+    format!(
         "select {} from beleg_position p
            left join artikel a on a.tenant_id = p.tenant_id and a.id = p.artikel_id
-         where p.tenant_id = :tenant and p.beleg_id = :beleg and p.position = :position",
+         where p.tenant_id = :tenant and p.beleg_id = :beleg {rest}",
         BelegPosition::COLUMNS
-    );
-    tx.one(&statement, named_params! {":beleg": beleg, ":position": position}, BelegPosition::read)
+    )
 }
 
 /// Notes a new version of a document of which its own row says nothing else.
@@ -458,8 +457,7 @@ pub fn set_position_charge(tx: &WriteTx<'_>, beleg: Uuid, position: i64, charge:
 pub fn add_former_partner(tx: &WriteTx<'_>, old: &Beleg) -> Result<()> {
     let statement = "insert into beleg_frueherer_kunde (tenant_id, kunde_id, beleg_id)
         values (:tenant, :kunde, :beleg) on conflict do nothing";
-    tx.execute(statement, named_params! {":kunde": old.kunde_id, ":beleg": old.id})?;
-    Ok(())
+    tx.execute(statement, named_params! {":kunde": old.kunde_id, ":beleg": old.id}).map(drop)
 }
 
 pub const RETENTION: Retention = Retention {

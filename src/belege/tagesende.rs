@@ -20,13 +20,16 @@ const DOCUMENTS_PER_CALL_MAX: i64 = 100;
 const DOUBTS: [HintCode; 3] =
     [HintCode::SteuerausweisPruefen, HintCode::GutschriftNichtVereinbart, HintCode::ErechnungUnvollstaendig];
 
+/// Refusals that leave a document open while the day of the others ends (D25, D26): before anything of it is stored.
+const STAYS_OPEN: [Code; 2] = [Code::ErechnungUnvollstaendig, Code::TextZuLang];
+
 /// Where the end of a day goes on: behind the document that was created then and has this id.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Behind(Option<(Instant, Uuid)>);
 
 /// Finalises open documents whose day of creation is over in Berlin, of the kinds that the company chose: some of those
 /// behind `behind`. Where to go on, if there may be more. One that lacks what its e-invoice needs stays open where the
-/// company wants none without (D26), and a Gutschrift that somebody must look at (D4).
+/// company wants none without (D26), one whose sheet is too long (D25), and a Gutschrift that somebody must look at (D4).
 pub fn finalise_past_days(tx: &WriteTx<'_>, behind: Behind) -> Result<Option<Behind>> {
     let mut due = Vec::new();
     for kind in &tenants::load(tx)?.abschluss_tagesende {
@@ -40,7 +43,7 @@ pub fn finalise_past_days(tx: &WriteTx<'_>, behind: Behind) -> Result<Option<Beh
             continue;
         }
         match finalise(tx, beleg, &mut Hints::default()) {
-            Err(Failure::Refused(refusal)) if refusal.code == Code::ErechnungUnvollstaendig => {}
+            Err(Failure::Refused(refusal)) if STAYS_OPEN.contains(&refusal.code) => {}
             done => drop(done?),
         }
     }

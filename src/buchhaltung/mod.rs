@@ -34,7 +34,6 @@ use crate::http::reply::Reply;
 use crate::http::route::{Access, Route, Write};
 use crate::http::shape::Answer;
 use crate::import::Import;
-use crate::listing::{Listing, Records};
 use crate::rules::deed::Tat;
 use crate::rules::error::{Code, required};
 use crate::rules::scope::Scope;
@@ -135,8 +134,7 @@ fn put_konto(call: &Call<'_>) -> Result<Write> {
 
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    let Records { rows, count } = sql::list(tx, page)?;
-    Ok(Reply::list(Listing::from_page(rows, usize::try_from(count).unwrap_or_default())?, cut))
+    Ok(Reply::list(sql::list(tx, page)?.listing()?, cut))
 }
 
 fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

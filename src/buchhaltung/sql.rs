@@ -81,8 +81,7 @@ pub fn delete_konto(tx: &WriteTx<'_>, konto: &Konto) -> Result<()> {
         and artikelgruppe_id is :gruppe";
     let key: Params<'_> =
         named_params! {":fall": konto.fall, ":satz": konto.satz, ":gruppe": konto.artikelgruppe_id};
-    tx.execute(statement, key)?;
-    Ok(())
+    tx.execute(statement, key).map(drop)
 }
 
 pub fn find_funktion(tx: &Tx<'_>, new: &Funktion) -> Result<Option<Funktion>> {

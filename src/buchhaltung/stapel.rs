@@ -1,7 +1,6 @@
 //! Batches (D32): every final RE and ER is handed over once, all that can be or a list of what is missing.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::io::{Cursor, Write};
 use std::sync::Arc;
 
@@ -13,6 +12,7 @@ use super::belege::Rechnung;
 use super::buchen::{Buchen, Buchung, Saetze};
 use super::dateien::{self, Monate, Rahmen};
 use super::model::{Datei, KontoSumme, NewStapel, Stapel, StapelAngelegt, StapelMitDateien};
+use super::sql::Welche;
 use super::stamm::Stammsatz;
 use super::{konten, sql};
 use crate::belege::{content_digest, deflated, inflated};
@@ -32,7 +32,7 @@ use crate::tenants::{self, Einstellungen};
 use crate::{kunden, steuersaetze};
 
 /// Invoices of one batch, at most.
-const BELEGE_MAX: usize = 50_000;
+const BELEGE_MAX: i64 = 50_000;
 
 /// What the adviser has told the firm (D31).
 struct Angaben {
@@ -198,20 +198,21 @@ pub fn create(tx: &WriteTx<'_>, entwurf: &Entwurf) -> Result<StapelAngelegt> {
     if wish.pruefen == Some(true) {
         return Ok(entwurf.told());
     }
-    if !entwurf.holds(tx)? {
-        return store(tx, &Entwurf::of(tx, wish.clone(), entwurf.noted.clone())?);
+    match entwurf.holds(tx)? {
+        true => store(tx, entwurf),
+        false => store(tx, &Entwurf::of(tx, wish.clone(), entwurf.noted.clone())?),
     }
-    store(tx, entwurf)
 }
 
 /// What no live batch holds, in the order of the files (D33).
 fn new_ones(tx: &Tx<'_>, zeitraum: &Zeitraum) -> Result<Vec<Rechnung>> {
-    let mut rechnungen = sql::rechnungen(tx, zeitraum.von, zeitraum.bis, sql::Welche::Neue)?;
+    let Zeitraum { von, bis, .. } = *zeitraum;
+    let count = sql::count_rechnungen(tx, von, bis, Welche::Neue)?;
     let message = format_args!(
-        "Ein Stapel hat höchstens {BELEGE_MAX} Belege, neu sind {}. Bitte einen kürzeren Zeitraum wählen.",
-        rechnungen.len()
+        "Ein Stapel hat höchstens {BELEGE_MAX} Belege, neu sind {count}. Bitte einen kürzeren Zeitraum wählen."
     );
-    refuse_if(rechnungen.len() > BELEGE_MAX, Code::ZeitraumUngueltig, "bis", message)?;
+    refuse_if(count > BELEGE_MAX, Code::ZeitraumUngueltig, "bis", message)?;
+    let mut rechnungen = sql::rechnungen(tx, von, bis, Welche::Neue)?;
     rechnungen.sort_by_cached_key(|rechnung| (rechnung.beleg_datum, natural_key(&rechnung.beleg_nummer)));
     Ok(rechnungen)
 }
@@ -232,11 +233,10 @@ fn hint_open(offene: &[String], wish: &NewStapel, hints: &mut Hints) -> Result<(
 
 /// Names what is dated in a period that was handed over already.
 fn hint_late(newest: Option<(i64, Day)>, rechnungen: &[Rechnung], hints: &mut Hints) {
-    let last = newest.map(|(_, bis)| bis);
-    let is_late = |rechnung: &&Rechnung| last.is_some_and(|last| rechnung.beleg_datum <= last);
-    let late: Vec<_> =
-        rechnungen.iter().filter(is_late).map(|rechnung| rechnung.beleg_nummer.clone()).collect();
-    if let (Some(last), false) = (last, late.is_empty()) {
+    let Some((_, last)) = newest else { return };
+    let late = rechnungen.iter().filter(|rechnung| rechnung.beleg_datum <= last);
+    let late: Vec<_> = late.map(|rechnung| rechnung.beleg_nummer.clone()).collect();
+    if !late.is_empty() {
         let message = format!(
             "Nachzügler: {} tragen ein Datum bis zum {}, das schon übergeben ist.",
             listed(&late),
@@ -275,15 +275,12 @@ fn book(tx: &Tx<'_>, buchen: &Buchen<'_>, buchungen: &[Buchung], hints: &mut Hin
     let mut partner = BTreeMap::new();
     for buchung in buchungen {
         let rechnung = &buchung.rechnung;
-        let konto = match partner.entry((rechnung.kunde_id, rechnung.beleg_typ)) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(new) => *new.insert(gebucht.personenkonto(
-                tx,
-                rechnung.kunde_id,
-                Personenkonto::of(rechnung.seite()),
-                hints,
-            )?),
+        let (kunde, art) = (rechnung.kunde_id, Personenkonto::of(rechnung.seite()));
+        let konto = match partner.get(&(kunde, art)) {
+            Some(known) => *known,
+            None => gebucht.personenkonto(tx, kunde, art, hints)?,
         };
+        partner.insert((kunde, art), konto);
         gebucht.add(rechnung, buchen.saetze(buchung, konto, hints)?)?;
     }
     gebucht.stamm.sort_by_key(|satz| satz.konto);

@@ -340,11 +340,8 @@ pub fn note_inventur(tx: &WriteTx<'_>, inventur: &Inventur) -> Result<()> {
         Some(charge) => tx.update("charge", *charge, named_params! {":inventur_id": id}),
         None => {
             tx.changed("artikel", *artikel_id);
-            tx.upsert(
-                "artikel_bestand",
-                &["artikel_id"],
-                named_params! {":artikel_id": artikel_id, ":bestand": bestand, ":inventur_id": id},
-            )
+            let row = named_params! {":artikel_id": artikel_id, ":bestand": bestand, ":inventur_id": id};
+            tx.upsert("artikel_bestand", &["artikel_id"], row)
         }
     }
 }

@@ -72,19 +72,10 @@ pub fn locked(charge: &Charge) -> String {
 /// More was taken from a batch than there was: a note, or a refusal where the company asks for
 /// it (D8).
 pub fn check_not_negative(charge: &Charge, einstellungen: &Einstellungen, hints: &mut Hints) -> Checked<()> {
-    not_negative(&format!("Charge {}", charge.charge_nr), charge.bestand, einstellungen, hints)
-}
-
-fn not_negative(
-    what: &str,
-    bestand: Quantity,
-    einstellungen: &Einstellungen,
-    hints: &mut Hints,
-) -> Checked<()> {
-    if !bestand.is_negative() {
+    if !charge.bestand.is_negative() {
         return Ok(());
     }
-    let what = format!("{what}: Bestand {bestand}");
+    let what = format!("Charge {}: Bestand {}", charge.charge_nr, charge.bestand);
     if einstellungen.negativbestand == Strenge::Ablehnen {
         let message = format!("{what}. Es ist nicht genug da; bitte Menge oder Charge ändern.");
         return Err(Refusal::new(Code::BestandNichtAusreichend, message));
@@ -210,14 +201,8 @@ fn book_batch(tx: &WriteTx<'_>, buchung: &Buchung) -> Result<Option<Charge>> {
     if buchung.ist_eingang && is_source {
         charge.eingang_menge = Some(charge.eingang_menge.unwrap_or_default().plus(buchung.menge)?);
     }
-    tx.update(
-        "charge",
-        charge_id,
-        named_params! {
-            ":bestand": charge.bestand,
-            ":eingang_menge": charge.eingang_menge,
-        },
-    )?;
+    let stock = named_params! {":bestand": charge.bestand, ":eingang_menge": charge.eingang_menge};
+    tx.update("charge", charge_id, stock)?;
     Ok(Some(charge))
 }
 

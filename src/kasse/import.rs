@@ -22,19 +22,10 @@ enum Key {
     Zeile(i64),
 }
 
-fn named_in_two_ways(line: u32) -> Complaint {
-    Complaint::at_line(
-        line,
-        "dieser Bon ist auf zwei Arten benannt; in allen seinen Zeilen entweder bon_id oder bon_nr und kasse_id angeben.",
-    )
-}
+const NAMED_IN_TWO_WAYS: &str = "dieser Bon ist auf zwei Arten benannt; in allen seinen Zeilen entweder bon_id oder bon_nr und kasse_id angeben.";
 
-fn stands_apart(line: u32) -> Complaint {
-    Complaint::at_line(
-        line,
-        "dieser Bon steht weiter oben schon einmal; Zeilen ohne id müssen beieinander stehen.",
-    )
-}
+const STANDS_APART: &str =
+    "dieser Bon steht weiter oben schon einmal; Zeilen ohne id müssen beieinander stehen.";
 
 /// The rows of each receipt. Lines without id must stand together: their place is their key.
 pub fn groups(rows: &Rows) -> std::result::Result<Vec<Vec<usize>>, Complaint> {
@@ -45,17 +36,15 @@ pub fn groups(rows: &Rows) -> std::result::Result<Vec<Vec<usize>>, Complaint> {
         let line = rows.line(at);
         let mut hints = Hints::default();
         let zeile = BarverkaufZeile::from_json(&rows.row(at), &mut rows.at(&mut hints));
-        let zeile = zeile.map_err(|refusal| Complaint::at_line(line, &refusal.message))?;
-        let (bon_id, kasse_id) = (zeile.bon_id, zeile.kasse_id);
-        let bon_nr = zeile.bon_nr;
+        let BarverkaufZeile { id, bon_id, bon_nr, kasse_id, .. } =
+            zeile.map_err(|refusal| Complaint::at_line(line, &refusal.message))?;
         // With an id the register is no part of the name.
         let named = (bon_id.is_some(), bon_id.is_none() && kasse_id.is_some());
         if let Some(nr) = bon_nr.clone()
             && *named_by.entry(nr).or_insert(named) != named
         {
-            return Err(named_in_two_ways(line));
+            return Err(Complaint::at_line(line, NAMED_IN_TWO_WAYS));
         }
-        let id = zeile.id;
         let key = match (bon_id, &bon_nr, id) {
             (Some(bon), ..) => Key::Bon(bon),
             (None, None, Some(id)) => Key::Zeile(id),
@@ -65,7 +54,7 @@ pub fn groups(rows: &Rows) -> std::result::Result<Vec<Vec<usize>>, Complaint> {
         match groups.get_mut(group) {
             None => groups.push(vec![at]),
             Some(rows) if id.is_some() || rows.last().is_some_and(|last| last + 1 == at) => rows.push(at),
-            Some(_) => return Err(stands_apart(line)),
+            Some(_) => return Err(Complaint::at_line(line, STANDS_APART)),
         }
     }
     Ok(groups)

@@ -117,7 +117,7 @@ pub fn side(kontrakt_typ: &str) -> Option<Seite> {
 
 impl Kontrakt {
     /// Whether it says anything of goods that this partner delivers or gets: it is with him, or with nobody, and on this side.
-    pub fn binds(&self, partner: Uuid, seite: Seite) -> bool {
+    fn binds(&self, partner: Uuid, seite: Seite) -> bool {
         let is_theirs = self.partner_id.is_none_or(|own| own == partner);
         is_theirs && self.kontrakt_typ.as_deref().and_then(side).is_none_or(|side| side == seite)
     }

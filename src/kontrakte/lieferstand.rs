@@ -161,12 +161,8 @@ fn check_delivered(tx: &Tx<'_>, old: &Kontrakt, new: &Kontrakt) -> Result<()> {
     if let Some(delivered) = stand.kontrakt.geliefert {
         let (before, after) = (agreed(old, &old.positionen)?, agreed(new, &new.positionen)?);
         let feld = if new.gesamtmenge.is_some() { "gesamtmenge" } else { "positionen" };
-        refuse(
-            is_less(before, after, delivered),
-            feld,
-            delivered,
-            stand.einheit.as_deref().unwrap_or_default(),
-        )?;
+        let einheit = stand.einheit.as_deref().unwrap_or_default();
+        refuse(is_less(before, after, delivered), feld, delivered, einheit)?;
     }
     for (at, position) in new.positionen.iter().enumerate() {
         let old = old.positionen.iter().find(|old| old.id == position.id);

@@ -22,8 +22,8 @@ use crate::http::reply::Reply;
 use crate::http::route::{Access, Route, Write};
 use crate::http::shape::Answer;
 use crate::import::Import;
+use crate::listing::Records;
 use crate::listing::verlauf::StammdatenVerlaufseintrag;
-use crate::listing::{Listing, Records};
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
 pub use model::{Kontrakt, Position};
@@ -153,8 +153,7 @@ pub fn nearly_full(tx: &Tx<'_>) -> Result<(Vec<Kontrakt>, bool)> {
 
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    let Records { rows, count } = find_page(tx, &call.query, page)?;
-    Ok(Reply::list(Listing::from_page(rows, usize::try_from(count).unwrap_or_default())?, cut))
+    Ok(Reply::list(find_page(tx, &call.query, page)?.listing()?, cut))
 }
 
 /// The contracts that a query asks for, with their positions, and what was delivered on them.

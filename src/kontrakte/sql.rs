@@ -228,7 +228,7 @@ pub fn is_named(tx: &Tx<'_>, kontrakt: Uuid) -> Result<bool> {
 pub fn delete_position(tx: &WriteTx<'_>, kontrakt: Uuid, position: Uuid) -> Result<()> {
     tx.changed("kontrakt", kontrakt);
     let statement = "delete from kontrakt_position where tenant_id = :tenant and id = :id";
-    tx.execute(statement, named_params! {":id": position}).map(|_| ())
+    tx.execute(statement, named_params! {":id": position}).map(drop)
 }
 
 /// Deletes a contract with its positions. Where others name it, it stays, and their tables are named.

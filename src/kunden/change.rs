@@ -221,20 +221,16 @@ pub fn personenkonto(
     let range = art.range(personenkonten::digits(tx)?);
     let by_id = range.start().saturating_add(kunde.kunden_id);
     let wishes = [kunde.kundennr.parse().unwrap_or_default(), by_id];
-    let mut free = None;
     for wish in wishes.into_iter().filter(|wish| range.contains(wish) && !is_given(*wish)) {
-        if free.is_none() && !sql::is_konto_taken(tx, art.feld(), wish)? {
-            free = Some(wish);
+        if !sql::is_konto_taken(tx, art.feld(), wish)? {
+            return Ok(wish);
         }
     }
-    let mut next = if range.contains(&by_id) { by_id } else { *range.start() };
-    let konto = loop {
-        let konto = free.map_or_else(|| sql::next_free_konto(tx, art.feld(), next), Ok)?;
-        if !is_given(konto) {
-            break konto;
-        }
-        next = konto.saturating_add(1);
-    };
+    let first = if range.contains(&by_id) { by_id } else { *range.start() };
+    let mut konto = sql::next_free_konto(tx, art.feld(), first)?;
+    while is_given(konto) {
+        konto = sql::next_free_konto(tx, art.feld(), konto.saturating_add(1))?;
+    }
     let message = format_args!(
         "Die Personenkonten bis {} sind vergeben. Bitte datev_sachkontenlaenge prüfen.",
         range.end()

@@ -60,8 +60,7 @@ pub fn forget(tx: &WriteTx<'_>, new: &Kunde, fields: &[String], attachments: &[U
         "update kunde_verlauf as v set felder = '[]'
          where v.tenant_id = :tenant and v.kunde_id = :kunde and v.version < :version and {HAS_CONTENT}"
     );
-    tx.execute(&statement, named_params! {":kunde": new.id, ":version": new.version})?;
-    Ok(())
+    tx.execute(&statement, named_params! {":kunde": new.id, ":version": new.version}).map(drop)
 }
 
 /// Of a change more is left than that the partner was forgotten.

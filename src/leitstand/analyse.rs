@@ -130,7 +130,7 @@ pub fn show_release(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let schein = annahmescheine::found(&db.tx, ask.uuid(0)?)?;
     let same =
         schein.schema.as_ref().map_or_else(|| "wie bisher".to_owned(), |same| format!("wie bisher ({same})"));
-    let day = schein.lieferdatum.map_or_else(|| db.tx.today(), |day| day.0);
+    let day = annahmescheine::day_of(&db.tx, &schein);
     let schemes = abrechnungsschemata::choice(&db.tx, Some(day), schein.artikel_id)?;
     let options = std::iter::once((String::new(), same)).chain(
         schemes

@@ -129,14 +129,8 @@ fn check_input(tx: &Tx<'_>, line: &PaInput) -> Result<()> {
     let lacks_batch = line.charge_id.is_none() && !menge.is_zero() && is_tracked()?;
     refuse_if(lacks_batch, Code::ChargeFehlt, "charge_id", message)?;
     let named = line.charge_id.filter(|_| !menge.is_zero());
-    let locked =
-        named.map(|id| chargen::find(tx, id)).transpose()?.flatten().filter(|charge| charge.gesperrt);
-    match locked {
-        Some(charge) => {
-            Err(Refusal::field(Code::ChargeGesperrt, "charge_id", chargen::locked(&charge)).into())
-        }
-        None => Ok(()),
-    }
+    let Some(charge) = named.map(|id| chargen::find(tx, id)).transpose()?.flatten() else { return Ok(()) };
+    Ok(refuse_if(charge.gesperrt, Code::ChargeGesperrt, "charge_id", chargen::locked(&charge))?)
 }
 
 fn weighed(ist_menge: Option<Quantity>) -> Checked<Quantity> {

@@ -112,10 +112,7 @@ pub fn insert_line(
         ":einheit": zeile.einheit,
         ":bemerkung": zeile.bemerkung,
     };
-    match art {
-        Zeilenart::Input => tx.insert("pa_input", columns),
-        Zeilenart::Output => tx.insert("pa_output", columns),
-    }
+    tx.insert(table(art), columns)
 }
 
 /// Adds a further part of a line that several batches share; what should go in is said by the

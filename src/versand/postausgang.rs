@@ -1,11 +1,12 @@
 //! The mail server of a company, as who manages it entered it.
 
+use rusqlite::types::FromSqlError;
 use rusqlite::{Connection, Row, named_params};
 
 use crate::choice;
 use crate::db::TenantId;
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::rules::choice::Choice;
 use crate::rules::day::Instant;
 
@@ -43,20 +44,15 @@ const COLUMNS: &str =
 
 pub fn load(tx: &Tx<'_>) -> Result<Option<Postausgang>> {
     let statement = format!("select {COLUMNS} from postausgang where tenant_id = :tenant");
-    let read = tx.optional(&statement, &[], read)?;
-    read.map(|(found, kind)| {
-        let verschluesselung = Verschluesselung::parse(&kind);
-        let unknown = || Failure::Broken(format!("a mail server is encrypted by {kind}"));
-        Ok(Postausgang { verschluesselung: verschluesselung.ok_or_else(unknown)?, ..found })
-    })
-    .transpose()
+    tx.optional(&statement, &[], read)
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<(Postausgang, String)> {
-    let found = Postausgang {
+fn read(row: &Row<'_>) -> rusqlite::Result<Postausgang> {
+    let kind: String = row.get("verschluesselung")?;
+    Ok(Postausgang {
         server: row.get("server")?,
         port: row.get("port")?,
-        verschluesselung: Verschluesselung::Starttls,
+        verschluesselung: Verschluesselung::parse(&kind).ok_or(FromSqlError::InvalidType)?,
         benutzer: row.get("benutzer")?,
         passwort: row.get("passwort")?,
         absender: row.get("absender")?,
@@ -64,8 +60,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<(Postausgang, String)> {
         zertifikat: row.get("zertifikat")?,
         betreff: row.get("betreff")?,
         text: row.get("text")?,
-    };
-    Ok((found, row.get("verschluesselung")?))
+    })
 }
 
 /// Enters the mail server of a company, or takes it away with its password.

@@ -72,8 +72,7 @@ pub fn end(tx: &WriteTx<'_>, id: Uuid, ergebnis: &Ergebnis) -> Result<()> {
     let (ergebnis, meldung) = ergebnis.stored();
     let statement =
         "update versand set ergebnis = :ergebnis, meldung = :meldung where tenant_id = :tenant and id = :id";
-    tx.execute(statement, named_params! {":ergebnis": ergebnis, ":meldung": meldung, ":id": id})?;
-    Ok(())
+    tx.execute(statement, named_params! {":ergebnis": ergebnis, ":meldung": meldung, ":id": id}).map(drop)
 }
 
 /// The mails of a document, the newest first.

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::sql;
 use crate::db::tx::Tx;
 use crate::failure::Result;
-use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::fixed::Quantity;
 use crate::rules::weighing::{Richtung, WiegungStatus};
 
@@ -19,21 +19,24 @@ pub struct FertigeWiegung {
 
 /// A weighing that can be used: it is there, finished, and of the article (D12).
 pub fn finished(tx: &Tx<'_>, id: Uuid, artikel: Option<Uuid>) -> Result<FertigeWiegung> {
-    let refuse = |code, message: &str| Refusal::field(code, "wiegung_id", message);
     let unknown = || Refusal::unknown(Code::WiegungNichtGefunden, "wiegung_id", "Diese Wiegung");
     let wiegung = sql::find(tx, id)?.ok_or_else(unknown)?;
     let (WiegungStatus::Fertig, Some(netto)) = (wiegung.status, wiegung.gewicht_netto_kg) else {
         let message = "Die Wiegung ist nicht fertig oder storniert.";
-        return Err(refuse(Code::WiegungNichtFertig, message).into());
+        return Err(Refusal::field(Code::WiegungNichtFertig, "wiegung_id", message).into());
     };
-    if wiegung.artikel_id.zip(artikel).is_some_and(|(weighed, artikel)| weighed != artikel) {
-        let message = "Die Wiegung gehört zu einem anderen Artikel.";
-        return Err(refuse(Code::WiegungPasstNicht, message).into());
-    }
-    Ok(FertigeWiegung { wiegung, netto })
+    let finished = FertigeWiegung { wiegung, netto };
+    artikel.map(|artikel| finished.check_article(artikel)).transpose()?;
+    Ok(finished)
 }
 
 impl FertigeWiegung {
+    pub fn check_article(&self, artikel: Uuid) -> Checked<()> {
+        let is_other = self.wiegung.artikel_id.is_some_and(|weighed| weighed != artikel);
+        let message = "Die Wiegung gehört zu einem anderen Artikel.";
+        refuse_if(is_other, Code::WiegungPasstNicht, "wiegung_id", message)
+    }
+
     /// Notes that the goods were weighed for another partner (D12).
     pub fn hint_other_partner(&self, partner: Uuid, hints: &mut Hints) {
         if self.wiegung.partner_id != partner {

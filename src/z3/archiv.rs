@@ -16,7 +16,7 @@ use crate::rules::error::{Code, Refusal};
 const BYTES_MAX: u64 = 4_000_000_000;
 
 /// Files in it at most, for the same reason; what is remembered of each stays small.
-pub const FILES_MAX: usize = 60_000;
+const FILES_MAX: usize = 60_000;
 
 /// How often it is looked whether the disk still has room, in bytes written.
 const LOOK_EVERY: u64 = 64 << 20;

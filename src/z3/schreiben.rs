@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rusqlite::functions::{Context, FunctionFlags};
+use rusqlite::functions::FunctionFlags;
 use rusqlite::types::{FromSqlError, ToSql};
 use rusqlite::{Connection, OpenFlags, Statement};
 use uuid::Uuid;
@@ -20,7 +20,7 @@ use crate::belege;
 use crate::db::connection::prepare_reader;
 use crate::db::tx::Tx;
 use crate::db::{TenantId, evidence};
-use crate::failure::{Failure, Result};
+use crate::failure::{Result, or_refusal};
 use crate::gate::{administration, audit};
 use crate::rules::day::Instant;
 use crate::rules::document::BelegStatus;
@@ -58,14 +58,13 @@ fn add_functions(connection: &Connection) -> Result<()> {
     })?;
     connection.create_scalar_function("z3_ganzzahl", 2, flags, |context| {
         let text: Option<String> = context.get(0)?;
-        let stellen: usize = context.get::<u32>(1)? as usize;
+        let stellen = context.get::<u32>(1)? as usize;
         text.map(|text| units(&text, stellen)).transpose()
     })?;
-    let uuid = |context: &Context<'_>| {
+    connection.create_scalar_function("z3_uuid", 1, flags, |context| {
         let bytes: Option<Uuid> = context.get(0)?;
         Ok(bytes.map(|id| id.to_string()))
-    };
-    connection.create_scalar_function("z3_uuid", 1, flags, uuid)?;
+    })?;
     Ok(())
 }
 
@@ -97,7 +96,11 @@ pub fn schreiben(
     for statement in NAMED {
         quelle.bound(statement)?.raw_execute()?;
     }
-    let ohne_pdf = if mit_belegen { quelle.add_documents(&mut archiv, began)? } else { Vec::new() };
+    let mut ohne_pdf = Vec::new();
+    if mit_belegen {
+        ohne_pdf = quelle.add_documents(&mut archiv, began)?;
+        quelle.add_registers(&mut archiv, began)?;
+    }
     let mut tabellen = Vec::new();
     for tabelle in TABELLEN {
         began(tabelle.titel)?;
@@ -162,33 +165,29 @@ impl<'c> Quelle<'c> {
             let (id, nummer): (Uuid, String) = (row.get(0)?, row.get(1)?);
             began("Belege")?;
             let beleg = belege::found(&self.tx, id)?;
-            match given(belege::outgoing(&self.tx, &beleg))? {
+            match or_refusal(belege::outgoing(&self.tx, &beleg))? {
                 Ok(pdf) => self.add_document(archiv, id, "pdf", &format!("{nummer}.pdf"), &pdf.inhalt)?,
-                Err(why) if beleg.status != BelegStatus::Offen => ohne_pdf.push(format!("{nummer}: {why}")),
+                Err(why) if beleg.status != BelegStatus::Offen => {
+                    ohne_pdf.push(format!("{nummer}: {}", why.message));
+                }
                 Err(_) => {}
             }
-            if let Ok(xml) = given(belege::erechnung_of_number(&self.tx, &nummer, &mut Hints::default()))? {
+            let xml = belege::erechnung_of_number(&self.tx, &nummer, &mut Hints::default());
+            if let Ok(xml) = or_refusal(xml)? {
                 self.add_document(archiv, id, "erechnung", &format!("{nummer}.xml"), &xml)?;
             }
             self.add_attachments(archiv, id, &nummer)?;
         }
-        self.add_registers(archiv, began)?;
         Ok(ohne_pdf)
     }
 
     /// Adds what the registers exported, byte for byte.
     fn add_registers(&self, archiv: &mut Archiv, began: Began<'_>) -> Result<()> {
         let mut statement = self.bound(REGISTERS)?;
-        let mut rows = statement.raw_query();
-        let mut nr = 0;
-        while let Some(row) = rows.next()? {
-            nr += 1;
+        each_file(&mut statement, |name, inhalt| {
             began("Belege")?;
-            let dateiname: String = row.get(0)?;
-            let inhalt = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
-            archiv.add(&format!("kasse/{nr}-{}", plain(&shortened(&dateiname))), inhalt)?;
-        }
-        Ok(())
+            archiv.add(&format!("kasse/{}", plain(name)), inhalt)
+        })
     }
 
     fn add_attachments(&self, archiv: &mut Archiv, beleg: Uuid, nummer: &str) -> Result<()> {
@@ -196,21 +195,9 @@ impl<'c> Quelle<'c> {
         if let Some(at) = statement.parameter_index(":beleg")? {
             statement.raw_bind_parameter(at, beleg)?;
         }
-        let mut rows = statement.raw_query();
-        let mut nr = 0;
-        while let Some(row) = rows.next()? {
-            nr += 1;
-            let dateiname: String = row.get(0)?;
-            let name = format!("{nummer}-{nr}-{}", shortened(&dateiname));
-            self.add_document(
-                archiv,
-                beleg,
-                "anhang",
-                &name,
-                row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?,
-            )?;
-        }
-        Ok(())
+        each_file(&mut statement, |name, inhalt| {
+            self.add_document(archiv, beleg, "anhang", &format!("{nummer}-{name}"), inhalt)
+        })
     }
 
     /// Adds a file of a document to a folder, and notes its name for the row of the document.
@@ -246,19 +233,12 @@ impl<'c> Quelle<'c> {
         archiv: &mut Archiv,
     ) -> Result<()> {
         let firma = firma::load(&self.tx)?;
-        let ort = [
-            firma.strasse.clone(),
-            firma
-                .plz
-                .clone()
-                .zip(firma.ort.clone())
-                .map(|(plz, ort)| format!("{plz} {ort}"))
-                .or_else(|| firma.ort.clone()),
-            firma.staat.clone(),
-        ];
+        let plz = firma.plz.as_ref().map(|plz| format!("{plz} ")).unwrap_or_default();
+        let ort = firma.ort.as_ref().map(|ort| format!("{plz}{ort}"));
+        let anschrift = [firma.strasse.clone(), ort, firma.staat.clone()];
         let lieferant = Lieferant {
             name: firma.firma.clone().unwrap_or_default(),
-            ort: ort.into_iter().flatten().collect::<Vec<_>>().join(", "),
+            ort: anschrift.into_iter().flatten().collect::<Vec<_>>().join(", "),
             stand: format!("partnerd {}, Stand {}", env!("CARGO_PKG_VERSION"), self.tx.now()),
         };
         archiv.add("index.xml", index(&lieferant, self.zeitraum, tabellen).as_bytes())?;
@@ -272,18 +252,22 @@ impl<'c> Quelle<'c> {
             ohne_pdf,
             dateien: &archiv.dateien,
         };
-        let text = bericht.text();
-        archiv.add("bericht.txt", text.as_bytes())
+        archiv.add("bericht.txt", bericht.text().as_bytes())
     }
 }
 
-/// What a document has, or in a German sentence why not; another failure ends the work.
-fn given<T>(found: Result<T>) -> Result<std::result::Result<T, String>> {
-    match found {
-        Ok(found) => Ok(Ok(found)),
-        Err(Failure::Refused(refusal)) => Ok(Err(refusal.message)),
-        Err(failure) => Err(failure),
+/// Calls `add` with the name and the content of each row of a statement; names begin with the place of the row, from 1, so
+/// that no two are alike.
+fn each_file(statement: &mut Statement<'_>, mut add: impl FnMut(&str, &[u8]) -> Result<()>) -> Result<()> {
+    let mut rows = statement.raw_query();
+    let mut nr = 0;
+    while let Some(row) = rows.next()? {
+        nr += 1;
+        let dateiname: String = row.get(0)?;
+        let inhalt = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
+        add(&format!("{nr}-{}", shortened(&dateiname)), inhalt)?;
     }
+    Ok(())
 }
 
 /// The name of an attachment; of a long one the beginning and the end, which says what kind of file it is. 255 bytes are all

@@ -23,7 +23,7 @@ use uuid::Uuid;
 use crate::blatt::{Aufdruck, Blatt, ERechnung, PAGES_MAX};
 use crate::db::tx::{Tx, WriteTx};
 use crate::erechnung::{Fehlt, Profil, Wo};
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, or_refusal};
 use crate::kunden::{self, Kunde};
 use crate::rules::document::{BelegStatus, Rechnungsart};
 use crate::rules::error::{Code, Hints, Refusal};
@@ -161,12 +161,10 @@ fn without_sheet(beleg: &Beleg, firma: Option<&Firma>) -> Box<Refusal> {
     }
     let missing = firma.map(Firma::missing).unwrap_or_default();
     let missing = if missing.is_empty() { "alle".to_owned() } else { missing.join(", ") };
-    Refusal::new(
-        Code::KeinPdf,
-        format!(
-            "Als der Beleg abgeschlossen wurde, fehlten Stammdaten der Firma ({missing}); archiviert ist kein PDF."
-        ),
-    )
+    let message = format!(
+        "Als der Beleg abgeschlossen wurde, fehlten Stammdaten der Firma ({missing}); archiviert ist kein PDF."
+    );
+    Refusal::new(Code::KeinPdf, message)
 }
 
 /// The e-invoice of a document; a refusal says why there is none (D26).
@@ -204,11 +202,7 @@ pub fn papiere(tx: &Tx<'_>, id: Uuid) -> Result<Papiere> {
             Err(without_sheet(&beleg, firma.as_ref()).message)
         }
     };
-    let erechnung = match erechnung(tx, &beleg) {
-        Ok(_) => Ok(()),
-        Err(Failure::Refused(refusal)) => Err(refusal.message),
-        Err(failure) => return Err(failure),
-    };
+    let erechnung = or_refusal(erechnung(tx, &beleg))?.map(drop).map_err(|refusal| refusal.message);
     Ok(Papiere { pdf, erechnung })
 }
 

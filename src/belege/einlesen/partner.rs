@@ -2,7 +2,7 @@
 
 use crate::db::tx::Tx;
 use crate::erechnung::Partei;
-use crate::erechnung::lesen::{Gelesen, one_line};
+use crate::erechnung::lesen::{Gelesen, compact, one_line};
 use crate::failure::Result;
 use crate::kunden::{self, Kunde, Merkmal};
 use crate::rules::error::{HintCode, Hints};
@@ -89,11 +89,6 @@ pub fn check_receiver(tx: &Tx<'_>, gelesen: &Gelesen, hints: &mut Hints) -> Resu
         hints.add(HintCode::EmpfaengerPruefen, message);
     }
     Ok(())
-}
-
-/// In capitals without blanks, as the search has it.
-fn compact(text: &str) -> String {
-    text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_ascii_uppercase()).collect()
 }
 
 /// Without slashes, hyphens and blanks, as the search has it.

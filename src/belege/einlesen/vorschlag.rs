@@ -143,11 +143,8 @@ fn why_without_rate(posten: &Posten) -> &'static str {
 /// What a document needs and the invoice does not say.
 fn hint_missing(gelesen: &Gelesen, posten: &[Posten], hints: &mut Hints) {
     if gelesen.nummer.is_none() {
-        hints.add_field(
-            HintCode::WertFraglich,
-            "vorschlag.fremdbelegnummer",
-            "Die Rechnung nennt keine Nummer.",
-        );
+        let message = "Die Rechnung nennt keine Nummer.";
+        hints.add_field(HintCode::WertFraglich, "vorschlag.fremdbelegnummer", message);
     }
     if gelesen.datum.is_none() {
         let message = "Die Rechnung nennt kein Datum; ohne beleg_datum gilt der heutige Tag.";

@@ -14,11 +14,11 @@ use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::pairing::{Portion, PositionKey, Role};
 
 /// Goods (`lager_paar`) that a document shares with others at most, and goods that one request meets.
-pub const SHARED_MAX: usize = 750;
+const SHARED_MAX: usize = 750;
 
 /// Other documents that a document shares goods with at most, and documents that one request meets: each of them gets a
 /// new version.
-pub const DOCUMENTS_MAX: usize = 500;
+const DOCUMENTS_MAX: usize = 500;
 
 /// What takes goods back divides them: there is room for that where a document is full.
 const TAKEN_BACK: usize = 2;

@@ -109,6 +109,7 @@ pub fn number_of(text: Option<&str>) -> Option<String> {
     text.filter(|text| text.chars().nth(NUMBER_CHARS_MAX).is_none()).map(str::to_owned)
 }
 
+/// In capitals without blanks, as the search has it.
 pub fn compact(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_ascii_uppercase()).collect()
 }

@@ -7,7 +7,7 @@ mod files;
 mod model;
 mod table;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 use std::path::Path;
 
@@ -237,11 +237,11 @@ impl<'e> Assembly<'e> {
 
     /// The receipts that a reversal reverses: those that it refers to as a whole, else those that
     /// its lines refer to.
-    fn reversed(&self, head: &ReceiptHead) -> HashSet<&'e BonKey> {
+    fn reversed(&self, head: &ReceiptHead) -> BTreeSet<&'e BonKey> {
         let references = self.references.get(&head.key).filter(|_| head.bon_storno);
         let own = |of_line| {
             let own = references.into_iter().flatten().filter(move |r| r.of_line == of_line);
-            own.map(|reference| &reference.target).collect::<HashSet<_>>()
+            own.map(|reference| &reference.target).collect::<BTreeSet<_>>()
         };
         let whole = own(false);
         if whole.is_empty() { own(true) } else { whole }

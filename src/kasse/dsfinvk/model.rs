@@ -20,13 +20,13 @@ const NUMBERS: &[&str] =
     &["UST_SATZ", "POS_BRUTTO", "POS_NETTO", "POS_UST", "UMS_BRUTTO", "MENGE", "FAKTOR", "STK_BR"];
 
 /// A closing. Each register numbers its own from 1, so the number alone names none.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Closing {
     pub z_kasse_id: String,
     pub z_nr: i64,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BonKey {
     pub closing: Closing,
     pub bon_id: String,

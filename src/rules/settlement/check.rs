@@ -125,15 +125,10 @@ fn unit(step: &Schritt) -> Checked<()> {
         ),
     };
     refuse_if(!allowed.contains(&step.einheit), Code::WertUngueltig, "einheit", message)?;
-    let is_quantity = step.wirkung == Wirkung::Menge;
+    let is_misplaced = step.regel == Schrittregel::Standardgewicht && step.wirkung != Wirkung::Menge;
     let message =
         "standardgewicht ist eine Schrittregel für Mengen. Bitte für Preis und Kosten eine andere nehmen.";
-    refuse_if(
-        step.regel == Schrittregel::Standardgewicht && !is_quantity,
-        Code::WertUngueltig,
-        "regel",
-        message,
-    )
+    refuse_if(is_misplaced, Code::WertUngueltig, "regel", message)
 }
 
 /// On what a step works, where it says so, or where there is only one way to read it.
@@ -249,12 +244,8 @@ fn within(feld: &str, wert: Zahl) -> Checked<()> {
 }
 
 fn rate(feld: &str, satz: Zahl) -> Checked<()> {
-    refuse_if(
-        satz.abs() > LARGEST,
-        Code::WertUngueltig,
-        feld,
-        "Der Satz muss zwischen −100.000 und 100.000 liegen.",
-    )
+    let message = "Der Satz muss zwischen −100.000 und 100.000 liegen.";
+    refuse_if(satz.abs() > LARGEST, Code::WertUngueltig, feld, message)
 }
 
 fn not_blank(feld: &str, text: &str) -> Checked<()> {
