@@ -1,5 +1,6 @@
 //! Long contents as they are stored: packed; e-invoices are named by their sha256.
 
+use std::fmt::Display;
 use std::io::{Read, Write};
 
 use flate2::Compression;
@@ -27,7 +28,10 @@ const CONTENT_BYTES_MAX: u64 = 64 << 20;
 /// The content again; a broken file where there is none.
 pub fn inflated(packed: &[u8]) -> Result<Vec<u8>> {
     let mut content = Vec::new();
-    let read = DeflateDecoder::new(packed).take(CONTENT_BYTES_MAX).read_to_end(&mut content);
-    read.map_err(|error| Failure::Broken(format!("a stored content cannot be unpacked: {error}")))?;
+    let broken = |why: &dyn Display| Failure::Broken(format!("a stored content cannot be unpacked: {why}"));
+    let read = DeflateDecoder::new(packed).take(CONTENT_BYTES_MAX + 1).read_to_end(&mut content);
+    if read.map_err(|error| broken(&error))? as u64 > CONTENT_BYTES_MAX {
+        return Err(broken(&"it is too large"));
+    }
     Ok(content)
 }

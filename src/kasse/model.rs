@@ -1,7 +1,10 @@
-//! Receipt lines as they go over the wire.
+//! Receipt lines as they go over the wire, and the export that they came with.
+
+use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::db::record::record;
@@ -72,4 +75,23 @@ eingabe! {
         steuer: Money,
     }
     nur_lesen: [..Barverkauf]
+}
+
+/// The export of a register as it came.
+pub struct Kassendatei {
+    pub dateiname: String,
+    /// The first and the last cash day.
+    pub days: (Day, Day),
+    pub sha256: [u8; 32],
+    /// A zip.
+    pub inhalt: Vec<u8>,
+}
+
+impl Kassendatei {
+    pub fn of(path: &Path, days: (Day, Day), inhalt: Vec<u8>) -> Kassendatei {
+        let name = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let name = name.file_stem().unwrap_or_default().to_string_lossy();
+        let sha256 = Sha256::digest(&inhalt).into();
+        Kassendatei { dateiname: format!("{name}.zip"), days, sha256, inhalt }
+    }
 }

@@ -3,7 +3,7 @@
 use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
-use super::model::Barverkauf;
+use super::model::{Barverkauf, Kassendatei};
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::record::{Part, record};
 use crate::db::retention::Retention;
@@ -247,6 +247,33 @@ pub fn sums_of_day(tx: &Tx<'_>, tag: Day) -> Result<Vec<Summe>> {
     tx.all(statement, named_params! {":tag": tag}, |row| {
         Ok(Summe { mwst_satz: row.get(0)?, zahlart: row.get(1)?, gesamt: row.get(2)?, steuer: row.get(3)? })
     })
+}
+
+pub fn has_file(tx: &Tx<'_>, sha256: [u8; 32]) -> Result<bool> {
+    let statement = "select 1 from kassendatei where tenant_id = :tenant and sha256 = :sha256";
+    tx.exists(statement, named_params! {":sha256": sha256})
+}
+
+pub fn insert_file(tx: &WriteTx<'_>, datei: &Kassendatei) -> Result<()> {
+    let Kassendatei { dateiname, days: (von, bis), sha256, inhalt } = datei;
+    tx.insert(
+        "kassendatei",
+        named_params! {
+            ":id": tx.new_id(),
+            ":dateiname": dateiname,
+            ":von": von,
+            ":bis": bis,
+            ":sha256": sha256,
+            ":erhalten_am": tx.now(),
+            ":inhalt": inhalt,
+        },
+    )
+}
+
+/// Deletes the files of registers whose last day is before this one.
+pub fn delete_files_before(tx: &WriteTx<'_>, day: Day) -> Result<()> {
+    let statement = "delete from kassendatei where tenant_id = :tenant and bis < :day";
+    tx.execute(statement, named_params! {":day": day}).map(drop)
 }
 
 /// How long what names a partner is kept.

@@ -15,7 +15,7 @@ use crate::import::{self, Upserted};
 use crate::kunden;
 use crate::rules::change::{Change, fill_each};
 use crate::rules::day::{Day, DayTime};
-use crate::rules::error::{Hints, required};
+use crate::rules::error::{Code, Hints, refuse_if, required};
 use crate::rules::felder::GeaendertesFeld;
 
 /// Stores a contract; its key is kontrakt_nr. Absent and blank fields stay as they are.
@@ -71,6 +71,10 @@ fn position(tx: &WriteTx<'_>, known: &[Position], index: usize, zeile: PositionZ
     let old = known.iter().find(is_meant);
     let article_of = |nummer: String| artikel::by_artikelnummer(tx, &nummer);
     let artikel = zeile.artikelnummer.map(article_of).transpose()?;
+    if let (None, Some(id)) = (old, id) {
+        let message = "Diese Position gehört zu einem anderen Kontrakt. Bitte die id prüfen oder weglassen.";
+        refuse_if(sql::has_position(tx, id)?, Code::FeldWiderspruch, "positionen", message)?;
+    }
     Ok(Position {
         id: old.map(|old| old.id).or(id).unwrap_or_else(|| tx.new_id()),
         position: place,

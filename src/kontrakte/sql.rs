@@ -224,6 +224,12 @@ pub fn is_named(tx: &Tx<'_>, kontrakt: Uuid) -> Result<bool> {
     tx.exists(statement, named_params! {":id": kontrakt})
 }
 
+/// Whether any contract has this position.
+pub fn has_position(tx: &Tx<'_>, id: Uuid) -> Result<bool> {
+    let statement = "select 1 from kontrakt_position where tenant_id = :tenant and id = :id";
+    tx.exists(statement, named_params! {":id": id})
+}
+
 /// Takes a position out of a contract that nothing names.
 pub fn delete_position(tx: &WriteTx<'_>, kontrakt: Uuid, position: Uuid) -> Result<()> {
     tx.changed("kontrakt", kontrakt);

@@ -112,7 +112,10 @@ pub fn insert_line(
         ":einheit": zeile.einheit,
         ":bemerkung": zeile.bemerkung,
     };
-    tx.insert(table(art), columns)
+    match art {
+        Zeilenart::Input => tx.insert("pa_input", columns),
+        Zeilenart::Output => tx.insert("pa_output", columns),
+    }
 }
 
 /// Adds a further part of a line that several batches share; what should go in is said by the

@@ -6,7 +6,7 @@ mod dokumente;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Server};
+use crate::harness::{Answer, COMPLETE, Server};
 use crate::lager::{Mill, buy, moves, plain, sell};
 
 /// A document to Kd or from Hof over sacks, which have no batches.
@@ -313,4 +313,24 @@ fn invoices_are_final_after_the_day_on_which_they_were_created() {
     }
     assert_eq!(seen[0], ["offen", "offen", "offen"], "the last second of the day");
     assert_eq!(seen[1], ["abgeschlossen", "offen", "offen"], "by default invoices only");
+}
+
+#[test]
+fn an_invoice_whose_sheet_is_too_long_does_not_keep_others_from_the_end_of_the_day() {
+    let mut server = Server::start_at("2026-07-10T20:00:00Z");
+    let (ids, tenant) = {
+        let mill = Mill::with(&server, "Mühle", COMPLETE);
+        let rows = |n| json!({"artikelnummer": format!("L{n}"), "bezeichnung": "A", "langtext": "W\n".repeat(1_999)});
+        server.import(&mill.client, "artikel", &json!((0..1_000).map(rows).collect::<Vec<_>>()).to_string());
+        let item = |n| json!({"artikelnr": format!("L{n}"), "menge": 1, "ep_netto": 1, "mwst_satz": 7});
+        let items: Vec<_> = (0..1_000).map(item).collect();
+        let body = json!({"beleg_typ": "RE", "kundennummer": "Kd", "items": items});
+        let long = mill.client.post("/api/v1/belege", body).id();
+        ([long, create(&mill, "RE")], mill.client.tenant)
+    };
+    server.set_clock("2026-07-10T22:00:01Z");
+    server.restart();
+    let client = server.key(tenant, &[partnerd::rules::scope::Scope::BelegeRead]);
+    let status = ids.map(|id| client.get(&format!("/api/v1/belege/{id}")).is(200)["status"].clone());
+    assert_eq!(status, ["offen", "abgeschlossen"]);
 }

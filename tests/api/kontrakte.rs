@@ -5,6 +5,7 @@ mod paare;
 use serde_json::{Value, json};
 
 use crate::harness::{Client, Server};
+use crate::import::import_with;
 use crate::lager::and;
 
 const PATH: &str = "/api/v1/kontrakte";
@@ -55,6 +56,17 @@ fn a_contract_is_shown_with_every_field() {
         "schema": null, "abgerechnet": "0.000",
         "positionen": [{"id": null, "position": 1, "artikel_id": null, "menge": "100.000", "preis": "198.5000"}]});
     assert_eq!(shown, expected);
+}
+
+#[test]
+fn an_import_takes_no_position_of_another_contract() {
+    let server = Server::start();
+    let mill = mill(&server);
+    let id = contract(&mill, "V-1")["positionen"][0]["id"].clone();
+    let file = json!([{"kontrakt_nr": "V-2", "positionen": [{"id": id, "artikelnummer": "W", "menge": 1}]}]);
+    let import = import_with(&server, &mill, "kontrakte", file.to_string().as_bytes(), &[]);
+    assert!(import.said().contains("gehört zu einem anderen Kontrakt"), "{}", import.said());
+    assert_eq!(contract(&mill, "V-2")["positionen"], json!([]));
 }
 
 #[test]

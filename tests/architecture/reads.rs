@@ -94,7 +94,7 @@ const READS: &[(&str, &str, &str)] = &[
     (
         "z3",
         "abrechnung abrechnung_annahme anhang annahmeschein api_key artikel artikel_verlauf artikelgruppe audit barverkauf \
-      beleg beleg_position beleg_verlauf bon charge datev_beleg datev_stapel inventur konto kontrakt kontrakt_position kunde kunde_verlauf lagerbewegung \
+      beleg beleg_position beleg_verlauf bon charge datev_beleg datev_stapel inventur konto kontrakt kontrakt_position kassendatei kunde kunde_verlauf lagerbewegung \
       pa_input pa_output person produktionsauftrag steuersatz verwaltung wiegung",
         "an auditor gets all of a period, each table in one statement from one snapshot",
     ),

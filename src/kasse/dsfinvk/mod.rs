@@ -13,12 +13,11 @@ use std::path::Path;
 
 use uuid::{Uuid, uuid};
 
-use super::datei::Kassendatei;
 use super::sql;
 use super::store::{Artikelbezug, BonEingabe, ZeileEingabe, find_article, store};
 use crate::db::tx::WriteTx;
 use crate::import::Stored;
-use crate::kasse::model::BarverkaufZeile;
+use crate::kasse::model::{BarverkaufZeile, Kassendatei};
 use crate::kunden;
 use crate::rules::day::Day;
 use crate::rules::error::{HintCode, Hints};

@@ -31,6 +31,11 @@ fn what_cannot_be_settled_is_refused_all_at_once() {
             "FELD_WIDERSPRUCH"
         ]
     );
+    // Each error stands where its note was sent, though another before it was not found.
+    let refused = hof.settle("end", &[&unknown, &cancelled], json!({}));
+    let errors = refused.body["details"]["fehler"].as_array().unwrap();
+    let places: Vec<_> = errors.iter().map(|error| error["feld"].as_str().unwrap()).collect();
+    assert_eq!(places, ["annahmeschein_ids[0]", "annahmeschein_ids[1]"], "{}", refused.body);
     let other = hof.note(1_000, A, json!({"kundennummer": "Gut"}));
     hof.settle("end", &[&good, &other], json!({})).refused(400, "PARTNER_GEMISCHT");
     let without_price = hof.note(1_000, A, json!({"preis_je_t": null}));
