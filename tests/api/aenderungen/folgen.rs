@@ -7,11 +7,26 @@ use serde_json::{Value, json};
 
 use super::{PATH, fill, follow, now, page, short};
 use crate::harness::Server;
-use crate::lager::Mill;
+use crate::lager::{Mill, and, buy};
 
 const WRITERS: usize = 64;
 /// Documents of a writer: each is made, and changed once.
 const DOCUMENTS: usize = 8;
+
+#[test]
+fn goods_that_stay_at_another_price_change_what_their_batch_says() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let at = |price: &str| and(buy(5, "L-1"), json!({"ep_netto": price}));
+    let el = mill.post("EL", at("2.00")).id();
+    for (price, rows) in [("2.50", 2), ("2.50", 1)] {
+        let cursor = now(&mill.client);
+        mill.put(&el, at(price)).is(200);
+        let (told, _) = follow(&mill.client, &cursor);
+        assert_eq!(told.len(), rows, "{told:?}");
+        assert_eq!(told.iter().any(|change| change["art"] == "charge"), rows == 2, "{told:?}");
+    }
+}
 
 #[test]
 fn beside_64_writers_each_change_comes_once_in_the_order_of_commits() {
