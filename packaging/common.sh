@@ -3,9 +3,8 @@
 # --fast: an executable to try, in a third of the time. The words behind it are kept in $words.
 profile=(--profile dist --locked)
 words=()
-is_fast=no
 for word; do
-  if [ "$word" = --fast ]; then is_fast=yes && profile+=(--config packaging/fast.toml); else words+=("$word"); fi
+  if [ "$word" = --fast ]; then profile+=(--config packaging/fast.toml); else words+=("$word"); fi
 done
 
 # The same sources, Rust and C compiler shall give the same bytes in any folder: paths of this machine would end up
