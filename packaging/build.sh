@@ -17,9 +17,8 @@ if [ "$*" = --fast ] || [ "$*" = 'amd64 --fast' ]; then
 fi
 source packaging/common.sh
 
-flags='-C target-feature=+crt-static'
-# Random numbers from the system call: an empty chroot has no /dev/urandom.
-flags+=' --cfg getrandom_backend="linux_getrandom"'
+# Flags in the environment take the place of those of .cargo/config.toml.
+flags='-C target-feature=+crt-static --cfg getrandom_backend="linux_getrandom"'
 case "${words[*]:-amd64}" in
   amd64)
     target=x86_64-unknown-linux-gnu
@@ -41,4 +40,4 @@ esac
 # cannot be static.
 export RUSTFLAGS="$flags$rust_paths" CFLAGS="${c_paths# }"
 cargo build "${profile[@]}" --target "$target"
-sha256sum "${CARGO_TARGET_DIR:-target}/$target/dist/partnerd"
+finish "${CARGO_TARGET_DIR:-target}/$target/dist/partnerd"

@@ -22,4 +22,4 @@ if x86_64-w64-mingw32-objdump -p "$file" | grep -iE 'DLL Name: (lib|.*pthread)';
   echo "build.sh: the executable needs these libraries, which Windows does not have" >&2
   exit 1
 fi
-sha256sum "$file"
+finish "$file"
