@@ -115,7 +115,7 @@ fn contents(
     clock: &Clock,
     began: impl Fn(&str) -> Result<()>,
 ) -> Result<Vec<CheckLine>> {
-    let files = "PDF, Anhänge, DATEV-Dateien und der Verlauf von Partnern sind, was ihr sha256 nennt";
+    let files = "PDF, Anhänge, Dateien für DATEV und der Kassen und der Verlauf von Partnern sind, was ihr sha256 nennt";
     began(files)?;
     let altered = first(connection, clock, |tx| {
         for altered in [belege::altered_pdf, anhaenge::altered_content, kunden::altered_content] {
@@ -123,7 +123,12 @@ fn contents(
                 return Ok(Some(format!("der Inhalt von {subject} wurde geändert")));
             }
         }
-        Ok(buchhaltung::altered_datei(tx)?.map(|name| format!("{name} wurde geändert")))
+        for altered in [buchhaltung::altered_datei, kasse::altered_file] {
+            if let Some(name) = altered(tx)? {
+                return Ok(Some(format!("{name} wurde geändert")));
+            }
+        }
+        Ok(None)
     });
     let files = CheckLine::found(files, altered?);
     let erechnungen = "E-Rechnungen sind, was ihr sha256 nennt";

@@ -121,11 +121,11 @@ fn read(row: &Row<'_>) -> Result<Option<(TenantId, Subject, Digest)>> {
 }
 
 /// The first record whose content is not what its sha256 says: they are the columns `sha256` and `inhalt`.
-pub fn altered_content(
+pub fn altered_content<S>(
     tx: &Tx<'_>,
     sql: &str,
-    subject: impl Fn(&Row<'_>) -> rusqlite::Result<Subject>,
-) -> Result<Option<Subject>> {
+    subject: impl Fn(&Row<'_>) -> rusqlite::Result<S>,
+) -> Result<Option<S>> {
     let mut altered = None;
     tx.each(sql, &[], |row| {
         let content = row.get_ref("inhalt")?.as_blob().map(Sha256::digest);

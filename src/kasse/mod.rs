@@ -11,7 +11,7 @@ mod store;
 pub use checks::CHECKS;
 pub use datei::{delete_old, keep};
 pub use model::Barverkauf;
-pub use sql::{Auswahl, RETENTION, Summe, list, sums_of_day};
+pub use sql::{Auswahl, RETENTION, Summe, altered_file, list, sums_of_day};
 
 use uuid::Uuid;
 

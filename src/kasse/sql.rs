@@ -4,6 +4,7 @@ use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
 use super::model::{Barverkauf, Kassendatei};
+use crate::db::evidence;
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::record::{Part, record};
 use crate::db::retention::Retention;
@@ -268,6 +269,12 @@ pub fn insert_file(tx: &WriteTx<'_>, datei: &Kassendatei) -> Result<()> {
             ":inhalt": inhalt,
         },
     )
+}
+
+/// The name of the first file of a register that is not what its sha256 says.
+pub fn altered_file(tx: &Tx<'_>) -> Result<Option<String>> {
+    let statement = "select dateiname, sha256, inhalt from kassendatei where tenant_id = :tenant order by id";
+    evidence::altered_content(tx, statement, |row| row.get(0))
 }
 
 /// Deletes the files of registers whose last day is before this one.

@@ -83,6 +83,30 @@ fn the_export_is_kept_as_it_came_once_and_handed_over() {
 }
 
 #[test]
+fn check_finds_an_export_that_was_altered() {
+    let server = Server::start();
+    let mill = shop(&server);
+    import(&server, &mill, &export(&server, "export", |_, bytes| Some(bytes)), &[]);
+    let trigger: String = server.sql("select sql from sqlite_schema where name = 'kassendatei_nie_aendern'");
+    let replace = |content: &str| {
+        let change = format!(
+            "drop trigger kassendatei_nie_aendern; update kassendatei set inhalt = x'{content}'; {trigger}"
+        );
+        open_writer(&server.database).unwrap().execute_batch(&change).unwrap();
+    };
+    let check = || {
+        let output = server.cli(&["check"]);
+        (output.status.success(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+    };
+    let whole: String = server.sql("select hex(inhalt) from kassendatei");
+    assert!(check().0);
+    replace("504B");
+    let (is_whole, said) = check();
+    assert!(!is_whole && said.contains("export.zip wurde geändert"), "{said}");
+    replace(&whole);
+}
+
+#[test]
 fn an_export_of_a_register_goes_when_the_law_no_longer_wants_it() {
     let server = Server::start();
     let mill = shop(&server);
