@@ -1944,11 +1944,12 @@ select s.tenant_id, s.id, s.el_beleg_id, s.status, case when s.status = 'stornie
         left join beleg r on r.tenant_id = l.tenant_id and r.id = l.rechnung_id
       where l.tenant_id = s.tenant_id and l.lieferung_id = s.el_beleg_id and l.rueckgabe_id is null
         and coalesce(r.status, 'offen') not in ('abgeschlossen', 'erledigt'))
-    and not exists (select 1 from beleg_position p
+    -- without the temporary table that in (0, 1) would make each time
+    and not exists (select 1 from (select 0 as ist_genannt union all select 1) g
+        cross join beleg_position p on p.tenant_id = s.tenant_id and p.beleg_id = s.el_beleg_id
         join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
         join lager_offen o on o.tenant_id = p.tenant_id and o.kunde_id = b.kunde_id and o.beleg_typ = b.beleg_typ
-          and o.artikel_id = p.artikel_id and o.ist_genannt in (0, 1) and o.beleg_id = p.beleg_id
-      where p.tenant_id = s.tenant_id and p.beleg_id = s.el_beleg_id)
+          and o.artikel_id = p.artikel_id and o.ist_genannt = g.ist_genannt and o.beleg_id = p.beleg_id)
   then 'abgerechnet' else 'offen' end as stand
 from annahmeschein s;
 

@@ -62,7 +62,7 @@ pub fn delivered(tx: &Tx<'_>, beleg: Uuid, partner: Uuid, artikel: Uuid) -> Resu
         }
         moved = moved.plus(position.lager_menge.unwrap_or_default())?;
     }
-    let open = lager::open_of(tx, &beleg)?.remove(&artikel).unwrap_or_default();
+    let open = lager::open_of_article(tx, &beleg, artikel)?;
     Ok(Some(Geliefert { kg, is_met: open != moved }))
 }
 

@@ -242,8 +242,8 @@ pub fn personenkonto(
 /// Gives a partner the account that [`personenkonto`] found.
 pub fn give_konto(tx: &WriteTx<'_>, id: Uuid, art: Personenkonto, konto: i64) -> Result<()> {
     let kunde = by_id(tx, id)?;
-    let mut changed = kunde.clone();
+    let mut changed = Kunde { version: kunde.version + 1, updated_at: tx.now(), ..kunde.clone() };
     *art.of_kunde(&mut changed) = Some(konto);
-    store(tx, &kunde, changed)?;
-    Ok(())
+    sql::set_konto(tx, &changed, art.feld(), konto)?;
+    verlauf::write(tx, &kunde, &changed)
 }

@@ -86,13 +86,22 @@ pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Res
 pub fn open_of(tx: &Tx<'_>, beleg: &Beleg) -> Result<BTreeMap<Uuid, Quantity>> {
     let positions = super::sql::positions(tx, beleg.id)?;
     let articles: BTreeSet<Uuid> = moving(&positions).map(|(_, (artikel, _))| artikel).collect();
-    let [role, _] = change::roles(beleg.beleg_typ);
-    let mut open = Vec::new();
+    let mut open = BTreeMap::new();
     for artikel in articles {
-        let portions = sql::open_portions_of(tx, beleg, artikel, role)?;
-        open.extend(portions.into_iter().map(|portion| (artikel, portion.menge)));
+        let menge = open_of_article(tx, beleg, artikel)?;
+        open.extend((!menge.is_zero()).then_some((artikel, menge)));
     }
-    Ok(sums(open)?)
+    Ok(open)
+}
+
+/// How much of an article of a document has met nothing, in the article's unit.
+pub fn open_of_article(tx: &Tx<'_>, beleg: &Beleg, artikel: Uuid) -> Result<Quantity> {
+    let [role, _] = change::roles(beleg.beleg_typ);
+    let mut open = Quantity::ZERO;
+    for portion in sql::open_portions_of(tx, beleg, artikel, role)? {
+        open = open.plus(portion.menge)?;
+    }
+    Ok(open)
 }
 
 /// The batches whose goods a position speaks of.

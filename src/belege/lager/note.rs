@@ -45,7 +45,7 @@ impl Booking<'_> {
             if place.beleg == own.id {
                 self.complete(place, &batches)?;
                 let noted = if position.can_be_noted { charge } else { position.charge_id };
-                for charge in self.brought(role, place, batches)?.into_iter().flatten() {
+                for charge in self.brought(position.gruppe, role, place, batches)?.into_iter().flatten() {
                     let brought = Brought { is_noted: noted == Some(charge), position: place.position };
                     let first = seen.entry(charge).or_default();
                     *first = Some(first.map_or(brought, |first| first.or(brought)));
@@ -58,6 +58,7 @@ impl Booking<'_> {
     /// The batches into which a position of a purchase brought goods; `batches` are all of what it speaks of.
     fn brought(
         &self,
+        gruppe: Gruppe,
         role: Role,
         place: PositionKey,
         batches: Vec<Option<Uuid>>,
@@ -65,7 +66,7 @@ impl Booking<'_> {
         match role {
             Role::Delivery => Ok(batches),
             Role::Invoice => {
-                Ok([self.unmet.batches_of(place), sql::moved_by_invoice(self.tx, place)?].concat())
+                Ok([self.unmet.batches_of(place), sql::moved_by_invoice(self.tx, gruppe, place)?].concat())
             }
             Role::Return | Role::Credit => Ok(Vec::new()),
         }

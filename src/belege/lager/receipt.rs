@@ -6,6 +6,7 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::booking::Booking;
+use super::sql::OFFEN;
 use crate::artikel;
 use crate::chargen::{self, Charge};
 use crate::db::record::record;
@@ -148,23 +149,22 @@ fn has_received(tx: &Tx<'_>, beleg: Uuid, charge: Uuid) -> Result<bool> {
         .unwrap_or(false))
 }
 
-/// Whether goods of the position lie in the batch.
-const IS_IN: &str =
-    "exists (select 1 from lager_offen o where o.tenant_id = p.tenant_id and o.kunde_id = b.kunde_id
-      and o.beleg_typ = b.beleg_typ and o.artikel_id = p.artikel_id and o.ist_genannt in (0, 1)
-      and o.beleg_id = p.beleg_id and o.position = p.position and o.charge_id is :charge)
-    or exists (select 1 from lager_paar l where l.tenant_id = p.tenant_id and l.lieferung_id = p.beleg_id
-      and l.lieferung_position = p.position and l.charge_id is :charge)
-    or exists (select 1 from lager_paar l where l.tenant_id = p.tenant_id and l.rechnung_id = p.beleg_id
-      and l.rechnung_position = p.position and l.charge_id is :charge and l.bewegt_von = 'rechnung')";
-
 /// The position of a receipt that brought goods into a batch says their price.
 fn price(tx: &Tx<'_>, beleg: Uuid, charge: Uuid, artikel: Uuid) -> Result<Option<Price>> {
+    let is_in = format!(
+        "exists (select 1 from lager_paar l where l.tenant_id = p.tenant_id and l.lieferung_id = p.beleg_id
+           and l.lieferung_position = p.position and l.charge_id is :charge)
+         or exists (select 1 from lager_paar l where l.tenant_id = p.tenant_id and l.rechnung_id = p.beleg_id
+           and l.rechnung_position = p.position and l.charge_id is :charge and l.bewegt_von = 'rechnung')
+         or exists (select 1 from {OFFEN} where o.tenant_id = p.tenant_id and o.kunde_id = b.kunde_id
+           and o.beleg_typ = b.beleg_typ and o.artikel_id = p.artikel_id
+           and o.beleg_id = p.beleg_id and o.position = p.position and o.charge_id is :charge)"
+    );
     let own = format!(
         "select p.position from beleg_position p join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
          where p.tenant_id = :tenant and p.beleg_id = :beleg and p.artikel_id = :artikel and p.lager_buchen = 1
            and p.lager_menge > 0
-         order by ({IS_IN}) desc, p.charge_id is :charge desc, p.position limit 1"
+         order by ({is_in}) desc, p.charge_id is :charge desc, p.position"
     );
     let params = named_params! {":beleg": beleg, ":artikel": artikel, ":charge": charge};
     match tx.optional(&own, params, |row| row.get(0))? {
@@ -187,7 +187,7 @@ fn price_at(tx: &Tx<'_>, beleg: Uuid, position: i64, artikel: Uuid) -> Result<Op
             on p.tenant_id = l.tenant_id and p.beleg_id = l.rechnung_id and p.position = l.rechnung_position
         where l.tenant_id = :tenant and l.lieferung_id = :beleg and l.lieferung_position = :position
           and l.rechnung_id is not null
-        order by l.rechnung_id, l.rechnung_position limit 1",
+        order by l.rechnung_id, l.rechnung_position",
         PriceOfPosition::COLUMNS
     );
     let params = named_params! {":beleg": beleg, ":position": position};

@@ -85,12 +85,11 @@ fn statement_of(search: &Search, part: Part, most: i64) -> String {
     // Pairs of one invoice, and what of one position waits, come in the order in which they were made.
     let last = if is_open { "nr" } else { "id" };
     let direction = if search.newest_first { "desc" } else { "asc" };
-    let order =
-        format!("order by {beleg} {direction}, {position} {direction}, {last} {direction} limit {most}");
+    let order = format!("order by {beleg} {direction}, {position} {direction}, {last} {direction}");
     let first_with = |named: &str| {
         format!(
             "select {columns} from {table} where tenant_id = :tenant and kunde_id = :kunde and artikel_id = :artikel
-               and {conditions} and {named} {order}"
+               and {conditions} and {named} {order} limit {most}"
         )
     };
     let mut names = vec![format!("{is_named} = 0")];
@@ -107,7 +106,9 @@ fn statement_of(search: &Search, part: Part, most: i64) -> String {
     if search.charge.flatten().is_none() && (is_open || search.kind == PortionKind::Pair) {
         let firsts: Vec<_> =
             names.iter().map(|names| format!("select * from ({})", first_with(names))).collect();
-        return format!("select * from ({}) {order}", firsts.join(" union all "));
+        // A limit would have SQLite sort in a table that it makes for it; the first is read without one.
+        let limit = if most == 1 { String::new() } else { format!(" limit {most}") };
+        return format!("select * from ({}) {order}{limit}", firsts.join(" union all "));
     }
     first_with(&format!("({})", names.join(" or ")))
 }

@@ -44,6 +44,10 @@ pub fn is_open(kind: PortionKind) -> bool {
     matches!(kind, PortionKind::OpenDelivery | PortionKind::OpenInvoice)
 }
 
+/// Open goods, whether they name a batch or not: those that do stand apart in the key. `in (0, 1)` would make a temporary
+/// table of the two in each statement.
+pub const OFFEN: &str = "(select 0 as ist_genannt union all select 1) g cross join lager_offen o on o.ist_genannt = g.ist_genannt";
+
 columns! {
     Portion from lager_paar as l {
         id,
@@ -142,8 +146,8 @@ pub fn portions_of(
 /// Goods of an article and a document that nothing has met.
 pub fn open_portions_of(tx: &Tx<'_>, beleg: &Beleg, artikel: Uuid, role: Role) -> Result<Vec<Portion>> {
     let statement = format!(
-        "select {} from lager_offen o where tenant_id = :tenant and kunde_id = :kunde
-           and beleg_typ = :typ and artikel_id = :artikel and ist_genannt in (0, 1) and beleg_id = :beleg",
+        "select {} from {OFFEN} where tenant_id = :tenant and kunde_id = :kunde
+           and beleg_typ = :typ and artikel_id = :artikel and beleg_id = :beleg",
         OpenGoods::COLUMNS
     );
     let params = named_params! {
@@ -155,21 +159,22 @@ pub fn open_portions_of(tx: &Tx<'_>, beleg: &Beleg, artikel: Uuid, role: Role) -
     tx.all(&statement, params, |row| Ok(OpenGoods::read(row)?.portion(role)))
 }
 
-/// A column of all portions of a position.
+/// A column of the portions of a position: of its pairs, as far as they are such, and of what is open.
 fn of_position<T: FromSql>(
     tx: &Tx<'_>,
     gruppe: Gruppe,
     role: Role,
     place: PositionKey,
     wanted: &str,
+    pairs: &str,
 ) -> Result<Vec<T>> {
     let name = column(role);
     let statement = format!(
         "select {wanted} from lager_paar
-           where tenant_id = :tenant and {name}_id = :beleg and {name}_position = :position
+           where tenant_id = :tenant and {name}_id = :beleg and {name}_position = :position and {pairs}
          union all
-         select {wanted} from lager_offen where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ
-           and artikel_id = :artikel and ist_genannt in (0, 1) and beleg_id = :beleg and position = :position"
+         select {wanted} from {OFFEN} where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ
+           and artikel_id = :artikel and beleg_id = :beleg and position = :position"
     );
     let params = named_params! {
         ":kunde": gruppe.kunde,
@@ -182,20 +187,12 @@ fn of_position<T: FromSql>(
 }
 
 pub fn batches_of(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -> Result<Vec<Option<Uuid>>> {
-    of_position(tx, gruppe, role, place, "charge_id")
+    of_position(tx, gruppe, role, place, "charge_id", "true")
 }
 
 /// The batches of goods that an invoice brought in itself, though a delivery has met them, and of what it has open.
-pub fn moved_by_invoice(tx: &Tx<'_>, place: PositionKey) -> Result<Vec<Option<Uuid>>> {
-    let statement = "select charge_id from lager_paar where tenant_id = :tenant and rechnung_id = :beleg
-          and rechnung_position = :position and bewegt_von = 'rechnung'
-        union all
-        select o.charge_id from beleg b join beleg_position p on p.tenant_id = b.tenant_id and p.beleg_id = b.id
-          join lager_offen o on o.tenant_id = b.tenant_id and o.kunde_id = b.kunde_id and o.beleg_typ = b.beleg_typ
-            and o.artikel_id = p.artikel_id and o.ist_genannt in (0, 1) and o.beleg_id = b.id and o.position = p.position
-        where b.tenant_id = :tenant and b.id = :beleg and p.position = :position";
-    let params = named_params! {":beleg": place.beleg, ":position": place.position};
-    tx.all(statement, params, |row| row.get(0))
+pub fn moved_by_invoice(tx: &Tx<'_>, gruppe: Gruppe, place: PositionKey) -> Result<Vec<Option<Uuid>>> {
+    of_position(tx, gruppe, Role::Invoice, place, "charge_id", "bewegt_von = 'rechnung'")
 }
 
 /// How much of a position has met each document.
@@ -219,14 +216,15 @@ pub fn met(tx: &Tx<'_>, role: Role, place: PositionKey) -> Result<BTreeMap<Uuid,
 
 /// Whether something of a position is open, or a credit that has moved nothing.
 pub fn is_left(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -> Result<bool> {
-    let statement =
-        "select 1 from lager_offen where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ
-           and artikel_id = :artikel and ist_genannt in (0, 1) and beleg_id = :beleg and position = :position
+    let statement = format!(
+        "select 1 from {OFFEN} where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ
+           and artikel_id = :artikel and beleg_id = :beleg and position = :position
          union all
          select 1 from lager_paar where tenant_id = :tenant and gutschrift_id = :beleg
-           and gutschrift_position = :position and art = 'gutschrift' and zurueck_von is null";
+           and gutschrift_position = :position and art = 'gutschrift' and zurueck_von is null"
+    );
     tx.exists(
-        statement,
+        &statement,
         named_params! {
             ":kunde": gruppe.kunde,
             ":typ": gruppe.typ(role),
@@ -262,7 +260,7 @@ pub fn shared_with(tx: &Tx<'_>, beleg: Uuid) -> Result<usize> {
 
 /// The highest number of the goods of a position.
 pub fn last_nr(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -> Result<Option<i64>> {
-    let highest: Vec<Option<i64>> = of_position(tx, gruppe, role, place, "max(nr)")?;
+    let highest: Vec<Option<i64>> = of_position(tx, gruppe, role, place, "max(nr)", "true")?;
     Ok(highest.into_iter().flatten().max())
 }
 
