@@ -1,5 +1,6 @@
 //! How a partner comes to be and how it changes.
 
+use serde_json::value::{RawValue, to_raw_value};
 use uuid::Uuid;
 
 use super::bezug::by_id;
@@ -11,6 +12,7 @@ use crate::laender;
 use crate::rules::buchung::Personenkonto;
 use crate::rules::change::{Change, apply_each};
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
+use crate::rules::felder::GeaendertesFeld;
 use crate::rules::plausible::{WRONG_IBAN, has_wrong_check_digits, is_doubtful_ust_id, is_email, is_iban};
 use crate::rules::tax::Gebiet;
 use crate::vertriebler;
@@ -241,9 +243,9 @@ pub fn personenkonto(
 
 /// Gives a partner the account that [`personenkonto`] found.
 pub fn give_konto(tx: &WriteTx<'_>, id: Uuid, art: Personenkonto, konto: i64) -> Result<()> {
-    let kunde = by_id(tx, id)?;
-    let mut changed = Kunde { version: kunde.version + 1, updated_at: tx.now(), ..kunde.clone() };
-    *art.of_kunde(&mut changed) = Some(konto);
-    sql::set_konto(tx, &changed, art.feld(), konto)?;
-    verlauf::write(tx, &kunde, &changed)
+    let old = by_id(tx, id)?;
+    let kunde = Kunde { version: old.version + 1, updated_at: tx.now(), ..old };
+    sql::set_konto(tx, &kunde, art.feld(), konto)?;
+    let (feld, neu) = (art.feld().to_owned(), to_raw_value(&konto)?);
+    verlauf::add(tx, &kunde, &[GeaendertesFeld { feld, alt: RawValue::NULL.to_owned(), neu }])
 }

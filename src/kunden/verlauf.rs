@@ -84,7 +84,8 @@ pub fn forgotten_attachments(tx: &Tx<'_>) -> Result<HashSet<Uuid>> {
     Ok(ids.iter().filter_map(|id| Uuid::parse_str(id).ok()).collect())
 }
 
-fn add(tx: &WriteTx<'_>, new: &Kunde, changed: &[GeaendertesFeld]) -> Result<()> {
+/// Notes these changes of a partner.
+pub fn add(tx: &WriteTx<'_>, new: &Kunde, changed: &[GeaendertesFeld]) -> Result<()> {
     let felder = serde_json::to_string(changed)?;
     tx.insert(
         "kunde_verlauf",

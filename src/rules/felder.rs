@@ -33,16 +33,15 @@ fn anything(_: &mut SchemaGenerator) -> Schema {
 
 /// The fields that differ, by their names, with the texts that answers show.
 pub fn differing<T: Serialize>(old: &T, new: &T) -> serde_json::Result<Vec<GeaendertesFeld>> {
-    let (old, mut new) = (fields(old)?, fields(new)?);
+    let (old, new) = (serde_json::to_string(old)?, serde_json::to_string(new)?);
+    let [old, new]: [BTreeMap<&str, &RawValue>; 2] =
+        [serde_json::from_str(&old)?, serde_json::from_str(&new)?];
     let differing = old.into_iter().filter_map(|(feld, alt)| {
-        let neu = new.remove(&feld)?;
-        (alt.get() != neu.get()).then_some(GeaendertesFeld { feld, alt, neu })
+        let neu = *new.get(feld)?;
+        let changed = || GeaendertesFeld { feld: feld.to_owned(), alt: alt.to_owned(), neu: neu.to_owned() };
+        (alt.get() != neu.get()).then(changed)
     });
     Ok(differing.collect())
-}
-
-fn fields(record: &impl Serialize) -> serde_json::Result<BTreeMap<String, Box<RawValue>>> {
-    serde_json::from_str(&serde_json::to_string(record)?)
 }
 
 #[cfg(test)]
