@@ -33,6 +33,7 @@ const DIFFERED: &[&str] = &[
      84:RE/1 8@B0 s-1; put 80: -2@B0$ s-2; partner 81/2",
     "4:EL/1 9#2; charge T2/1=3; charge T2/1=4; 9:EL/2 3@T2/1; 10:EL/1 2@T2/1 -11#2 4#1; partner 9/1; 25:ER/1 -5#3^10;
      charge T1/1=3; 34:ER/1 9; storno 10",
+    "11:ER/1 -6#2; 38:EL/1 -4#2; charge T2/1=5; 40:EL/1 s4; put 40: 12#2%2; put 38: -4#2",
 ];
 
 /// How often a story that differs is told again to find what of it matters.

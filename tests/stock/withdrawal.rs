@@ -106,13 +106,7 @@ impl Model {
             for back in released.backs {
                 match back.giving {
                     Some(_) => self.enter_return(back),
-                    None => {
-                        // A number that no batch had may be that of one by now.
-                        if let Some(Name::Number(_)) = self.positions[&pos].name {
-                            self.positions.get_mut(&pos).unwrap().name = self.name(pos, &[]);
-                        }
-                        self.enter_credit(back);
-                    }
+                    None => self.enter_credit(back),
                 }
             }
         }

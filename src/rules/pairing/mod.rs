@@ -151,7 +151,11 @@ impl<S: Store> Pairing<S> {
     fn enter_again(&mut self, portion: Portion) -> Result<(), S::Error> {
         let (role, place) = portion.leading();
         let batch = portion.charge.or(portion.named);
-        let entry = self.store.entry(role, place, batch)?;
+        let mut entry = self.store.entry(role, place, batch)?;
+        // Of a credit that named a number that no batch had, some may still wait: that names the number, whatever batch has it now.
+        if role == Role::Credit && portion.named.is_some() && portion.named == entry.named.number {
+            entry.named.charge = None;
+        }
         let mut named = entry.named.id();
         if let (Some(invoice), true) = (portion.place(Role::Invoice), role.takes_back()) {
             named = named.or(self.store.entry(Role::Invoice, invoice, batch)?.named.id());
