@@ -7,10 +7,17 @@ use rusqlite::ErrorCode::{
 };
 
 use crate::failure::Failure;
+use crate::rules::fixed::TooLarge;
+
+/// What SQLite says where the sum of a column is no i64.
+const SUM_TOO_LARGE: &str = "integer overflow";
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
-        Failure::Sql(error)
+        match &error {
+            Error::SqliteFailure(_, Some(text)) if text == SUM_TOO_LARGE => TooLarge.into(),
+            _ => Failure::Sql(error),
+        }
     }
 }
 

@@ -284,3 +284,15 @@ fn the_calculator_takes_a_scheme_that_does_not_hold_yet() {
     }
     browser.get(&format!("{page}?schema={}", hof.mill.partner_id("Hof"))).is(404);
 }
+
+#[test]
+fn sums_that_no_number_holds_are_refused_in_words() {
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::of(&server);
+    for _ in 0..10 {
+        hof.note(999_999_999_999, "", json!({}));
+    }
+    let (mut browser, firma) = erika(&hof);
+    let list = browser.get(&format!("{firma}/annahme"));
+    assert!(list.is(400).text.contains("Bitte Mengen und Preise prüfen."), "{}", list.text);
+}
