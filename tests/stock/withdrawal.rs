@@ -1,6 +1,6 @@
 //! What D8 says of withdrawal: what a document had met is free again and settles.
 
-use crate::stock::model::{Back, Broken, Hold, Model, Name, Part, Pos};
+use crate::stock::model::{Back, Broken, Hold, Model, Part, Pos};
 
 impl Model {
     pub fn tick(&mut self) -> u64 {
