@@ -159,7 +159,7 @@ pub fn open_portions_of(tx: &Tx<'_>, beleg: &Beleg, artikel: Uuid, role: Role) -
     tx.all(&statement, params, |row| Ok(OpenGoods::read(row)?.portion(role)))
 }
 
-/// A column of the portions of a position: of its pairs, as far as they are such, and of what is open.
+/// A column of the portions of a position: of those of its pairs for which `pairs` holds, and of all that is open.
 fn of_position<T: FromSql>(
     tx: &Tx<'_>,
     gruppe: Gruppe,

@@ -152,7 +152,7 @@ impl<S: Store> Pairing<S> {
         let (role, place) = portion.leading();
         let batch = portion.charge.or(portion.named);
         let mut entry = self.store.entry(role, place, batch)?;
-        // Of a credit that named a number that no batch had, some may still wait: that names the number, whatever batch has it now.
+        // A credit that named a number which no batch had keeps the number, as what still waits of it does.
         if role == Role::Credit && portion.named.is_some() && portion.named == entry.named.number {
             entry.named.charge = None;
         }
