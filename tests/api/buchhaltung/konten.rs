@@ -184,5 +184,6 @@ fn the_account_of_a_partner_is_given_once_and_never_changes() {
     assert_eq!(of(&claims)["debitor_konto"], by_id_of(&claimed));
     assert_eq!(of(&claimed)["debitor_konto"], by_id_of(&claimed) + 1);
     let history = mill.get(&format!("/api/v1/kunden/{by_id}/verlauf"));
-    assert!(history.is(200)["data"].to_string().contains("debitor_konto"), "{}", history.body);
+    let given = json!([{"feld": "debitor_konto", "alt": null, "neu": by_id_of(&by_id)}]);
+    assert_eq!(history.is(200)["data"][0]["felder"], given);
 }
