@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use serde_json::json;
 
 use super::database::{begin, find_tenant, now, open, secret};
-use super::key::{day, public_part, to_second};
+use super::key::{day, find as find_key, public_part, to_second};
 use super::private::{create_private, unwritable};
 use super::terminal::{Outcome, Terminal};
 use crate::config::Config;
@@ -21,6 +21,8 @@ use crate::db::{TenantId, lock, system_clock};
 use crate::gate::administration::{self, Akteur};
 use crate::gate::audit::{self, Entry, Finding, Sealed, Selection};
 use crate::import::parts::FEED_ROWS;
+use crate::leitstand::taten::named;
+use crate::rules::changed::Changed;
 use crate::rules::day::{Day, Instant};
 use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::text::{cell, shown};
@@ -125,10 +127,10 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
 impl Rows {
     /// Of which key, of which company, from which day on.
     fn chosen(&self, connection: &Connection) -> Outcome<(Option<String>, Option<TenantId>, Option<Day>)> {
-        let key = self.key.as_deref().map(|key| public_part(key).to_owned());
+        let key = self.key.as_deref().map(|key| find_key(connection, public_part(key))).transpose()?;
         let tenant = self.tenant.as_deref().map(|tenant| find_tenant(connection, tenant)).transpose()?;
         let since = self.since.as_deref().map(day).transpose()?;
-        Ok((key, tenant.map(|tenant| tenant.id), since))
+        Ok((key.map(|key| key.id), tenant.map(|tenant| tenant.id), since))
     }
 }
 
@@ -241,7 +243,12 @@ fn changes(
         let tenant = tenants.iter().find(|tenant| Some(tenant.id) == gegenstand.firma);
         let tenant = tenant.map(|tenant| tenant.name.clone()).unwrap_or_default();
         let changed = entry.deed.changed().filter(|changed| changed.name != FEED_ROWS);
-        let changed: Vec<_> = changed.map(|changed| changed.to_string()).collect();
+        let in_words = |changed: Changed| match tat {
+            // As it is typed: the name of a setting or of a switch.
+            Tat::Geaendert => changed.to_string(),
+            _ => format!("{}: {}", named(&changed.name), changed.after),
+        };
+        let changed: Vec<_> = changed.map(in_words).collect();
         [entry.am.to_string(), what, changed.join(", "), who, tenant]
     };
     if csv {

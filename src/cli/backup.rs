@@ -63,6 +63,11 @@ pub fn run_restore(arguments: &RestoreArguments, config: &Config, terminal: &Ter
             "Schlüssel, die nach der Sicherung gesperrt wurden, gelten wieder: `partnerd key list` ansehen.",
         );
     }
+    // A database of an earlier version is put back as it is.
+    if schema::check_current(&config.db)? {
+        let deed = Deed::new(Tat::Zurueckgespielt, Art::Sicherung).name(arguments.file.display().to_string());
+        note_made(&config.db, terminal, "restore", &deed);
+    }
     show(&restored.content, terminal)
 }
 

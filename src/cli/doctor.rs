@@ -288,7 +288,13 @@ fn port(config: &Config, server: bool) -> Finding {
             format!("{listen} ist frei, aber ein Server benutzt die Datenbank: er lauscht anderswo"),
         ),
         Ok(_) => ok("port", format!("{listen} ist frei")),
-        Err(_) if server => ok("port", format!("{listen} ist belegt: ein Server läuft mit dieser Datenbank")),
+        Err(_) if server => ok(
+            "port",
+            format!(
+                "{listen} ist belegt, und ein Server läuft mit dieser Datenbank: dort, wenn er dieselben Einstellungen hat \
+                 (--config)"
+            ),
+        ),
         Err(error) => wrong("port", unusable(listen, &error)),
     }
 }

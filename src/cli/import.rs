@@ -31,6 +31,8 @@ use crate::import::suspicions;
 use crate::rules::buchung::Rahmen;
 use crate::rules::error::HintCode;
 
+const TO_ACCEPT: &str = "Bitte in der Datei berichtigen, oder mit --accept-warnings so speichern.";
+
 #[derive(clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -145,13 +147,11 @@ fn store_table(
     let known = known(&Tx::new(&connection, tenant, now()))?;
     if let Some(text) = suspicions::find(kind, &rows, known).text() {
         let doubtful = format!("{}: das ist vermutlich nicht gemeint:\n{text}", source.file.display());
-        if !arguments.accept_warnings && !source.dry_run {
-            return Err(format!(
-                "{doubtful}\n{NOTHING_STORED} Bitte in der Datei berichtigen, oder mit --accept-warnings so speichern."
-            )
-            .into());
+        match (arguments.accept_warnings, source.dry_run) {
+            (true, _) => terminal.say(&doubtful),
+            (false, true) => terminal.say(&format!("{doubtful}\nGespeichert würde das nicht. {TO_ACCEPT}")),
+            (false, false) => return Err(format!("{doubtful}\n{NOTHING_STORED} {TO_ACCEPT}").into()),
         }
-        terminal.say(&doubtful);
     }
     let size = |group| groups.rows(group).len();
     let hide = Some(HintCode::UnbekanntesFeld);

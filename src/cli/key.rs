@@ -313,7 +313,7 @@ fn set_active(id: &str, active: bool, config: &Config, terminal: &Terminal) -> O
     Ok(())
 }
 
-fn find(connection: &Connection, id: &str) -> Outcome<StoredKey> {
+pub fn find(connection: &Connection, id: &str) -> Outcome<StoredKey> {
     key::find(connection, id, now())?
         .ok_or_else(|| format!("den Schlüssel {id} gibt es nicht: `partnerd key list` nennt alle").into())
 }

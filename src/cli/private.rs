@@ -5,8 +5,7 @@ use std::io::{Error, ErrorKind, Write};
 use std::path::Path;
 
 use super::terminal::Terminal;
-use crate::db::files::{as_whom, folder_of, private_options};
-use crate::db::german::in_german;
+use crate::db::files::{as_whom, folder_of, private_options, why};
 
 /// Creates a file for its owner alone; one that is there already stays.
 pub fn create_private(path: &Path) -> Result<File, String> {
@@ -15,7 +14,7 @@ pub fn create_private(path: &Path) -> Result<File, String> {
 }
 
 pub fn unwritable(path: &Path, error: &Error) -> String {
-    let (file, why) = (path.display(), in_german(error) + &as_whom(folder_of(path), error));
+    let (file, why) = (path.display(), why(path, error) + &as_whom(folder_of(path), error));
     match error.kind() {
         ErrorKind::AlreadyExists => format!("{file} gibt es schon: eine andere Datei nennen"),
         _ => format!("{file} kann nicht geschrieben werden: {why}"),

@@ -126,8 +126,17 @@ pub fn sync_folder(path: &Path) -> Result<()> {
 /// What an error of the system says of a file: `what` is the end of a German sentence about it.
 pub fn broken(path: &Path, what: &str) -> impl Fn(std::io::Error) -> Failure + Copy {
     move |error| {
-        let why = in_german(&error) + &as_whom(path, &error);
+        let why = why(path, &error) + &as_whom(path, &error);
         Failure::Broken(format!("{} {what}: {why}", path.display()))
+    }
+}
+
+/// What an error of the system says of a file, which may be that its folder is missing.
+pub fn why(path: &Path, error: &std::io::Error) -> String {
+    let folder = folder_of(path);
+    match error.kind() {
+        ErrorKind::NotFound if !folder.is_dir() => format!("den Ordner {} gibt es nicht", folder.display()),
+        _ => in_german(error),
     }
 }
 

@@ -43,10 +43,22 @@ pub struct Mistake {
 impl Mistake {
     /// A mistake in one of these rows, which is this one.
     pub fn of_row(rows: &Rows, at: usize, row: &Json<'_>, refusal: &Refusal) -> Mistake {
-        let value = refusal.feld.as_deref().and_then(|feld| cell(row, feld));
-        let value = value.and_then(shown_value);
-        let heading = refusal.feld.as_deref().map(|feld| rows.shown_column(feld));
+        let feld = refusal.feld.as_deref().map(|feld| column_of(row, feld));
+        let value = feld.and_then(|feld| cell(row, feld)).and_then(shown_value);
+        let heading = feld.map(|feld| rows.shown_column(feld));
         Mistake { value, heading, ..Mistake::at(MistakePlace::Line(rows.line(at)), refusal) }
+    }
+
+    /// Where a field of a row stands, and what stands there: `Zeile 7, Spalte iban, Wert DE00`.
+    pub fn place_in_words(&self) -> String {
+        let place = match &self.place {
+            MistakePlace::Line(line) => format!("Zeile {line}"),
+            MistakePlace::Sheet(name) => format!("Blatt {name}"),
+            MistakePlace::Receipt(receipt, line) => format!("Bon {receipt}, Zeile {line}"),
+        };
+        let column = self.heading.as_ref().map(|column| format!(", Spalte {column}")).unwrap_or_default();
+        let value = self.value.as_ref().map(|value| format!(", Wert {value}")).unwrap_or_default();
+        place + &column + &value
     }
 
     /// What is suspicious about a row, or one of its cells.
@@ -90,18 +102,7 @@ fn shown_value(value: &Json<'_>) -> Option<String> {
 /// For the command line: the place, and on a line of its own what the rule says.
 impl Display for Mistake {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        match &self.place {
-            MistakePlace::Line(line) => write!(f, "Zeile {line}")?,
-            MistakePlace::Sheet(name) => write!(f, "Blatt {name}")?,
-            MistakePlace::Receipt(receipt, line) => write!(f, "Bon {receipt}, Zeile {line}")?,
-        }
-        if let Some(column) = &self.heading {
-            write!(f, ", Spalte {column}")?;
-        }
-        if let Some(value) = &self.value {
-            write!(f, ", Wert {value}")?;
-        }
-        write!(f, ":\n  {}", self.message)?;
+        write!(f, "{}:\n  {}", self.place_in_words(), self.message)?;
         self.code.map_or(Ok(()), |code| write!(f, " ({})", code.as_str()))
     }
 }
@@ -135,6 +136,12 @@ impl Mistakes {
         let lines: Vec<String> = self.listed.iter().map(ToString::to_string).chain(more).collect();
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
+}
+
+/// The column that a field was read from: a list of words stands in one cell.
+fn column_of<'f>(row: &Json<'_>, feld: &'f str) -> &'f str {
+    let column = feld.split('[').next().unwrap_or(feld);
+    if matches!(cell(row, column), Some(Json::String(_))) { column } else { feld }
 }
 
 fn cell<'r, 'j>(row: &'r Json<'j>, name: &str) -> Option<&'r Json<'j>> {

@@ -96,7 +96,7 @@ const ALIASES: &[(&str, &str)] = &[
         "partner",
         "kundennr kundennummer kdnr kunde lieferant lieferantennr lieferantennummer partnernr partnernummer",
     ),
-    ("partner_typen", "partnertyp partnerart typ rolle"),
+    ("partner_typen", "partnertyp partnerart kundentyp kundenart typ rolle"),
     ("plz", "postleitzahl"),
     (
         "preis",

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::http::json::Json;
 use crate::rules::changed::Changed;
 use crate::rules::deed::{Art, Deed, Tat};
-use crate::rules::error::Hints;
+use crate::rules::error::{Code, HintCode, Hints, Refusal};
 
 /// Rows above which an import of the command line must be taken in parts, so that nobody at the scale waits long.
 pub const ROWS_AT_ONCE_MAX: usize = 20_000;
@@ -123,14 +123,27 @@ pub fn store_group<'c>(
     hints: &mut Hints,
 ) -> std::result::Result<Vec<Upserted>, Stop> {
     let read: Vec<Json<'_>> = group.iter().map(|at| rows.row(*at)).collect();
-    let store = |tx: &WriteTx<'_>| Ok(kind.store(tx, &read.iter().collect::<Vec<_>>(), &mut rows.at(hints)));
+    let mut found = Hints::default();
+    let store =
+        |tx: &WriteTx<'_>| Ok(kind.store(tx, &read.iter().collect::<Vec<_>>(), &mut rows.at(&mut found)));
     let stored = WriteTx::carry_out(tx, who, store).map_err(Stop::Failed)?;
+    hints.extend(match (group, read.as_slice()) {
+        ([at], [row]) => placed(found, rows, *at, row),
+        _ => found,
+    });
     stored.map_err(|(at, failure)| match (failure, read.get(at)) {
         (Failure::Refused(refusal), Some(row)) => {
             let at = group.get(at).copied().unwrap_or_default();
             Stop::Refused(Box::new(Mistake::of_row(rows, at, row, &refusal)))
         }
         (failure, _) => Stop::Failed(failure),
+    })
+}
+
+/// The hints of a row, where a value that somebody has to look at is named by its cell.
+fn placed(found: Hints, rows: &Rows, at: usize, row: &Json<'_>) -> Hints {
+    found.placed(HintCode::WertFraglich, |feld| {
+        Mistake::of_row(rows, at, row, &Refusal::field(Code::WertUngueltig, feld, "")).place_in_words()
     })
 }
 

@@ -77,6 +77,7 @@ fn fields(ask: &Ask, db: &Snapshot<'_>, artikel: &Artikel, tiers: &[Tier]) -> Re
         names().map(str::to_owned).chain((0..tiers.len()).flat_map(tier_names)).collect();
     Ok(html! {
         (refusal(ask, &names.iter().map(String::as_str).collect::<Vec<_>>()))
+        p.soft { "Nummer und Bezeichnung braucht jeder Artikel; alles andere kann leer bleiben." }
         fieldset.fields { legend { "Artikel" }
             @for (name, label, value) in LINES { (field(ask, name, label, "text", &value(artikel), "off")) }
             (choice(ask, "artikelgruppe_id", "Gruppe", groups, &group))

@@ -83,7 +83,7 @@ mod steuerberater;
 mod storno;
 mod suche;
 mod suchfelder;
-mod taten;
+pub mod taten;
 mod uebergabe;
 mod uebersicht;
 mod umsatzsteuer;

@@ -175,6 +175,11 @@ const FIELDS: [(&str, &str); 25] = [
     ("sha256", "Prüfsumme (sha256)"),
 ];
 
+/// What a field is called that is no setting.
+pub fn named(field: &str) -> &str {
+    FIELDS.iter().find(|(name, _)| *name == field).map_or(field, |(_, german)| german)
+}
+
 /// A field that has another value than before; where it was changed also what it was.
 fn field(deed: &Deed, Changed { name, before, after }: &Changed) -> String {
     let setting = tenants::all_settings().find(|setting| setting.name == name);
@@ -192,9 +197,8 @@ fn field(deed: &Deed, Changed { name, before, after }: &Changed) -> String {
         (_, None) if value == "true" => "ja".to_owned(),
         (_, None) => value.to_owned(),
     };
-    let known = || FIELDS.iter().find(|(field, _)| field == name).map_or(name.as_str(), |(_, german)| german);
-    let named = || konten::logged_in_words(name).unwrap_or_else(|| known().to_owned());
-    let name = setting.map_or_else(named, |setting| setting.meaning.trim_end_matches('.').to_owned());
+    let known = || konten::logged_in_words(name).unwrap_or_else(|| named(name).to_owned());
+    let name = setting.map_or_else(known, |setting| setting.meaning.trim_end_matches('.').to_owned());
     match deed.tat {
         Tat::Geaendert => format!("{name}: bisher {}, jetzt {}", words(before), words(after)),
         _ => format!("{name}: {}", words(after)),

@@ -29,7 +29,11 @@ impl SettingValue for bool {
     }
 
     fn typed(text: &str) -> Option<bool> {
-        text.parse().ok()
+        match text.to_ascii_lowercase().as_str() {
+            "true" | "ja" => Some(true),
+            "false" | "nein" => Some(false),
+            _ => None,
+        }
     }
 
     fn as_typed(&self) -> String {

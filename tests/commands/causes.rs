@@ -293,12 +293,13 @@ fn what_the_system_and_sqlite_say_is_said_in_german() {
     let pdf = |out| vec!["beleg", "pdf", "RE-1", "--tenant", "Mühle", "--out", out];
     let number = folder.database().query_row("select beleg_nummer from beleg", [], |row| row.get(0));
     let number: String = number.unwrap();
-    let table: [(&str, Vec<&str>, &str); 11] = [
+    let table: [(&str, Vec<&str>, &str); 12] = [
         ("", vec!["--config", "datei/p.toml", "config"], "kein Ordner"),
         ("", vec!["--config", &long, "config"], "der Name ist zu lang"),
         ("", pdf("/dev/full"), "die Platte ist voll"),
         ("", pdf("ordner"), "ein Ordner, keine Datei"),
-        ("", pdf("fehlt/a.pdf"), "gibt es nicht"),
+        ("", pdf("fehlt/a.pdf"), "den Ordner fehlt gibt es nicht"),
+        ("", vec!["--db", "fehlt/neu.db", "serve"], "den Ordner fehlt gibt es nicht"),
         ("", vec!["--db", "text.db", "tenant", "list"], "keine Datenbank"),
         ("", vec!["--db", "kaputt.db", "tenant", "list"], "beschädigt"),
         ("", vec!["--db", "neu.db", "serve", "--listen", &taken], "schon belegt"),

@@ -229,6 +229,11 @@ fn changes_are_kept_ten_years() {
     std::fs::create_dir(folder.file("neu")).unwrap();
     folder.result(&["--db", "neu/partnerd.db", "restore", "b.db"]);
     folder.result(&["--db", "neu/partnerd.db", "audit", "verify"]);
+    let newest = rows(&folder, &["--db", "neu/partnerd.db", "audit", "changes", "--limit", "1"]).remove(0);
+    assert_eq!(
+        (&newest["tat"], &newest["akteur"]["befehl"]["name"], &newest["gegenstand"]["name"]),
+        (&json!("zurueckgespielt"), &json!("restore"), &json!("b.db")),
+    );
 }
 
 #[test]

@@ -182,6 +182,10 @@ fn a_change_of_a_key_holds_from_the_next_request_on() {
         said(&folder.run(&["key", "change", "abc", "--label", "x"]), 1)
             .contains("den Schlüssel abc gibt es nicht")
     );
+    for log in ["list", "changes"] {
+        let complaint = said(&folder.run(&["audit", log, "--key", "webshop"]), 1);
+        assert!(complaint.contains("den Schlüssel webshop gibt es nicht"), "{complaint}");
+    }
 }
 
 #[test]

@@ -207,6 +207,11 @@ fn spoilt() -> Vec<Case> {
             refused(&["staat", "Narnia", "bald", "nie", "Zeile 3"]),
         ),
         kunden(
+            "a word in a list that nobody knows",
+            "kundennr;name;Rolle\n1;A;kunde, Bauer\n",
+            refused(&["Zeile 2, Spalte Rolle (partner_typen), Wert \"kunde, Bauer\"", "lieferant"]),
+        ),
+        kunden(
             "a column that nobody knows, and a mistake",
             "kundennr;name;palz;staat\n1;A;1;Narnia\n",
             refused(&["palz (gemeint: plz?)", "Narnia"]),

@@ -125,6 +125,19 @@ fn what_a_file_was_taken_for_is_said() {
         ("kontrakte", "kontrakt_nr;gueltig_von\n1;46349\n", &["gueltig_von", "23.11.2026"], &["Dezimalen"]),
         ("kunden", "kundennr;name\n", &["Unter der Kopfzeile stehen keine Zeilen"], &[]),
         ("kunden", "kundennr;name\n1;Hof\n", &[], &["Zeile", "Spalten", "Dezimalen"]),
+        (
+            "kunden",
+            "kundennr;name;IBAN;Mail;Kundentyp\n1;Hof;DE89370400440532013001;kein mail;Kunde,LIEFERANT\n\
+             2;Gut;DE89370400440532013001;;kunde\n",
+            &[
+                "Zeile 2, Spalte iban, Wert \"DE89370400440532013001\": Die Prüfziffer dieser IBAN",
+                "Zeile 3, Spalte iban, Wert \"DE89370400440532013001\": Die Prüfziffer dieser IBAN",
+                "Zeile 2, Spalte Mail (email), Wert \"kein mail\": Die E-Mail-Adresse",
+                "\"Kundentyp\" ist partner_typen",
+            ],
+            &[],
+        ),
+        ("artikel", "artikelnummer;bezeichnung;mwst_satz\n1;A;19 %\n2;B;7%\n", &[], &["Zeile"]),
     ];
     let folder = tempfile::TempDir::new().unwrap();
     let database = folder.path().join("partnerd.db");

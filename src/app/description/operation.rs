@@ -316,6 +316,9 @@ fn meaning(route: &Route, answer: &Answer) -> &'static str {
         (Method::Get, _) if answer.headers.contains(&"x-total-count") => {
             "Gefunden, als Array; X-Total-Count zählt alle Treffer."
         }
+        (Method::Get, _) if matches!(route.run, Run::Follow(_)) => {
+            "Was seit dem cursor geschah, als `{data, cursor}`; data ist leer, wo nichts geschah."
+        }
         (Method::Get, _) if answer.headers.contains(&"x-limit") => {
             "Gefunden, als `{data, count}`; count zählt alle Treffer."
         }

@@ -91,7 +91,8 @@ pub fn left_over(database: &Path) -> Vec<Finding> {
         ),
         (
             |rest| rest.starts_with("before-"),
-            "ein älterer Stand der Datenbank: löschen, wenn ihn niemand mehr braucht",
+            "der Stand vor einem Zurückholen oder einer Aktualisierung, mit allem, was danach fehlen kann: löschen, wenn ihn \
+             niemand mehr braucht",
         ),
         (|_| true, "keine Datei von partnerd: in einen anderen Ordner verschieben"),
     ];

@@ -86,9 +86,9 @@ pub fn store_parts(
         Ok(part)
     });
     bar.finish_and_clear();
+    let stored = stored.inspect(|_| say_hints(&hints, work.hide, terminal));
     say_way_back(&imports, &source.tenant, terminal);
     let counts = stored.map_err(|unfinished| why(unfinished, rows, source))?;
-    say_hints(&hints, work.hide, terminal);
     if dry_run {
         terminal.say("Nur nachgesehen (--dry-run): Es wurde nichts gespeichert.");
     }

@@ -377,7 +377,9 @@ impl<T: Choice> FromJson for OneOf<T> {
 
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<T> {
         let text = read_text(json, at, TEXT_CHARS_MAX)?;
-        match T::parse(&text) {
+        // Whoever types a table writes the words as German has them: Kunde, Inaktiv.
+        let value = if at.is_tabular() { T::parse_any_case(&text) } else { T::parse(&text) };
+        match value {
             Some(value) => Ok(value),
             None => at.refuse(Code::WertUngueltig, format!("Erlaubt sind: {}.", T::texts())),
         }

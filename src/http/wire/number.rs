@@ -114,9 +114,14 @@ impl FromJson for Percent {
     type Value = Percent;
     const BLANK_IS_NULL: bool = false;
 
-    /// 0 to 100 per cent (D6).
+    /// 0 to 100 per cent (D6); in a table with or without its sign.
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Percent> {
-        let percent = Percent::from_units(decimal(json, at, 6)?);
+        let figure = match json {
+            Json::String(text) if at.is_tabular() => text.trim_end().strip_suffix('%'),
+            _ => None,
+        };
+        let figure = figure.map(|figure| Json::String(figure.trim_end().into()));
+        let percent = Percent::from_units(decimal(figure.as_ref().unwrap_or(json), at, 6)?);
         if (Percent::ZERO..=Percent::whole(100)).contains(&percent) {
             return Ok(percent);
         }

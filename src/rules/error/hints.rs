@@ -186,6 +186,13 @@ impl Hints {
         self
     }
 
+    /// The same hints, where those with this code say in the place of their field where it stands.
+    pub fn placed(mut self, code: HintCode, place: impl Fn(&str) -> String) -> Hints {
+        let placed = self.0.iter_mut().filter(|hint| hint.code == code);
+        placed.filter_map(|hint| hint.feld.as_mut()).for_each(|feld| *feld = place(feld));
+        self
+    }
+
     pub fn without(mut self, code: HintCode) -> Hints {
         self.0.retain(|hint| hint.code != code);
         self
