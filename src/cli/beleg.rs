@@ -1,7 +1,7 @@
 //! `beleg`: moves documents on by their numbers, and writes what leaves the house.
 
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use serde_json::json;
@@ -11,8 +11,7 @@ use super::database::{change, find_tenant, now, open};
 use super::terminal::{Outcome, Terminal, sentence};
 use crate::belege;
 use crate::config::Config;
-use crate::db::files::private_options;
-use crate::db::german::in_german;
+use crate::db::files::{private_options, why};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::rules::deed::{Art, Deed, Tat};
@@ -145,7 +144,7 @@ fn write(
         read(config, &file.tenant, |tx| content(tx, &file.number, &mut notes))?.map_err(of(&file.number))?;
     notes.iter().for_each(|note| terminal.say(&note.message));
     let failed = |name: &str, error: std::io::Error| {
-        format!("{name} kann nicht geschrieben werden: {}", in_german(&error))
+        format!("{name} kann nicht geschrieben werden: {}", why(Path::new(name), &error))
     };
     match &file.out {
         Some(path) => {
