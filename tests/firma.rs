@@ -57,6 +57,9 @@ fn data_of_a_company_are_checked_when_they_are_entered() {
         ("staat=Atlantis", Err("ein Land")),
         ("staat=", Ok("DE")),
         ("rechnungstext=Amtsgericht Musterstadt\nHRB 1234", Ok("Amtsgericht Musterstadt\nHRB 1234")),
+        ("kleinunternehmer=Ja", Ok("true")),
+        ("kleinunternehmer=nein", Ok("false")),
+        ("kleinunternehmer=vielleicht", Err("true, false")),
         ("lagerbuchung=nie", Err("lieferung")),
     ];
     for (setting, expected) in table {

@@ -119,6 +119,7 @@ fn changes_of_settings_keys_and_imports_are_rows_of_the_log_with_their_actor() {
         table.contains(&format!("Schlüssel {id} test geändert")) && table.contains("daily-limit: 10000 -> 5"),
         "{table}"
     );
+    assert!(table.contains("angelegt: ") && !table.contains("created"), "{table}");
     let csv = folder.result(&["audit", "changes", "--csv"]);
     assert_eq!((csv.lines().count(), csv.lines().next()), (8, Some("at (UTC),what,change,who,tenant")));
     assert!(rows(&folder, &["audit", "list"]).is_empty(), "the log of requests has requests alone");

@@ -173,7 +173,10 @@ fn a_unit_is_asked_about_once() {
     let (code, said) = import("Mühle", &format!("{many}Summe;200 Artikel;\n"), &[]);
     assert_eq!((code, said.matches("\"Gebinde\"").count()), (Some(1), 1), "{said}");
     assert!(said.contains("Zeile 2, Spalte einheit") && said.contains("Zeile 202"), "{said}");
-    assert_eq!(import("Mühle", &many, &["--accept-warnings"]).0, Some(0));
+    let (code, said) = import("Mühle", &many, &["--dry-run"]);
+    assert!(code == Some(0) && said.contains("Gespeichert würde das nicht."), "{said}");
+    let (code, said) = import("Mühle", &many, &["--accept-warnings"]);
+    assert!(code == Some(0) && !said.contains("Gespeichert würde das nicht."), "{said}");
     // The company has it now; another has not.
     assert_eq!(import("Mühle", "neu;A;gebinde\n", &[]).0, Some(0));
     assert_eq!(import("Hof", "neu;A;gebinde\n", &[]).0, Some(1));
