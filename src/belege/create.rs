@@ -11,7 +11,7 @@ use super::header::{Context, header, hint_not_agreed};
 use super::lager::{self, Rebooking};
 use super::model::{Beleg, BelegBestaetigung, BelegPosition, PositionBestaetigung, Source};
 use super::summen::with_sums;
-use super::{items, lifecycle, partner, satzdatum, sql, steuerausweis};
+use super::{items, lieferpreis, lifecycle, partner, satzdatum, sql, steuerausweis};
 use crate::chargen::Bewegung;
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
@@ -124,9 +124,19 @@ pub fn book(
     let has_more = moves_on || withdrawn.is_some() && partner::orders_more(&beleg, before, &positions)?;
     partner::check_goods(&beleg, kunde, has_more)?;
     let names_another = positions.iter().any(|position| position.bezug_beleg_id.is_some());
-    let follows = has_new_items
-        && (has_met || names_another)
-        && satzdatum::follow_deliveries(tx, &beleg, kunde, einstellungen, &mut positions, hints)?;
+    let bills_deliveries = has_new_items && (has_met || names_another) && beleg.beleg_typ.ist_rechnung();
+    let lieferungen = if bills_deliveries { sql::lieferungen(tx, beleg.id)? } else { Vec::new() };
+    lieferpreis::hint_other_prices(&positions, &lieferungen, hints)?;
+    let follows = !lieferungen.is_empty()
+        && satzdatum::follow_deliveries(
+            tx,
+            &beleg,
+            kunde,
+            einstellungen,
+            &lieferungen,
+            &mut positions,
+            hints,
+        )?;
     if follows || beleg.steuergruppen.is_some() {
         beleg = with_sums(beleg, &positions, says_groups, hints)?;
         sql::update(tx, &beleg)?;

@@ -66,9 +66,19 @@ struct Amounts {
     /// menge in the unit of the article; none without article.
     lager_menge: Option<Quantity>,
     ep_netto: Price,
+    preis_des_artikels: bool,
     rabatt_prozent: Percent,
     gesamtpreis: Money,
     steuer: steuer::Steuer,
+}
+
+/// The price of an item (D6).
+struct Preis {
+    ep_netto: Price,
+    /// The discount that comes with it.
+    rabatt_prozent: Percent,
+    /// Neither the request nor another paper said it.
+    des_artikels: bool,
 }
 
 struct Resolver<'r, 'c> {
@@ -124,11 +134,12 @@ impl Resolver<'_, '_> {
         }
         let taken_back = named.and_then(|named| named.taken_back(self.typ(), item, artikel));
         let credited = named.map(|named| named.beleg.beleg_nummer.as_str()).zip(taken_back);
-        let (ep_netto, discount) = self.preis(item, artikel, lager_menge, credited)?;
-        let rabatt_prozent = item.rabatt_prozent.unwrap_or(discount);
+        let Preis { ep_netto, rabatt_prozent, des_artikels: preis_des_artikels } =
+            self.preis(item, artikel, lager_menge, credited)?;
+        let rabatt_prozent = item.rabatt_prozent.unwrap_or(rabatt_prozent);
         let gesamtpreis = line_total(menge, ep_netto, rabatt_prozent)?;
         let steuer = steuer::of_item(self.tx, self.context, item, artikel, taken_back, self.hints)?;
-        Ok(Amounts { menge, lager_menge, ep_netto, rabatt_prozent, gesamtpreis, steuer })
+        Ok(Amounts { menge, lager_menge, ep_netto, preis_des_artikels, rabatt_prozent, gesamtpreis, steuer })
     }
 
     /// The position of an item that has been checked and completed; its id and number come later.
@@ -167,6 +178,7 @@ impl Resolver<'_, '_> {
             satz_gesendet: item.mwst_satz.is_some()
                 || item.steuer_kategorie.is_some_and(|sent| sent.fits(Percent::ZERO)),
             lager_menge: amounts.lager_menge,
+            preis_des_artikels: amounts.preis_des_artikels,
             gegenbelege: None,
         }
     }
@@ -225,23 +237,24 @@ impl Resolver<'_, '_> {
         Ok(Some(wiegung))
     }
 
-    /// The net unit price: sent, or derived, or none where that is allowed; and the discount that comes with it (D6).
+    /// The net unit price: sent, or derived, or none where that is allowed (D6).
     fn preis(
         &mut self,
         item: &NewItem,
         artikel: Option<&Artikel>,
         lager_menge: Option<Quantity>,
         credited: Option<(&str, &NamedPosition)>,
-    ) -> Result<(Price, Percent)> {
+    ) -> Result<Preis> {
+        let said = |ep_netto, rabatt_prozent| Preis { ep_netto, rabatt_prozent, des_artikels: false };
         if let Some(sent) = item.ep_netto {
-            return Ok((sent, Percent::ZERO));
+            return Ok(said(sent, Percent::ZERO));
         }
         let artikel = artikel.filter(|_| self.context.auto_price);
         if let Some((nummer, taken_back)) = credited.filter(|_| self.context.auto_price) {
             let from = format!("aus {nummer}");
             let price = self.per_unit_of(item, taken_back.ep_netto, taken_back.einheit.as_deref(), &from)?;
             if let Some(price) = price {
-                return Ok((price, taken_back.rabatt_prozent));
+                return Ok(said(price, taken_back.rabatt_prozent));
             }
         }
         let (kunde, seite) = (self.context.kunde.id, self.typ().seite());
@@ -251,10 +264,11 @@ impl Resolver<'_, '_> {
             let einheit = agreed.einheit.as_deref().or(artikel.einheit.as_deref());
             let from = format!("aus Kontrakt {}", agreed.kontrakt_nr);
             if let Some(price) = self.per_unit_of(item, agreed.preis, einheit, &from)? {
-                return Ok((price, Percent::ZERO));
+                return Ok(said(price, Percent::ZERO));
             }
         }
-        Ok((self.own_price(item, artikel, lager_menge)?, Percent::ZERO))
+        let ep_netto = self.own_price(item, artikel, lager_menge)?;
+        Ok(Preis { ep_netto, rabatt_prozent: Percent::ZERO, des_artikels: true })
     }
 
     /// The price of the article, or none where that is allowed.

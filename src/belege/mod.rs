@@ -2,7 +2,8 @@
 //!
 //! The way of a request: `eingabe` (what was sent) → `create` or `change` (the order of the
 //! rules) → `header`, `partner`, `items`, `anteile`, `steuer`, `summen`, `chargenpflicht` (what it means) → `lager` (what it
-//! does to the stock) → `satzdatum` (the rates of what was delivered), `steuerausweis` (tax that must not be shown) → `sql`.
+//! does to the stock) → `lieferpreis`, `satzdatum` (price and rates of what was delivered), `steuerausweis` (tax that must
+//! not be shown) → `sql`.
 //! `lifecycle` finalises and cancels, `tagesende` does so without a request, `pruefsumme` chains
 //! what is final, `pdf` keeps the archive, `verlauf` the history, `nachweis` takes all three into the chain of
 //! evidence, `dokumente` is the polling list, `offen` what is to be paid.
@@ -25,6 +26,7 @@ mod header;
 mod items;
 mod lager;
 mod lieferanten_nr;
+mod lieferpreis;
 mod lifecycle;
 mod model;
 mod nachweis;

@@ -219,6 +219,9 @@ record! {
         /// menge in the article's unit.
         #[serde(skip)]
         lager_menge: Option<Quantity> = fixed,
+        /// The request that is being written said no price, and no other paper did (D6).
+        #[serde(skip)]
+        preis_des_artikels: bool = { false },
         /// What it has met, by whomever that was chosen (D8); in the answer about a single document only.
         #[serde(skip_serializing_if = "Option::is_none")]
         gegenbelege: Option<Vec<Gegenbeleg>> = { None },

@@ -32,6 +32,7 @@ pub fn follow_deliveries(
     beleg: &Beleg,
     kunde: &Kunde,
     einstellungen: &Einstellungen,
+    lieferungen: &[Lieferung],
     positions: &mut [BelegPosition],
     hints: &mut Hints,
 ) -> Result<bool> {
@@ -42,11 +43,10 @@ pub fn follow_deliveries(
     }
     let saetze = &steuersaetze::all(tx)?;
     let context = Context::of(beleg, kunde, einstellungen, saetze);
-    let lieferungen = sql::lieferungen(tx, beleg.id)?;
     let mut follows = false;
     for position in &mut depending {
         let mut own = Hints::default();
-        if let Some(satz) = delivered_rate(tx, &context, &lieferungen, position, &mut own)? {
+        if let Some(satz) = delivered_rate(tx, &context, lieferungen, position, &mut own)? {
             position.mwst_satz = satz;
             sql::set_rate(tx, position)?;
             follows = true;

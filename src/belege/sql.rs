@@ -320,6 +320,9 @@ pub struct Lieferung {
     /// Its lieferdatum, else its day.
     pub datum: Day,
     pub menge: Quantity,
+    pub einheit: Option<String>,
+    pub ep_netto: Price,
+    pub rabatt_prozent: Percent,
     pub wiegung_id: Option<Uuid>,
 }
 
@@ -327,20 +330,24 @@ pub struct Lieferung {
 /// they name, even if nothing of it is open any more. A return is one only to what takes back.
 pub fn lieferungen(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Lieferung>> {
     let statement = "with genannt as materialized (
-          select distinct d.id, d.beleg_nummer, coalesce(d.lieferdatum, d.beleg_datum) as datum, g.artikel_id,
-            g.menge > 0 as hin
+          select d.id, d.beleg_nummer, coalesce(d.lieferdatum, d.beleg_datum) as datum, g.artikel_id,
+            g.menge > 0 as hin, g.einheit, g.ep_netto, g.rabatt_prozent,
+            min(g.position) -- whose price it is
           from beleg d join belegtyp t on t.typ = d.beleg_typ and t.lagerrolle = 'lieferung'
             join beleg_position g on g.tenant_id = d.tenant_id and g.beleg_id = d.id
           where d.tenant_id = :tenant and d.id in (
-            select bezug_beleg_id from beleg_position where tenant_id = :tenant and beleg_id = :beleg))
+            select bezug_beleg_id from beleg_position where tenant_id = :tenant and beleg_id = :beleg)
+          group by d.id, g.artikel_id, hin)
         select l.rechnung_position as position, d.beleg_nummer as beleg_nummer,
-          coalesce(d.lieferdatum, d.beleg_datum) as datum, l.menge, p.wiegung_id
+          coalesce(d.lieferdatum, d.beleg_datum) as datum, l.menge, p.einheit, p.ep_netto, p.rabatt_prozent,
+          p.wiegung_id
         from lager_paar l join beleg d on d.tenant_id = l.tenant_id and d.id = l.lieferung_id
           join beleg_position p on p.tenant_id = l.tenant_id and p.beleg_id = l.lieferung_id
             and p.position = l.lieferung_position
         where l.tenant_id = :tenant and l.rechnung_id = :beleg
         union all
-        select p.position, genannt.beleg_nummer, genannt.datum, p.lager_menge, null
+        select p.position, genannt.beleg_nummer, genannt.datum, p.lager_menge, genannt.einheit, genannt.ep_netto,
+          genannt.rabatt_prozent, null
         from beleg_position p join genannt on genannt.id = p.bezug_beleg_id and genannt.artikel_id = p.artikel_id
           and genannt.hin = (p.menge > 0)
         where p.tenant_id = :tenant and p.beleg_id = :beleg and not exists (
@@ -348,8 +355,16 @@ pub fn lieferungen(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Lieferung>> {
             and l.rechnung_position = p.position and l.lieferung_id is not null)
         order by position, datum, beleg_nummer";
     tx.all(statement, named_params! {":beleg": beleg}, |row| {
-        let (position, beleg_nummer, datum) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        Ok(Lieferung { position, beleg_nummer, datum, menge: row.get(3)?, wiegung_id: row.get(4)? })
+        Ok(Lieferung {
+            position: row.get(0)?,
+            beleg_nummer: row.get(1)?,
+            datum: row.get(2)?,
+            menge: row.get(3)?,
+            einheit: row.get(4)?,
+            ep_netto: row.get(5)?,
+            rabatt_prozent: row.get(6)?,
+            wiegung_id: row.get(7)?,
+        })
     })
 }
 

@@ -23,6 +23,7 @@ choice! {
         SteuersatzGeteilt = "STEUERSATZ_GETEILT",
         SteuerausweisPruefen = "STEUERAUSWEIS_PRUEFEN",
         PreisUebernommen = "PREIS_UEBERNOMMEN",
+        PreisAbweichend = "PREIS_ABWEICHEND",
         GegenbelegGeschlossen = "GEGENBELEG_GESCHLOSSEN",
         GegenbelegZuAlt = "GEGENBELEG_ZU_ALT",
         MengeOffen = "MENGE_OFFEN",

@@ -1,0 +1,54 @@
+//! An invoice that bills at the price of the article what was delivered at another (D6).
+
+use super::model::{BelegPosition, Source};
+use super::sql::Lieferung;
+use crate::failure::Result;
+use crate::rules::error::{HintCode, Hints};
+use crate::rules::fixed::{Percent, Price};
+use crate::rules::unit::Conversion;
+
+/// Says which deliveries have another price than the positions of their invoice that took that of the article.
+pub fn hint_other_prices(
+    positions: &[BelegPosition],
+    lieferungen: &[Lieferung],
+    hints: &mut Hints,
+) -> Result<()> {
+    for position in positions.iter().filter(|position| position.preis_des_artikels) {
+        let mut others = Vec::new();
+        for lieferung in lieferungen.iter().filter(|lieferung| lieferung.position == position.position) {
+            if costs_otherwise(lieferung, position)? {
+                others.push(lieferung);
+            }
+        }
+        let Some(first) = others.first() else { continue };
+        let more = if others.len() > 1 { " (und weiteren)" } else { "" };
+        let message = format!(
+            "Geliefert ist mit {}{more} zu {}, berechnet wird der Preis des Artikels: {}. Gilt der von damals, bitte ep_netto \
+             angeben, einen Rabatt in rabatt_prozent.",
+            first.beleg_nummer,
+            in_words(first.ep_netto, first.rabatt_prozent, first.einheit.as_deref()),
+            in_words(position.ep_netto, position.rabatt_prozent, position.einheit.as_deref())
+        );
+        let path = Source::Items.path(position.position);
+        hints.add_field(HintCode::PreisAbweichend, format!("{path}.ep_netto"), message);
+    }
+    Ok(())
+}
+
+/// Whether a delivery has another price or discount than the position that bills it; what only the rounding of one unit's
+/// price to the other's makes of it is the same.
+fn costs_otherwise(lieferung: &Lieferung, position: &BelegPosition) -> Result<bool> {
+    let units = lieferung.einheit.as_deref().zip(position.einheit.as_deref());
+    let conversion =
+        units.and_then(|(theirs, own)| Conversion::between(theirs, own)).unwrap_or(Conversion::NONE);
+    let is_same = conversion.price(lieferung.ep_netto)? == position.ep_netto
+        || conversion.reversed().price(position.ep_netto)? == lieferung.ep_netto;
+    Ok(!is_same || lieferung.rabatt_prozent != position.rabatt_prozent)
+}
+
+fn in_words(price: Price, rabatt_prozent: Percent, einheit: Option<&str>) -> String {
+    let unit = einheit.map(|einheit| format!(" je {einheit}")).unwrap_or_default();
+    let discount =
+        if rabatt_prozent.is_zero() { String::new() } else { format!(" mit {rabatt_prozent} % Rabatt") };
+    format!("{price}{unit}{discount}")
+}
