@@ -79,7 +79,7 @@ fn files_that_nobody_uses_are_named_with_what_to_do() {
     let cases = [
         ("partnerd.db-audit-damaged-7", "Zeilen des Protokolls"),
         ("partnerd.db-restore-part-12", "abgebrochen"),
-        ("partnerd.db-before-v3-2026-01-01", "Stand vor einem Zurückholen"),
+        ("partnerd.db-before-v3-2026-01-01", "vor einem Zurückholen"),
         ("partnerd.db-audit-journal-x", "keine Datei von partnerd"),
         ("partnerd.db-kopie", "keine Datei von partnerd"),
     ];

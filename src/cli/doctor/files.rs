@@ -91,8 +91,8 @@ pub fn left_over(database: &Path) -> Vec<Finding> {
         ),
         (
             |rest| rest.starts_with("before-"),
-            "der Stand vor einem Zurückholen oder einer Aktualisierung, mit allem, was danach fehlen kann: löschen, wenn ihn \
-             niemand mehr braucht",
+            "die Datenbank, wie sie vor einem Zurückholen oder einer Aktualisierung war: löschen, wenn niemand mehr etwas daraus \
+             braucht",
         ),
         (|_| true, "keine Datei von partnerd: in einen anderen Ordner verschieben"),
     ];
