@@ -221,10 +221,13 @@ if [ -n "$package" ]; then
   msi /x || fail "the removal"
   if wine sc query partnerd | grep -q RUNNING; then fail "the removal ends the service"; fi
   [ -e "$data/partnerd.db" ] && grep -q '# changed' "$data/partnerd.toml" || fail "the data stays"
-  [ ! -e "$WINEPREFIX/drive_c/Program Files/partnerd/partnerd.exe" ] || fail "the program is removed"
   msi /i || fail "the installer for a second time"
   grep -q '# changed' "$data/partnerd.toml" || fail "changed settings stay"
+  # Windows waits until the service that it stops has ended (Wait="yes"). Wine does not, and leaves an executable that runs.
+  wine sc stop partnerd >/dev/null || fail "the service stops"
+  for _ in $(seq 100); do wine tasklist | grep partnerd.exe >/dev/null || break && sleep 0.1; done
   msi /x || fail "the second removal"
+  [ ! -e "$WINEPREFIX/drive_c/Program Files/partnerd/partnerd.exe" ] || fail "the program is removed"
   ok "installer: installs, starts and removes; data and changed settings stay"
 fi
 echo "all steps passed under $(wine --version), which is not Windows"
