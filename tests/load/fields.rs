@@ -63,6 +63,8 @@ pub const KUNDE: &[Field] = &[
     ("kaeuferreferenz", Plain),
     ("e_adresse", Plain),
     ("gutschrift_vereinbart_am", Plain),
+    ("debitor_konto", Plain),
+    ("kreditor_konto", Plain),
     ("vb_id", Plain),
     ("notizen", Plain),
     ("created_at", Instant),
