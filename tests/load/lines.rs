@@ -107,7 +107,7 @@ pub fn fill(folder: &Path, history: History) {
         .execute_batch(&format!(
             "pragma synchronous = off;
              begin;
-             update tenant set abschluss_tagesende = '' where id = 1;
+             update tenant set abschluss_tagesende = '', paarung_monate = 1200 where id = 1;
              insert into artikel (tenant_id, id, artikelnummer, bezeichnung, einheit, preis, mwst_satz, status,
                chargenpflichtig, artikelnummer_key, artikelnummer_sort, such_text)
              values (1, {artikel}, 'L1', 'Sack', 'Stk', 1250000, 19000000, 'aktiv', {batches} > 0, 'l1', 'l1', 'l1 sack');
