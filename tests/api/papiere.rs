@@ -316,6 +316,12 @@ fn an_invoice_at_the_price_of_the_article_says_what_was_delivered_at_another() {
         let hints = billed("ER", and(wheat("kg", json!({})), json!({"menge": 1000})));
         assert_eq!(hints.len(), usize::from(differs), "{price}: {hints:?}");
     }
+    let barley =
+        json!([{"artikelnummer": "G", "bezeichnung": "Gerste", "einheit": "t", "preis": "200.0003"}]);
+    server.import(&mill.client, "artikel", &barley.to_string());
+    let loose = |einheit: &str, menge: i64| json!({"artikelnr": "G", "menge": menge, "einheit": einheit});
+    deliver("LS", loose("kg", 1000));
+    assert_eq!(billed("RE", loose("t", 1)), [""; 0], "0.200000 per kg is rounded from the same price");
 }
 
 #[test]
