@@ -126,7 +126,7 @@ pub fn book(
     let names_another = positions.iter().any(|position| position.bezug_beleg_id.is_some());
     let bills_deliveries = has_new_items && (has_met || names_another) && beleg.beleg_typ.ist_rechnung();
     let lieferungen = if bills_deliveries { sql::lieferungen(tx, beleg.id)? } else { Vec::new() };
-    lieferpreis::hint_other_prices(&positions, &lieferungen, hints)?;
+    lieferpreis::hint_other_prices(&positions, &lieferungen, hints);
     let follows = !lieferungen.is_empty()
         && satzdatum::follow_deliveries(
             tx,

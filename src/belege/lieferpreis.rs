@@ -2,26 +2,17 @@
 
 use super::model::{BelegPosition, Source};
 use super::sql::Lieferung;
-use crate::failure::Result;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::fixed::{Percent, Price};
 use crate::rules::unit::Conversion;
 
 /// Says which deliveries have another price than the positions of their invoice that took that of the article.
-pub fn hint_other_prices(
-    positions: &[BelegPosition],
-    lieferungen: &[Lieferung],
-    hints: &mut Hints,
-) -> Result<()> {
+pub fn hint_other_prices(positions: &[BelegPosition], lieferungen: &[Lieferung], hints: &mut Hints) {
     for position in positions.iter().filter(|position| position.preis_des_artikels) {
-        let mut others = Vec::new();
-        for lieferung in lieferungen.iter().filter(|lieferung| lieferung.position == position.position) {
-            if costs_otherwise(lieferung, position)? {
-                others.push(lieferung);
-            }
-        }
-        let Some(first) = others.first() else { continue };
-        let more = if others.len() > 1 { " (und weiteren)" } else { "" };
+        let own = lieferungen.iter().filter(|lieferung| lieferung.position == position.position);
+        let mut others = own.filter(|lieferung| costs_otherwise(lieferung, position));
+        let Some(first) = others.next() else { continue };
+        let more = if others.next().is_some() { " (und weiteren)" } else { "" };
         let message = format!(
             "Geliefert ist mit {}{more} zu {}, berechnet wird der Preis des Artikels: {}. Gilt der von damals, bitte ep_netto \
              angeben, einen Rabatt in rabatt_prozent.",
@@ -32,18 +23,17 @@ pub fn hint_other_prices(
         let path = Source::Items.path(position.position);
         hints.add_field(HintCode::PreisAbweichend, format!("{path}.ep_netto"), message);
     }
-    Ok(())
 }
 
-/// Whether a delivery has another price or discount than the position that bills it; what only the rounding of one unit's
-/// price to the other's makes of it is the same.
-fn costs_otherwise(lieferung: &Lieferung, position: &BelegPosition) -> Result<bool> {
+/// Whether a delivery has another price or discount than the position that bills it. Prices of different units are the same
+/// where one is the other, rounded; what is too large in the other unit is another.
+fn costs_otherwise(lieferung: &Lieferung, position: &BelegPosition) -> bool {
     let units = lieferung.einheit.as_deref().zip(position.einheit.as_deref());
     let conversion =
         units.and_then(|(theirs, own)| Conversion::between(theirs, own)).unwrap_or(Conversion::NONE);
-    let is_same = conversion.price(lieferung.ep_netto)? == position.ep_netto
-        || conversion.reversed().price(position.ep_netto)? == lieferung.ep_netto;
-    Ok(!is_same || lieferung.rabatt_prozent != position.rabatt_prozent)
+    let is_same = conversion.price(lieferung.ep_netto).is_ok_and(|price| price == position.ep_netto)
+        || conversion.reversed().price(position.ep_netto).is_ok_and(|price| price == lieferung.ep_netto);
+    !is_same || lieferung.rabatt_prozent != position.rabatt_prozent
 }
 
 fn in_words(price: Price, rabatt_prozent: Percent, einheit: Option<&str>) -> String {

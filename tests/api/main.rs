@@ -50,6 +50,7 @@ mod lager;
 mod lanes;
 mod leitstand;
 mod lenient;
+mod lieferpreis;
 mod limits;
 mod lists;
 mod log;
