@@ -225,7 +225,7 @@ if [ -n "$package" ]; then
   grep -q '# changed' "$data/partnerd.toml" || fail "changed settings stay"
   # Windows waits until the service that it stops has ended (Wait="yes"). Wine does not, and leaves an executable that runs.
   wine sc stop partnerd >/dev/null || fail "the service stops"
-  for _ in $(seq 100); do wine tasklist | grep partnerd.exe >/dev/null || break && sleep 0.1; done
+  for _ in $(seq 100); do wine tasklist | grep partnerd.exe >/dev/null && sleep 0.1 || break; done
   msi /x || fail "the second removal"
   [ ! -e "$WINEPREFIX/drive_c/Program Files/partnerd/partnerd.exe" ] || fail "the program is removed"
   ok "installer: installs, starts and removes; data and changed settings stay"
