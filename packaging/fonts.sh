@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Makes the fonts of the sheet (src/blatt/fonts) from Open Sans as Debian has it: the letters of the languages of
+# Makes the fonts of the sheet (src/papers/blatt/fonts) from Open Sans as Debian has it: the letters of the languages of
 # Europe, without hints and features. It needs Debian, root, and the network.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 apt-get install -y -qq fonts-open-sans python3-fonttools >/dev/null
 
-/usr/bin/python3 - /usr/share/fonts/truetype/open-sans src/blatt/fonts <<'PYTHON'
+/usr/bin/python3 - /usr/share/fonts/truetype/open-sans src/papers/blatt/fonts <<'PYTHON'
 import sys
 from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTFont
@@ -45,5 +45,5 @@ for weight in ("Regular", "Bold"):
     font.setGlyphOrder(font.getGlyphOrder())
     font.save(f"{target}/OpenSans-{weight}.ttf", reorderTables=False)
 PYTHON
-cp /usr/share/common-licenses/Apache-2.0 src/blatt/fonts/LICENSE
-sha256sum src/blatt/fonts/*.ttf
+cp /usr/share/common-licenses/Apache-2.0 src/papers/blatt/fonts/LICENSE
+sha256sum src/papers/blatt/fonts/*.ttf

@@ -85,10 +85,10 @@ if missing:
 
 unicode = next(t for k, (t, _) in found.items() if k.upper().startswith("UNICODE LICENSE V3"))
 add(unicode, "Unicode CLDR 48.2 (names of the countries)")
-ui = pathlib.Path("src/app/docs/swagger-ui")
+ui = pathlib.Path("src/interface/docs/swagger-ui")
 for name in ("LICENSE", "NOTICE", "swagger-ui-bundle.js.LICENSE.txt"):
     add((ui / name).read_text(), "Swagger UI (the page /docs)")
-add(pathlib.Path("src/blatt/fonts/LICENSE").read_text(), "Open Sans (fonts of the sheet)")
+add(pathlib.Path("src/papers/blatt/fonts/LICENSE").read_text(), "Open Sans (fonts of the sheet)")
 add(pathlib.Path("/usr/share/common-licenses/LGPL-2.1").read_text(), "GNU C Library (the static executable for Linux)")
 
 print("""What partnerd contains that others wrote

@@ -49,74 +49,22 @@
 
 pub mod rules;
 
-pub mod erechnung;
+pub mod papers;
 
-pub mod blatt;
+pub mod platform;
 
-pub mod failure;
+pub mod master;
 
-pub mod db;
+pub mod goods;
 
-pub mod listing;
+pub mod trade;
 
-pub mod http;
+pub mod office;
 
-pub mod gate;
+pub mod interface;
 
-pub mod import;
-
-pub mod steuersaetze;
-
-pub mod laender;
-
-pub mod tenants;
-
-pub mod vertriebler;
-
-pub mod anhaenge;
-
-pub mod artikel;
-
-pub mod kunden;
-
-pub mod biozertifikate;
-
-pub mod abrechnungsschemata;
-
-pub mod kontrakte;
-
-pub mod chargen;
-
-pub mod waage;
-
-pub mod produktion;
-
-pub mod kasse;
-
-pub mod belege;
-
-pub mod annahmescheine;
-
-pub mod abrechnungen;
-
-pub mod buchhaltung;
-
-pub mod berichte;
-
-pub mod versand;
-
-pub mod herkunft;
-
-pub mod aenderungen;
-
-pub mod z3;
-
-pub mod app;
+pub mod operations;
 
 pub mod leitstand;
 
-pub mod service;
-
-pub mod config;
-
-pub mod cli;
+pub mod start;

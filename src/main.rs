@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    partnerd::cli::main()
+    partnerd::start::cli::main()
 }

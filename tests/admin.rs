@@ -256,7 +256,7 @@ fn a_file_that_somebody_has_open_is_not_exchanged() {
     let folder = Folder::new();
     folder.company("Mühle");
     folder.result(&["backup", "gut.db"]);
-    let held = partnerd::db::lock::for_use(&folder.file("partnerd.db")).unwrap();
+    let held = partnerd::platform::db::file::lock::for_use(&folder.file("partnerd.db")).unwrap();
     refused(&folder.run(&["restore", "gut.db"]), &["ein anderer Befehl von partnerd arbeitet mit"]);
     drop(held);
     // A program that knows nothing of our locks.

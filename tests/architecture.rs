@@ -3,7 +3,7 @@
 //! functions stay small.
 
 mod architecture {
-    mod circles;
+    pub mod circles;
     mod functions;
     mod reads;
     mod statements;
@@ -14,14 +14,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use partnerd::db::followed::Art;
-use partnerd::db::migrate::fresh_schema;
+use architecture::circles::paths;
+use partnerd::platform::db::feed::followed::Art;
+use partnerd::platform::db::migrate::fresh_schema;
 use partnerd::rules::choice::Choice;
 
-/// A file of the source, and the module of the map it belongs to.
+/// A file of the source, and the room of the map it belongs to: `goods/waage`, or `rules` where a group has no rooms.
 struct Source {
     path: PathBuf,
-    module: String,
+    room: String,
     text: String,
 }
 
@@ -62,55 +63,90 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
 
 fn sources() -> Vec<Source> {
     let src = root().join("src");
+    let order = order();
     let source = |path: PathBuf| {
         let inside = path.strip_prefix(&src).unwrap().to_path_buf();
-        let module = inside.components().next().unwrap().as_os_str().to_str().unwrap();
-        let module = module.trim_end_matches(".rs").to_owned();
-        Source { text: fs::read_to_string(&path).unwrap(), path: inside, module }
+        let names: Vec<_> =
+            inside.iter().map(|part| part.to_str().unwrap().trim_end_matches(".rs")).collect();
+        let within = |parts: usize| names.get(..parts).map(|parts| parts.join("/"));
+        let on_map = |room: &String| order.contains(room);
+        // What stands on no room is the root, the executable or the head of a group with rooms.
+        let room = within(2).filter(on_map).unwrap_or_else(|| names[0].to_owned());
+        Source { text: fs::read_to_string(&path).unwrap(), path: inside, room }
     };
     let sources: Vec<_> = files(&src, "rs").into_iter().map(source).collect();
     assert!(sources.len() > 40, "the sources were not found");
     sources
 }
 
-/// The modules in the order of the map.
-fn order() -> Vec<String> {
-    let lib = read("src/lib.rs");
-    let modules = lib.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
+/// The modules that a file declares and that all may see, in its order.
+fn declared(path: &str) -> Vec<String> {
+    let text = read(path);
+    let modules = text.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
     modules.map(str::to_owned).collect()
 }
 
-#[test]
-fn each_module_uses_only_what_stands_above_it_in_the_map() {
-    let order = order();
-    let place = |module: &str| order.iter().position(|known| known == module);
-    for source in sources().iter().filter(|source| !["lib", "main"].contains(&source.module.as_str())) {
-        let own = place(&source.module).unwrap_or_else(|| panic!("{} is not on the map", source.module));
-        // Macros stand at the top of the crate wherever they are defined.
-        for used in source.code().split("crate::").skip(1) {
-            let used: String = used.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-            if ["eingabe", "choice", "shape", ""].contains(&used.as_str()) {
-                continue;
-            }
-            let other = place(&used).unwrap_or_else(|| panic!("{}: crate::{used}", source.name()));
-            assert!(other <= own, "{} uses {used}, which stands below it", source.name());
+/// Whether the head of a group declares its rooms and does nothing else. Then their order counts, too.
+fn has_rooms(group: &str) -> bool {
+    let text = read(&format!("src/{group}/mod.rs"));
+    text.lines().all(|line| line.is_empty() || line.starts_with("//!") || line.starts_with("pub mod "))
+        && !["rules", "leitstand"].contains(&group)
+}
+
+/// The rooms in the order of the map: groups as `lib.rs` declares them, rooms as the head of their group does.
+fn order() -> Vec<String> {
+    let rooms = |group: String| match has_rooms(&group) {
+        false => vec![group],
+        true => {
+            let rooms = declared(&format!("src/{group}/mod.rs"));
+            rooms.into_iter().map(|room| format!("{group}/{room}")).collect()
         }
-    }
+    };
+    declared("src/lib.rs").into_iter().flat_map(rooms).collect()
+}
+
+/// Macros stand at the top of the crate wherever they are defined.
+const MACROS: [&str; 3] = ["eingabe", "choice", "shape"];
+
+/// The room that a path into the crate leads to: `crate::goods::waage::Storno` leads to `goods/waage`.
+fn room_of(path: &str, order: &[String]) -> Option<usize> {
+    let names: Vec<_> = path.strip_prefix("crate::")?.split("::").collect();
+    let place = |room: &str| order.iter().position(|known| known == room);
+    names.get(..2).and_then(|names| place(&names.join("/"))).or_else(|| place(names[0]))
 }
 
 #[test]
-fn lists_of_modules_in_braces_obey_the_map_too() {
+fn each_room_uses_only_what_stands_above_it_in_the_map() {
     let order = order();
-    let place = |module: &str| order.iter().position(|known| known == module);
+    let place = |room: &str| order.iter().position(|known| known == room);
+    let mut arrows = 0;
     for source in sources() {
-        let Some(own) = place(&source.module) else { continue };
-        for list in source.code().split("use crate::{").skip(1) {
-            let list = list.split('}').next().unwrap();
-            for used in list.split(',').map(str::trim).filter(|used| !used.is_empty()) {
-                let used = used.split("::").next().unwrap();
-                let other = place(used).unwrap_or_else(|| panic!("{}: {used}", source.name()));
-                assert!(other <= own, "{} uses {used}, which stands below it", source.name());
+        let Some(own) = place(&source.room) else {
+            let heads = ["lib.rs", "main.rs"].contains(&source.name().as_str()) || has_rooms(&source.room);
+            assert!(heads, "{} is not on the map", source.name());
+            continue;
+        };
+        for path in paths(&source.code()) {
+            let first = path.strip_prefix("crate::").map(|path| path.split("::").next().unwrap());
+            if first.is_none_or(|first| MACROS.contains(&first)) {
+                continue;
             }
+            let other = room_of(&path, &order).unwrap_or_else(|| panic!("{}: {path}", source.name()));
+            assert!(other <= own, "{} uses {path}, which stands below it", source.name());
+            arrows += usize::from(other < own);
+        }
+    }
+    assert!(arrows > 2_000, "only {arrows} paths from one room into another were found");
+}
+
+#[test]
+fn the_head_of_a_group_says_what_is_in_it_what_is_not_and_where_to_begin() {
+    for group in declared("src/lib.rs") {
+        let head = read(&format!("src/{group}/mod.rs"));
+        let doc: Vec<_> = head.lines().take_while(|line| line.starts_with("//!")).collect();
+        assert!((4..=9).contains(&doc.len()), "{group}: {} lines", doc.len());
+        for said in ["//! In it: ", "//! Not in it: ", "//! Begin with "] {
+            assert!(doc.iter().any(|line| line.starts_with(said)), "{group} lacks {said}");
         }
     }
 }
@@ -131,35 +167,37 @@ fn rules_and_what_leaves_the_house_know_neither_sql_nor_http_nor_the_time() {
         "static mut",
         "println!",
     ];
-    let pure = ["rules", "erechnung", "blatt"];
-    for source in sources().iter().filter(|source| pure.contains(&source.module.as_str())) {
+    let pure = ["rules", "papers/erechnung", "papers/blatt"];
+    for source in sources().iter().filter(|source| pure.contains(&source.room.as_str())) {
         for word in forbidden {
             assert!(!source.code().contains(word), "{} contains {word}", source.name());
         }
     }
 }
 
+/// The slices: a room for each noun of the specification.
+fn is_slice(room: &str) -> bool {
+    ["master/", "goods/", "trade/", "office/"].iter().any(|group| room.starts_with(group))
+        || room == "interface/aenderungen"
+}
+
 /// Below the handlers and the imports of a slice there are no requests and no answers: what a body says is a struct
 /// of plain values. The structs are declared together with how their fields are read, in model.rs or eingabe.rs.
 #[test]
 fn only_handlers_and_imports_of_a_slice_know_http() {
-    let order = order();
-    let place = |module: &str| order.iter().position(|known| known == module).unwrap();
-    let slices = &order[place("import") + 1..place("app")];
-    for source in sources().iter().filter(|source| slices.contains(&source.module)) {
+    for source in sources().iter().filter(|source| is_slice(&source.room)) {
         let name = source.name();
-        let file = name.strip_prefix(&format!("{}/", source.module)).unwrap();
+        // The role of a file is its name at the top of the slice.
+        let file = name.strip_prefix(&format!("{}/", source.room)).unwrap();
         let may_know: &[&str] = match file {
             "handlers.rs" | "import.rs" | "mod.rs" => continue,
             "model.rs" | "eingabe.rs" => &["json", "upload", "wire"],
             _ => &[],
         };
-        let code = source.code();
-        assert!(!code.contains("crate::{http"), "{name} imports http in a list");
-        for used in code.split("crate::http").skip(1) {
-            let used: String =
-                used.trim_start_matches(':').chars().take_while(|c| c.is_alphanumeric()).collect();
-            assert!(may_know.contains(&used.as_str()), "{name} uses http::{used}");
+        for path in paths(&source.code()) {
+            let Some(used) = path.strip_prefix("crate::platform::http") else { continue };
+            let used = used.trim_start_matches("::").split("::").next().unwrap();
+            assert!(may_know.contains(&used), "{name} uses http::{used}");
         }
     }
 }
@@ -176,19 +214,19 @@ fn rules_statements_and_handlers_never_await() {
     // The way to a mail server, which has deadlines; the socket and the clients at its other end; the way of a request,
     // with a key and with a session; and the places where it waits for a thread, for the writer or for a change.
     let expected = [
-        "gate/answer.rs",
-        "gate/lanes.rs",
-        "gate/stapel.rs",
-        "gate/verifying.rs",
-        "gate/waiters.rs",
-        "http/client.rs",
-        "http/off_sockets.rs",
-        "http/plain.rs",
-        "http/server.rs",
-        "http/socket.rs",
-        "leitstand/password_thread.rs",
-        "leitstand/server.rs",
-        "versand/smtp.rs",
+        "platform/gate/flow/answer.rs",
+        "platform/gate/flow/lanes.rs",
+        "platform/gate/flow/bulk.rs",
+        "platform/gate/access/verifying.rs",
+        "platform/gate/flow/waiters.rs",
+        "platform/http/client.rs",
+        "platform/http/cpu_pool.rs",
+        "platform/http/plain.rs",
+        "platform/http/server.rs",
+        "platform/http/socket.rs",
+        "leitstand/access/password_thread.rs",
+        "leitstand/kit/server.rs",
+        "office/versand/smtp.rs",
     ];
     assert_eq!(awaiting, expected.map(str::to_owned).into());
 }
@@ -197,7 +235,7 @@ fn rules_statements_and_handlers_never_await() {
 fn the_clock_is_read_in_one_place() {
     let readers: BTreeSet<_> =
         sources().iter().filter(|s| s.code().contains("Timestamp::now()")).map(Source::name).collect();
-    assert_eq!(readers, BTreeSet::from(["db/mod.rs".to_owned()]));
+    assert_eq!(readers, BTreeSet::from(["platform/db/mod.rs".to_owned()]));
 }
 
 #[test]
@@ -306,20 +344,21 @@ fn every_statement_on_tenant_data_names_the_tenant() {
 
 #[test]
 fn the_checks_of_every_slice_are_run() {
-    let runs = read("src/app/check.rs");
+    let runs = read("src/operations/check.rs");
     let with_checks: Vec<_> = sources().into_iter().filter(|s| s.path.ends_with("checks.rs")).collect();
     assert!(with_checks.len() > 5, "the checks were not found");
     for source in with_checks {
-        assert!(runs.contains(&format!("{}::CHECKS,", source.module)), "{} is not run", source.name());
+        let slice = source.room.split('/').next_back().unwrap();
+        assert!(runs.contains(&format!("{slice}::CHECKS,")), "{} is not run", source.name());
     }
 }
 
 /// Tables that only triggers and migrations fill, and the slice that they belong to.
 const FILLED_BY_THE_SCHEMA: [(&str, &str); 4] = [
-    ("belegtyp", "belege"),
-    ("kassentag", "kasse"),
-    ("kunde_suche", "kunden"),
-    ("steuersatz_vorlage", "steuersaetze"),
+    ("belegtyp", "trade/belege"),
+    ("kassentag", "trade/kasse"),
+    ("kunde_suche", "master/kunden"),
+    ("steuersatz_vorlage", "master/steuersaetze"),
 ];
 
 /// The slices that write each table.
@@ -334,14 +373,14 @@ fn writers() -> BTreeMap<String, BTreeSet<String>> {
             for verb in ["insert into ", "update ", "delete from "] {
                 if let Some(rest) = literal.strip_prefix(verb) {
                     let table = rest.split([' ', '(']).next().unwrap().to_owned();
-                    writers.entry(table).or_default().insert(source.module.clone());
+                    writers.entry(table).or_default().insert(source.room.clone());
                 }
             }
         }
         for call in ["tx.insert(", "tx.insert_all(", "tx.update(", "tx.upsert(", "Verlauf::of("] {
             for after in code.split(call).skip(1) {
                 let table = after.split('"').nth(1).unwrap().to_owned();
-                writers.entry(table).or_default().insert(source.module.clone());
+                writers.entry(table).or_default().insert(source.room.clone());
             }
         }
     }
@@ -362,7 +401,7 @@ fn a_table_is_written_by_one_module() {
 }
 
 /// Statements that write a table whose records are followed, past the functions of `WriteTx` that note it.
-const PAST_THE_FEED: [&str; 1] = ["belege/ausfertigung/sql.rs"];
+const PAST_THE_FEED: [&str; 1] = ["trade/belege/out/ausfertigung/sql.rs"];
 
 #[test]
 fn no_change_passes_the_feed_by() {

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use partnerd::db::lock;
+use partnerd::platform::db::file::lock;
 use process::{Folder, Running};
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use partnerd::db::migrate::MIGRATIONS;
+use partnerd::platform::db::migrate::MIGRATIONS;
 use rusqlite::Connection;
 
 /// Columns that belong to no field of the struct which stands in their table, and what writes them.

@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::Duration;
 
-use partnerd::app::{document, routes};
-use partnerd::http::route::{Access, Method};
+use partnerd::interface::routes;
+use partnerd::platform::http::route::{Access, Method};
 use partnerd::rules::choice::Choice;
 use partnerd::rules::document::BelegTyp;
 use partnerd::rules::error::Code;
@@ -41,17 +41,17 @@ fn what_is_served_is_what_is_printed() {
     let about = client.get("/api/v1").body;
     assert_eq!((&about["docs"], &about["spec"]), (&json!("/docs"), &json!("/openapi.json")));
     assert_eq!(
-        (&about["stabilitaet"], &document()["info"]["x-stability"]),
+        (&about["stabilitaet"], &routes::document()["info"]["x-stability"]),
         (&json!("stable"), &json!("stable"))
     );
 }
 
 #[test]
 fn every_row_of_the_table_is_described() {
-    let document = document();
+    let document = routes::document();
     let mut ids = BTreeSet::new();
     let mut codes = BTreeSet::new();
-    for route in routes() {
+    for route in routes::all() {
         let operation = &document["paths"][route.pattern][route.method.as_str().to_lowercase()];
         let name = format!("{} {}", route.method.as_str(), route.pattern);
         assert_eq!(operation["summary"], route.summary, "{name}");
@@ -79,9 +79,9 @@ fn every_row_of_the_table_is_described() {
 /// an id of the demo is nobody else's.
 #[test]
 fn nothing_is_filled_in_before_somebody_chooses_to() {
-    let document = document();
+    let document = routes::document();
     let mut seen = 0;
-    for route in routes() {
+    for route in routes::all() {
         let operation = &document["paths"][route.pattern][route.method.as_str().to_lowercase()];
         let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
         for parameter in parameters {
@@ -102,8 +102,8 @@ fn nothing_is_filled_in_before_somebody_chooses_to() {
 /// The file of texts names each row of the table once and nothing else; what it says stands in the description.
 #[test]
 fn every_operation_says_what_it_does_and_what_follows() {
-    let document = document();
-    let texts = std::fs::read_to_string(file("src/app/description/ablaeufe.md")).unwrap();
+    let document = routes::document();
+    let texts = std::fs::read_to_string(file("src/interface/description/ablaeufe.md")).unwrap();
     let mut named = BTreeSet::new();
     for section in texts.split("\n## ").skip(1) {
         let (name, text) = section.split_once('\n').unwrap();
@@ -115,13 +115,13 @@ fn every_operation_says_what_it_does_and_what_follows() {
         let rest = described.strip_prefix(text.trim()).unwrap_or_else(|| panic!("{name}: {described}"));
         assert!(rest.contains("Schlüssel"), "{name} does not say which key it needs");
     }
-    let routes: BTreeSet<_> = routes().map(|route| route.name()).collect();
+    let routes: BTreeSet<_> = routes::all().map(|route| route.name()).collect();
     assert_eq!(named, routes, "texts, routes");
 }
 
 /// The steps of the guide: method and path of a request, and its body where it has one.
 fn steps() -> Vec<(String, Value)> {
-    let text = std::fs::read_to_string(file("src/app/description/einleitung.md")).unwrap();
+    let text = std::fs::read_to_string(file("src/interface/description/einleitung.md")).unwrap();
     let guide = text.split("\n## ").find(|section| section.starts_with("Der Weg eines LKW")).unwrap();
     let requests = guide.split("```http\n").skip(1).map(|block| block.split("```").next().unwrap());
     let step = |request: &str| {
@@ -135,9 +135,9 @@ fn steps() -> Vec<(String, Value)> {
 /// Each step is a row of the route table, and what it sends are fields that the row takes.
 #[test]
 fn the_way_of_a_lorry_can_be_gone() {
-    let document = document();
+    let document = routes::document();
     let steps = steps();
-    let known: Vec<String> = routes().map(|route| route.name()).collect();
+    let known: Vec<String> = routes::all().map(|route| route.name()).collect();
     let mut bodies = 0;
     for (route, body) in &steps {
         assert!(known.contains(route), "{route} is no route");
@@ -171,7 +171,7 @@ fn the_way_of_a_lorry_can_be_gone() {
 /// The defaults and bounds of the specification (Limits) and of D16.
 #[test]
 fn parameters_have_their_defaults_and_bounds() {
-    let document = document();
+    let document = routes::document();
     let limit = |default: u32| json!({"type": "integer", "minimum": 0, "maximum": 5000, "default": default});
     let depth = json!({"type": "integer", "minimum": 1, "maximum": 50, "default": 20});
     let format = json!({"type": "string", "enum": ["json", "csv"], "default": "json"});
@@ -198,7 +198,7 @@ fn parameters_have_their_defaults_and_bounds() {
 
 #[test]
 fn every_field_has_its_meaning_and_every_meaning_its_field() {
-    let document = document();
+    let document = routes::document();
     let mut used = BTreeSet::new();
     for (name, shape) in document["components"]["schemas"].as_object().unwrap() {
         for (field, described) in shape["properties"].as_object().into_iter().flatten() {
@@ -206,7 +206,7 @@ fn every_field_has_its_meaning_and_every_meaning_its_field() {
             used.insert(meaning.unwrap_or_else(|| panic!("{name}.{field} is not explained")).to_owned());
         }
     }
-    let words = std::fs::read_to_string(file("src/app/description/woerter.rs")).unwrap();
+    let words = std::fs::read_to_string(file("src/interface/description/woerter.rs")).unwrap();
     let table = words.split("const WOERTER").nth(1).unwrap();
     let texts: Vec<&str> = table.split('"').skip(1).step_by(2).collect();
     assert!(texts.len() > 400, "the table was not found");
@@ -223,7 +223,8 @@ fn walk(client: &Client) -> Vec<Value> {
         serde_json::from_str(&std::fs::read_to_string(file("tests/data/beispiele.json")).unwrap()).unwrap();
     let known: BTreeSet<String> =
         steps.iter().map(|step| step["route"].as_str().unwrap().to_owned()).collect();
-    for route in routes().filter(|route| route.pattern.starts_with("/api/") && !known.contains(&route.name()))
+    for route in
+        routes::all().filter(|route| route.pattern.starts_with("/api/") && !known.contains(&route.name()))
     {
         let list = route.pattern.split("/{id}").next().unwrap();
         let first = |list: &str| {
@@ -351,12 +352,14 @@ fn the_examples_are_what_the_demo_answers() {
             shown.entry("anfragen").or_insert_with(|| json!([])).as_array_mut().unwrap().push(request);
         }
     }
-    let stored = file("src/app/description/beispiele.json");
+    let stored = file("src/interface/description/beispiele.json");
     if std::env::var_os("PARTNERD_RECORD").is_some() {
         std::fs::write(&stored, serde_json::to_string_pretty(&first).unwrap() + "\n").unwrap();
     }
     let stored: Value = serde_json::from_str(&std::fs::read_to_string(&stored).unwrap()).unwrap();
-    for route in routes().filter(|route| route.gives[0].shape.is_some() && route.pattern != "/openapi.json") {
+    for route in
+        routes::all().filter(|route| route.gives[0].shape.is_some() && route.pattern != "/openapi.json")
+    {
         let name = format!("{} {}", route.method.as_str(), route.pattern);
         let example = first.get(&name).unwrap_or_else(|| panic!("{name} has no example"));
         assert_eq!(settled(&stored[&name]), settled(example), "{name}");
@@ -366,7 +369,7 @@ fn the_examples_are_what_the_demo_answers() {
 /// Whoever sends a document finds one of its type, and it was accepted.
 #[test]
 fn each_type_of_document_has_its_example() {
-    let document = document();
+    let document = routes::document();
     let post = &document["paths"]["/api/v1/belege"]["post"]["requestBody"]["content"]["application/json"];
     let examples = post["examples"].as_object().unwrap().values();
     let shown: BTreeSet<&str> =
@@ -379,7 +382,7 @@ fn each_type_of_document_has_its_example() {
 fn what_is_called_required_is_required() {
     let folder = Folder::new();
     let (_demo, client) = demo(&folder);
-    let document = document();
+    let document = routes::document();
     let mut refused = 0;
     for step in walk(&client) {
         let (method, pattern) = step["route"].as_str().unwrap().split_once(' ').unwrap();
@@ -412,6 +415,7 @@ fn types_of_documents_are_called_what_the_pages_call_them() {
     let words: Vec<_> =
         BelegTyp::ALL.iter().map(|typ| format!("{} {}", typ.as_str(), typ.bezeichnung())).collect();
     let words = format!("{}.", words.join(", "));
-    let described = &document()["components"]["schemas"]["Beleg"]["properties"]["beleg_typ"]["description"];
+    let described =
+        &routes::document()["components"]["schemas"]["Beleg"]["properties"]["beleg_typ"]["description"];
     assert_eq!(described, &json!(words));
 }

@@ -9,10 +9,10 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use partnerd::app::routes;
-use partnerd::config;
-use partnerd::http::route::Access;
-use partnerd::tenants;
+use partnerd::interface::routes;
+use partnerd::master::tenants;
+use partnerd::platform::http::route::Access;
+use partnerd::start::config;
 use programs::needs;
 
 struct Demo(Child);
@@ -227,7 +227,7 @@ fn links_and_anchors_are_read_as_a_page_reads_them() {
 /// The table of routes as docs/api.md has it.
 fn table_of_routes() -> String {
     let mut table = "| method | path | scope | what it does |\n|---|---|---|---|\n".to_owned();
-    for route in routes() {
+    for route in routes::all() {
         let access = match route.access {
             Access::Open => "none, no key".to_owned(),
             Access::AnyKey => "none, any valid key".to_owned(),

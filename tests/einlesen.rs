@@ -10,7 +10,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use partnerd::erechnung::lesen::{Gelesen, Posten, Unlesbar, posten, read, verstoesse};
+use partnerd::papers::erechnung::lesen::{Gelesen, Posten, Unlesbar, posten, read, verstoesse};
 use partnerd::rules::fixed::Money;
 use partnerd::rules::price::line_total;
 use partnerd::rules::tax::Summen;

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use generator::Zufall;
-use partnerd::erechnung::{
+use partnerd::papers::erechnung::{
     Position, Profil, Rechnung, Skonto, Zahlungsbedingungen, erechnung, missing, write,
 };
 use partnerd::rules::choice::Choice;

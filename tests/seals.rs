@@ -8,8 +8,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use partnerd::db::connection::open_writer;
-use partnerd::gate::audit::Row;
+use partnerd::platform::db::file::connection::open_writer;
+use partnerd::platform::gate::audit::Row;
 use partnerd::rules::day;
 use process::Folder;
 use rusqlite::Connection;
@@ -243,7 +243,8 @@ fn a_database_without_its_secret_is_served_and_begins_anew() {
 #[test]
 fn a_database_that_was_used_before_it_had_a_secret_is_sealed_from_its_first_start_on() {
     let folder = Folder::new();
-    partnerd::db::migrate::migrate(&folder.file("partnerd.db"), day::Instant::from_millis(0)).unwrap();
+    partnerd::platform::db::migrate::migrate(&folder.file("partnerd.db"), day::Instant::from_millis(0))
+        .unwrap();
     let key = folder.company("Mühle");
     assert!(!folder.file("partnerd.db-secret").exists());
     work(&folder, &key);

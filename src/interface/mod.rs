@@ -1,52 +1,17 @@
-//! The interface as a whole: all routes, all kinds of import, the description, and the work of nights: midnight, backups,
-//! checks.
+//! The interface as a whole: every route and kind of import in one list, and what describes them to others.
+//!
+//! In it: the table of all routes, the OpenAPI description with its texts and examples, the page /docs, probes, the feed.
+//! Not in it: what a route does (its slice) and what happens to a request before it (`platform::gate`).
+//! Begin with `routes.rs`, then `description/mod.rs`.
 
-pub mod backup;
-pub mod check;
+pub mod aenderungen;
+
+pub mod probes;
+
 pub mod description;
-mod docs;
-mod interface;
-pub mod kept;
-pub mod midnight;
-pub mod nightly;
-mod probes;
-pub mod rueckgaengig;
-pub mod sealing;
-pub mod vergessen;
-pub mod z3;
 
-pub use interface::{document, openapi_text, routes};
+pub mod docs;
 
-use crate::db::tx::Tx;
-use crate::failure::Result;
-use crate::import::Import;
-use crate::import::suspicions::Known;
-use crate::{
-    abrechnungsschemata, annahmescheine, artikel, biozertifikate, buchhaltung, chargen, kasse, kontrakte,
-    kunden, produktion, steuersaetze, vertriebler,
-};
+pub mod routes;
 
-/// What is meant in a file for a company, because it has that already.
-pub fn known(tx: &Tx<'_>) -> Result<Known> {
-    Ok(Known { rates: steuersaetze::rates(tx)?, units: artikel::units(tx)? })
-}
-
-/// Every kind of import, in the order in which a new company needs them.
-pub fn imports() -> impl Iterator<Item = &'static Import> {
-    [
-        artikel::IMPORTS,
-        vertriebler::IMPORTS,
-        kunden::IMPORTS,
-        biozertifikate::IMPORTS,
-        chargen::IMPORTS,
-        abrechnungsschemata::IMPORTS,
-        kontrakte::IMPORTS,
-        produktion::IMPORTS,
-        annahmescheine::IMPORTS,
-        steuersaetze::IMPORTS,
-        buchhaltung::IMPORTS,
-        kasse::IMPORTS,
-    ]
-    .into_iter()
-    .flatten()
-}
+pub mod imports;

@@ -4,10 +4,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::failure::{Failure, Result};
-use crate::http::call::Call;
-use crate::http::reply::Reply;
-use crate::http::route::ServiceStatus;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::call::Call;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::ServiceStatus;
 use crate::rules::error::{Code, Refusal};
 
 #[derive(Serialize, JsonSchema)]

@@ -7,16 +7,17 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{description, docs, probes};
-use crate::failure::Result;
-use crate::http::call::Call;
-use crate::http::encoding::gzip;
-use crate::http::reply::Reply;
-use crate::http::route::{Route, Run};
-use crate::http::shape::Answer;
-use crate::{
-    abrechnungen, abrechnungsschemata, aenderungen, annahmescheine, artikel, belege, berichte, buchhaltung,
-    chargen, herkunft, kasse, kontrakte, kunden, laender, produktion, steuersaetze, waage, z3,
-};
+use crate::goods::{abrechnungsschemata, chargen, kontrakte, produktion, waage};
+use crate::interface::aenderungen;
+use crate::master::{artikel, kunden, laender, steuersaetze};
+use crate::office::{berichte, buchhaltung, z3};
+use crate::platform::failure::Result;
+use crate::platform::http::call::Call;
+use crate::platform::http::encoding::gzip;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::{Route, Run};
+use crate::platform::http::shape::Answer;
+use crate::trade::{abrechnungen, annahmescheine, belege, herkunft, kasse};
 
 /// Version of the interface (specification, Versioning).
 const API_VERSION: &str = "1.0.0";
@@ -39,7 +40,8 @@ const OWN_ROUTES: &[Route] = &[
         .gives(&[Answer::other("text/plain")]),
 ];
 
-pub fn routes() -> impl Iterator<Item = &'static Route> {
+/// Every route. If two patterns fit a path, the first wins.
+pub fn all() -> impl Iterator<Item = &'static Route> {
     [
         OWN_ROUTES,
         laender::ROUTES,
@@ -83,7 +85,7 @@ fn openapi(call: &Call<'_>) -> Result<Reply> {
 }
 
 fn about(_: &Call<'_>) -> Result<Reply> {
-    let endpoints = routes().map(Route::name);
+    let endpoints = all().map(Route::name);
     Reply::ok(&About {
         api: "partnerd",
         version: API_VERSION,
@@ -96,7 +98,7 @@ fn about(_: &Call<'_>) -> Result<Reply> {
 }
 
 pub fn document() -> Value {
-    description::document(API_VERSION, STABILITY, &routes().collect::<Vec<_>>())
+    description::document(API_VERSION, STABILITY, &all().collect::<Vec<_>>())
 }
 
 /// The description as it is served and printed: JSON with a newline at its end.

@@ -1,111 +1,30 @@
-//! The Leitstand: the page for the people of the firm (D27), made on the server; one small script shows what is new.
+//! The Leitstand: the pages for the people of the firm (D27), made on the server.
 //!
-//! A new page is a file with the function that shows it and a row in [`PAGES`], of everyday work or of management: that says
-//! which roles open it and send its form ([`access::Access::rights`]). It reads records from the slices and sends its forms to
-//! the routes of the interface ([`page::Ask::change`]), so no rule stands here.
-//!
-//! `page` says what a page is, `access` whom it is for, `done` what its form does, `entry` who is let in, `server` how a
-//! request is answered, `frame` and `parts` what pages are made of, `lists` the pages of lists, `line`, `bars` and `graph` pictures, `akteure`, `anhaenge`, `storno`, `verlauf`
-//! and `taten` what several pages show, `people` and `passwords` who may log in. `upkeep` looks at the disk, `rat` says
-//! what to do about errors, `zustand` and `handgriffe` say on the first page what needs a hand, `hilfe` shows the handbook.
-//! `carry` has forms carried out, `flash` keeps what they leave to be said, `resume` brings one back behind a log-in,
-//! `restoring` has a backup restored, `jobs` runs what takes longer than a page may, `uploads` keeps files to be imported,
-//! `eviction` says whose entry makes room.
+//! In it: a file per page, in rooms named like the groups whose records they show; `access` says who may log in and see what,
+//! `kit` what pages are made of and how a request for one is answered, `home` holds what belongs to no single subject.
+//! Not in it: rules. A page reads records from the slices and sends its form to a route of the interface
+//! ([`kit::page::Ask::change`]).
+//! Begin with [`PAGES`] below: a new page is a function that shows it and a row there.
 
-mod abgelehnt;
-mod abrechnen;
-mod abschluss;
+pub mod kit;
+
 pub mod access;
-mod akteure;
-mod analyse;
-mod anhaenge;
-mod anmelden;
-mod annahme;
-mod arbeit;
-mod artikel;
-mod artikel_formular;
-mod bars;
-mod beleg_formular;
-mod beleg_zeile;
-mod belege;
-mod bestand;
-mod chargen;
-pub mod done;
-mod einlesen;
-mod email;
-pub mod entry;
-mod entwurf;
-mod erledigen;
-mod eviction;
-mod firma;
-mod firmen;
-mod flash;
-mod frame;
-mod graph;
-mod handgriffe;
-mod herkunft;
-mod hilfe;
-mod import;
-mod inventur;
-pub mod jobs;
-mod kasse;
-mod konten;
-mod kontoluecken;
-mod kontrakt_formular;
-mod kontrakte;
-mod lager;
-mod line;
-mod lists;
-mod offen;
-pub mod page;
-mod partner;
-mod partner_felder;
-mod partner_formular;
-mod parts;
-mod password_thread;
-mod passwords;
-pub mod people;
-mod postausgang;
-mod produktion;
-mod protokoll;
-mod pruefung;
-mod rat;
-mod rechte;
-pub mod restoring;
-mod resume;
-mod ruecknahme;
-mod schemata;
-mod schluessel;
-pub mod server;
-mod sicherung;
-mod sorge;
-mod steuerberater;
-mod storno;
-mod suche;
-mod suchfelder;
-pub mod taten;
-mod uebergabe;
-mod uebersicht;
-mod umsatzsteuer;
-pub mod upkeep;
-pub mod upload;
-mod uploads;
-mod vergessen;
-mod verlauf;
-mod versendet;
-mod visit;
-mod vorlage;
-mod wahl;
-mod wiegen;
-mod wiegungen;
-mod zugaenge;
-mod zurueckgespielt;
-mod zurueckspielen;
-mod zustand;
 
-use crate::http::reply::Reply;
+mod home;
+
+mod master;
+
+mod goods;
+
+mod trade;
+
+mod office;
+
+pub mod operations;
+
+use crate::platform::http::reply::Reply;
 use access::Access;
-use page::{Page, Take};
+use kit::page::{Page, Take};
 
 /// A page of the everyday work of a company, by its path behind that of the company.
 macro_rules! firma {
@@ -130,169 +49,201 @@ macro_rules! haus {
 
 /// Every page. If two patterns match a path, the first wins.
 pub const PAGES: &[Page] = &[
-    Page::new("/leitstand", Access::Person, firmen::start),
-    Page::new("/leitstand/anmelden", Access::Open, anmelden::show_log_in)
-        .takes(Take::Hashed(anmelden::log_in)),
-    Page::new("/leitstand/passwort", Access::Open, anmelden::show_set_password)
-        .takes(Take::Hashed(anmelden::set_password)),
-    Page::new("/leitstand/abmelden", Access::Person, anmelden::show_log_out)
-        .takes(Take::Haus(anmelden::log_out)),
-    Page::new("/leitstand/hilfe", Access::Open, hilfe::index),
-    Page::new("/leitstand/hilfe/{id}", Access::Open, hilfe::show),
-    Page::new("/leitstand/firmen", Access::Person, firmen::list),
-    haus!("/firmen/neu", firma::show_new).takes(Take::Haus(firma::create)),
-    Page::new("/leitstand/suche", Access::Person, suche::in_chosen),
-    firma!("", uebersicht::show).in_menu("Übersicht"),
+    Page::new("/leitstand", Access::Person, home::firmen::start),
+    Page::new("/leitstand/anmelden", Access::Open, access::anmelden::show_log_in)
+        .takes(Take::Hashed(access::anmelden::log_in)),
+    Page::new("/leitstand/passwort", Access::Open, access::anmelden::show_set_password)
+        .takes(Take::Hashed(access::anmelden::set_password)),
+    Page::new("/leitstand/abmelden", Access::Person, access::anmelden::show_log_out)
+        .takes(Take::Haus(access::anmelden::log_out)),
+    Page::new("/leitstand/hilfe", Access::Open, home::hilfe::index),
+    Page::new("/leitstand/hilfe/{id}", Access::Open, home::hilfe::show),
+    Page::new("/leitstand/firmen", Access::Person, home::firmen::list),
+    haus!("/firmen/neu", master::firma::show_new).takes(Take::Haus(master::firma::create)),
+    Page::new("/leitstand/suche", Access::Person, home::suche::in_chosen),
+    firma!("", home::uebersicht::show).in_menu("Übersicht"),
     firma!("/neues", |_, _| Ok(Reply::default())).waiting(),
-    firma!("/suche", suche::show),
-    firma!("/wiegungen", wiegungen::list).in_menu("Wiegungen"),
-    firma!("/wiegungen/neu", wiegen::show_new).takes(Take::Firma(wiegen::create)),
-    firma!("/wiegungen/{id}", wiegungen::show),
-    firma!("/wiegungen/{id}/zweitwiegung", wiegen::show_second).takes(Take::Firma(wiegen::second)),
+    firma!("/suche", home::suche::show),
+    firma!("/wiegungen", goods::wiegungen::list).in_menu("Wiegungen"),
+    firma!("/wiegungen/neu", goods::wiegen::show_new).takes(Take::Firma(goods::wiegen::create)),
+    firma!("/wiegungen/{id}", goods::wiegungen::show),
+    firma!("/wiegungen/{id}/zweitwiegung", goods::wiegen::show_second)
+        .takes(Take::Firma(goods::wiegen::second)),
     firma!("/wiegungen/{id}/pdf", |ask, db| ask.file_of(db, "wiegungen/{id}/pdf")).heavy(),
-    firma!("/wiegungen/{id}/storno", wiegungen::show_cancel).takes(Take::Firma(wiegungen::cancel)),
-    firma!("/belege", belege::list).in_menu("Belege"),
-    firma!("/belege/neu", beleg_formular::show_new)
-        .takes(Take::Firma(beleg_formular::create))
+    firma!("/wiegungen/{id}/storno", goods::wiegungen::show_cancel)
+        .takes(Take::Firma(goods::wiegungen::cancel)),
+    firma!("/belege", trade::belege::list).in_menu("Belege"),
+    firma!("/belege/neu", trade::beleg_formular::show_new)
+        .takes(Take::Firma(trade::beleg_formular::create))
         .in_steps()
         .heavy(),
-    firma!("/belege/{id}", belege::show),
-    firma!("/belege/{id}/aendern", beleg_formular::show_change)
-        .takes(Take::Firma(beleg_formular::change))
+    firma!("/belege/{id}", trade::belege::show),
+    firma!("/belege/{id}/aendern", trade::beleg_formular::show_change)
+        .takes(Take::Firma(trade::beleg_formular::change))
         .in_steps()
         .heavy(),
-    firma!("/belege/{id}/pdf", belege::pdf).heavy(),
+    firma!("/belege/{id}/pdf", trade::belege::pdf).heavy(),
     firma!("/belege/{id}/erechnung", |ask, db| ask.file_of(db, "belege/{id}/erechnung")),
-    firma!("/belege/{id}/email", email::show).takes(Take::Sends(email::send)),
-    firma!("/belege/{id}/abschliessen", abschluss::show).takes(Take::Firma(abschluss::finalise)).in_steps(),
-    firma!("/belege/{id}/erledigen", erledigen::show).takes(Take::Firma(erledigen::settle)),
-    firma!("/belege/{id}/storno", belege::show_cancel).takes(Take::Firma(belege::cancel)),
-    firma!("/belege/{id}/anhaenge/{id}", belege::attachment).heavy(),
-    firma!("/offen", offen::list).in_menu("Offene Posten").takes(Take::Firma(offen::settle)),
-    firma!("/bestand", bestand::list).in_menu("Bestand"),
-    firma!("/bestand/inventur", lager::show).takes(Take::Firma(lager::count)),
-    firma!("/bestand/{id}", bestand::show),
-    firma!("/chargen", chargen::list).in_menu("Chargen"),
-    firma!("/chargen/{id}", chargen::show),
-    firma!("/chargen/{id}/berichtigen", chargen::show_correct).takes(Take::Firma(chargen::correct)),
-    firma!("/chargen/{id}/sperren", chargen::show_lock).takes(Take::Firma(chargen::lock)),
-    firma!("/chargen/{id}/freigeben", chargen::show_unlock).takes(Take::Firma(chargen::unlock)),
-    firma!("/chargen/{id}/inventur", inventur::show_charge).takes(Take::Firma(inventur::count_charge)),
-    firma!("/chargen/{id}/herkunft", herkunft::show),
-    firma!("/chargen/{id}/herkunft.csv", herkunft::csv).heavy(),
-    firma!("/partner", partner::list).in_menu("Partner"),
-    firma!("/partner/neu", partner_formular::show_new).takes(Take::Firma(partner_formular::create)),
-    firma!("/partner/{id}", partner::show),
-    firma!("/partner/{id}/aendern", partner_formular::show_change)
-        .takes(Take::Firma(partner_formular::change)),
-    verwaltung!("/partner/{id}/vergessen", vergessen::show).takes(Take::Firma(vergessen::forget)),
-    firma!("/partner/{id}/anhaenge", partner::show_attach).takes(Take::Firma(partner::attach)).with_upload(),
-    firma!("/partner/{id}/anhaenge/{id}", partner::attachment).heavy(),
-    firma!("/artikel", artikel::list).in_menu("Artikel"),
-    firma!("/artikel/neu", artikel_formular::show_new).takes(Take::Firma(artikel_formular::create)),
-    firma!("/artikel/{id}", artikel::show),
-    firma!("/artikel/{id}/aendern", artikel_formular::show_change)
-        .takes(Take::Firma(artikel_formular::change)),
-    firma!("/artikel/{id}/inventur", inventur::show_artikel).takes(Take::Firma(inventur::count_artikel)),
-    firma!("/artikel/{id}/anhaenge", artikel::show_attach).takes(Take::Firma(artikel::attach)).with_upload(),
-    firma!("/artikel/{id}/anhaenge/{id}", artikel::attachment).heavy(),
-    firma!("/kontrakte", kontrakte::list).in_menu("Kontrakte"),
-    firma!("/kontrakte/neu", kontrakt_formular::show_new).takes(Take::Firma(kontrakt_formular::create)),
-    firma!("/kontrakte/{id}", kontrakte::show),
-    firma!("/kontrakte/{id}/aendern", kontrakt_formular::show_change)
-        .takes(Take::Firma(kontrakt_formular::change)),
-    firma!("/annahme", annahme::list).in_menu("Annahme"),
-    firma!("/annahme/abrechnen", abrechnen::show).takes(Take::Firma(abrechnen::settle)).in_steps().heavy(),
-    firma!("/annahme/rechner", abrechnen::calculate),
-    firma!("/annahme/schemata", schemata::list),
-    firma!("/annahme/schemata/{id}", schemata::show),
-    firma!("/annahme/schemata/{id}/pdf", schemata::pdf).heavy(),
-    firma!("/annahme/{id}", annahme::show),
-    firma!("/annahme/{id}/analyse", analyse::show).takes(Take::Firma(analyse::add)),
-    firma!("/annahme/{id}/korrektur", abrechnen::show_correct).takes(Take::Firma(abrechnen::correct)),
-    firma!("/annahme/{id}/freigabe", analyse::show_release).takes(Take::Firma(analyse::release)),
-    firma!("/annahme/{id}/pdf", |ask, db| ask.file_of(db, "annahmescheine/{id}/pdf")).heavy(),
-    firma!("/annahme/{id}/storno", annahme::show_cancel).takes(Take::Firma(annahme::cancel)),
-    firma!("/produktion", produktion::list).in_menu("Produktion"),
-    firma!("/produktion/{id}", produktion::show),
-    firma!("/produktion/{id}/status", produktion::show_status).takes(Take::Firma(produktion::change_status)),
-    firma!("/kasse", kasse::list).in_menu("Kasse"),
-    firma!("/steuerberater", steuerberater::show)
-        .in_administration("Steuerberater")
-        .takes(Take::Draft(steuerberater::create))
+    firma!("/belege/{id}/email", trade::email::show).takes(Take::Sends(trade::email::send)),
+    firma!("/belege/{id}/abschliessen", trade::abschluss::show)
+        .takes(Take::Firma(trade::abschluss::finalise))
+        .in_steps(),
+    firma!("/belege/{id}/erledigen", trade::erledigen::show).takes(Take::Firma(trade::erledigen::settle)),
+    firma!("/belege/{id}/storno", trade::belege::show_cancel).takes(Take::Firma(trade::belege::cancel)),
+    firma!("/belege/{id}/anhaenge/{id}", trade::belege::attachment).heavy(),
+    firma!("/offen", trade::offen::list).in_menu("Offene Posten").takes(Take::Firma(trade::offen::settle)),
+    firma!("/bestand", goods::bestand::list).in_menu("Bestand"),
+    firma!("/bestand/inventur", goods::lager::show).takes(Take::Firma(goods::lager::count)),
+    firma!("/bestand/{id}", goods::bestand::show),
+    firma!("/chargen", goods::chargen::list).in_menu("Chargen"),
+    firma!("/chargen/{id}", goods::chargen::show),
+    firma!("/chargen/{id}/berichtigen", goods::chargen::show_correct)
+        .takes(Take::Firma(goods::chargen::correct)),
+    firma!("/chargen/{id}/sperren", goods::chargen::show_lock).takes(Take::Firma(goods::chargen::lock)),
+    firma!("/chargen/{id}/freigeben", goods::chargen::show_unlock).takes(Take::Firma(goods::chargen::unlock)),
+    firma!("/chargen/{id}/inventur", goods::inventur::show_charge)
+        .takes(Take::Firma(goods::inventur::count_charge)),
+    firma!("/chargen/{id}/herkunft", trade::herkunft::show),
+    firma!("/chargen/{id}/herkunft.csv", trade::herkunft::csv).heavy(),
+    firma!("/partner", master::partner::list).in_menu("Partner"),
+    firma!("/partner/neu", master::partner_formular::show_new)
+        .takes(Take::Firma(master::partner_formular::create)),
+    firma!("/partner/{id}", master::partner::show),
+    firma!("/partner/{id}/aendern", master::partner_formular::show_change)
+        .takes(Take::Firma(master::partner_formular::change)),
+    verwaltung!("/partner/{id}/vergessen", master::vergessen::show)
+        .takes(Take::Firma(master::vergessen::forget)),
+    firma!("/partner/{id}/anhaenge", master::partner::show_attach)
+        .takes(Take::Firma(master::partner::attach))
+        .with_upload(),
+    firma!("/partner/{id}/anhaenge/{id}", master::partner::attachment).heavy(),
+    firma!("/artikel", master::artikel::list).in_menu("Artikel"),
+    firma!("/artikel/neu", master::artikel_formular::show_new)
+        .takes(Take::Firma(master::artikel_formular::create)),
+    firma!("/artikel/{id}", master::artikel::show),
+    firma!("/artikel/{id}/aendern", master::artikel_formular::show_change)
+        .takes(Take::Firma(master::artikel_formular::change)),
+    firma!("/artikel/{id}/inventur", goods::inventur::show_artikel)
+        .takes(Take::Firma(goods::inventur::count_artikel)),
+    firma!("/artikel/{id}/anhaenge", master::artikel::show_attach)
+        .takes(Take::Firma(master::artikel::attach))
+        .with_upload(),
+    firma!("/artikel/{id}/anhaenge/{id}", master::artikel::attachment).heavy(),
+    firma!("/kontrakte", goods::kontrakte::list).in_menu("Kontrakte"),
+    firma!("/kontrakte/neu", goods::kontrakt_formular::show_new)
+        .takes(Take::Firma(goods::kontrakt_formular::create)),
+    firma!("/kontrakte/{id}", goods::kontrakte::show),
+    firma!("/kontrakte/{id}/aendern", goods::kontrakt_formular::show_change)
+        .takes(Take::Firma(goods::kontrakt_formular::change)),
+    firma!("/annahme", trade::annahme::list).in_menu("Annahme"),
+    firma!("/annahme/abrechnen", trade::abrechnen::show)
+        .takes(Take::Firma(trade::abrechnen::settle))
         .in_steps()
         .heavy(),
-    verwaltung!("/steuerberater/konten", konten::list).takes(Take::Firma(konten::set)),
-    verwaltung!("/steuerberater/konten/fehlende", kontoluecken::show).takes(Take::Firma(kontoluecken::fill)),
-    verwaltung!("/steuerberater/konten/entfernen", konten::show_remove).takes(Take::Firma(konten::remove)),
-    verwaltung!("/steuerberater/konten/vorschlag", konten::show_proposal)
-        .takes(Take::Firma(konten::take_proposal)),
-    firma!("/steuerberater/{id}", uebergabe::show),
-    firma!("/steuerberater/{id}/datei", uebergabe::download).heavy(),
-    verwaltung!("/steuerberater/{id}/verwerfen", uebergabe::show_discard)
-        .takes(Take::Firma(uebergabe::discard)),
-    firma!("/umsatzsteuer", umsatzsteuer::show).in_administration("Umsatzsteuer").heavy(),
-    firma!("/umsatzsteuer/belege", umsatzsteuer::documents).heavy(),
-    verwaltung!("/import", import::show)
+    firma!("/annahme/rechner", trade::abrechnen::calculate),
+    firma!("/annahme/schemata", goods::schemata::list),
+    firma!("/annahme/schemata/{id}", goods::schemata::show),
+    firma!("/annahme/schemata/{id}/pdf", goods::schemata::pdf).heavy(),
+    firma!("/annahme/{id}", trade::annahme::show),
+    firma!("/annahme/{id}/analyse", trade::analyse::show).takes(Take::Firma(trade::analyse::add)),
+    firma!("/annahme/{id}/korrektur", trade::abrechnen::show_correct)
+        .takes(Take::Firma(trade::abrechnen::correct)),
+    firma!("/annahme/{id}/freigabe", trade::analyse::show_release)
+        .takes(Take::Firma(trade::analyse::release)),
+    firma!("/annahme/{id}/pdf", |ask, db| ask.file_of(db, "annahmescheine/{id}/pdf")).heavy(),
+    firma!("/annahme/{id}/storno", trade::annahme::show_cancel).takes(Take::Firma(trade::annahme::cancel)),
+    firma!("/produktion", goods::produktion::list).in_menu("Produktion"),
+    firma!("/produktion/{id}", goods::produktion::show),
+    firma!("/produktion/{id}/status", goods::produktion::show_status)
+        .takes(Take::Firma(goods::produktion::change_status)),
+    firma!("/kasse", trade::kasse::list).in_menu("Kasse"),
+    firma!("/steuerberater", office::steuerberater::show)
+        .in_administration("Steuerberater")
+        .takes(Take::Draft(office::steuerberater::create))
+        .in_steps()
+        .heavy(),
+    verwaltung!("/steuerberater/konten", office::konten::list).takes(Take::Firma(office::konten::set)),
+    verwaltung!("/steuerberater/konten/fehlende", office::kontoluecken::show)
+        .takes(Take::Firma(office::kontoluecken::fill)),
+    verwaltung!("/steuerberater/konten/entfernen", office::konten::show_remove)
+        .takes(Take::Firma(office::konten::remove)),
+    verwaltung!("/steuerberater/konten/vorschlag", office::konten::show_proposal)
+        .takes(Take::Firma(office::konten::take_proposal)),
+    firma!("/steuerberater/{id}", office::uebergabe::show),
+    firma!("/steuerberater/{id}/datei", office::uebergabe::download).heavy(),
+    verwaltung!("/steuerberater/{id}/verwerfen", office::uebergabe::show_discard)
+        .takes(Take::Firma(office::uebergabe::discard)),
+    firma!("/umsatzsteuer", office::umsatzsteuer::show).in_administration("Umsatzsteuer").heavy(),
+    firma!("/umsatzsteuer/belege", office::umsatzsteuer::documents).heavy(),
+    verwaltung!("/import", operations::import::show)
         .in_administration("Import")
-        .takes(Take::Haus(import::look))
+        .takes(Take::Haus(operations::import::look))
         .with_upload(),
-    verwaltung!("/import/speichern", import::show).takes(Take::Haus(import::store)).with_upload(),
-    verwaltung!("/import/vorlage/{id}", import::template),
-    verwaltung!("/import/{id}", ruecknahme::show).takes(Take::Firma(ruecknahme::take_back)).in_steps(),
-    verwaltung!("/schluessel", schluessel::list).in_administration("Schlüssel"),
-    verwaltung!("/schluessel/neu", schluessel::show_new).takes(Take::Hashed(schluessel::create)),
-    verwaltung!("/schluessel/{id}", schluessel::show),
-    verwaltung!("/schluessel/{id}/aendern", schluessel::show_change).takes(Take::Haus(schluessel::change)),
-    verwaltung!("/schluessel/{id}/sperren", schluessel::show_lock)
-        .takes(Take::Haus(|ask| schluessel::set_active(ask, false))),
-    verwaltung!("/schluessel/{id}/freigeben", schluessel::show_unlock)
-        .takes(Take::Haus(|ask| schluessel::set_active(ask, true))),
-    verwaltung!("/abgelehnt", abgelehnt::list).in_administration("Abgelehnte Anfragen").heavy(),
-    verwaltung!("/protokoll", protokoll::list).in_administration("Protokoll"),
-    verwaltung!("/protokoll/{id}", protokoll::show),
-    verwaltung!("/betriebspruefung", pruefung::list)
+    verwaltung!("/import/speichern", operations::import::show)
+        .takes(Take::Haus(operations::import::store))
+        .with_upload(),
+    verwaltung!("/import/vorlage/{id}", operations::import::template),
+    verwaltung!("/import/{id}", operations::ruecknahme::show)
+        .takes(Take::Firma(operations::ruecknahme::take_back))
+        .in_steps(),
+    verwaltung!("/schluessel", access::schluessel::list).in_administration("Schlüssel"),
+    verwaltung!("/schluessel/neu", access::schluessel::show_new)
+        .takes(Take::Hashed(access::schluessel::create)),
+    verwaltung!("/schluessel/{id}", access::schluessel::show),
+    verwaltung!("/schluessel/{id}/aendern", access::schluessel::show_change)
+        .takes(Take::Haus(access::schluessel::change)),
+    verwaltung!("/schluessel/{id}/sperren", access::schluessel::show_lock)
+        .takes(Take::Haus(|ask| access::schluessel::set_active(ask, false))),
+    verwaltung!("/schluessel/{id}/freigeben", access::schluessel::show_unlock)
+        .takes(Take::Haus(|ask| access::schluessel::set_active(ask, true))),
+    verwaltung!("/abgelehnt", operations::abgelehnt::list).in_administration("Abgelehnte Anfragen").heavy(),
+    verwaltung!("/protokoll", operations::protokoll::list).in_administration("Protokoll"),
+    verwaltung!("/protokoll/{id}", operations::protokoll::show),
+    verwaltung!("/betriebspruefung", office::pruefung::list)
         .in_administration("Betriebsprüfung")
-        .takes(Take::Firma(pruefung::begin)),
-    verwaltung!("/betriebspruefung/{id}/datei", pruefung::download),
-    verwaltung!("/firma", firma::show_data)
+        .takes(Take::Firma(office::pruefung::begin)),
+    verwaltung!("/betriebspruefung/{id}/datei", office::pruefung::download),
+    verwaltung!("/firma", master::firma::show_data)
         .in_administration("Firma")
-        .takes(Take::Haus(firma::change_data))
+        .takes(Take::Haus(master::firma::change_data))
         .with_upload(),
-    verwaltung!("/firma/logo", firma::logo),
-    verwaltung!("/postausgang", postausgang::show)
+    verwaltung!("/firma/logo", master::firma::logo),
+    verwaltung!("/postausgang", office::postausgang::show)
         .in_administration("Mailserver")
-        .takes(Take::Haus(postausgang::change)),
-    verwaltung!("/postausgang/test", postausgang::show).takes(Take::Sends(postausgang::test)),
-    verwaltung!("/einstellungen", firma::show_settings)
+        .takes(Take::Haus(office::postausgang::change)),
+    verwaltung!("/postausgang/test", office::postausgang::show).takes(Take::Sends(office::postausgang::test)),
+    verwaltung!("/einstellungen", master::firma::show_settings)
         .in_administration("Einstellungen")
-        .takes(Take::Haus(firma::change_settings)),
-    haus!("/sicherung", sicherung::list)
+        .takes(Take::Haus(master::firma::change_settings)),
+    haus!("/sicherung", operations::sicherung::list)
         .in_administration("Sicherung")
         .heavy()
-        .takes(Take::Haus(sicherung::make)),
-    haus!("/sicherung/pruefen", frame::back).takes(Take::Haus(sicherung::prove_database)),
-    haus!("/sicherung/{id}", sicherung::show).heavy(),
-    haus!("/sicherung/{id}/datei", sicherung::download).heavy(),
-    haus!("/sicherung/{id}/pruefen", frame::back).takes(Take::Haus(sicherung::prove)),
-    haus!("/sicherung/{id}/zurueckspielen", zurueckspielen::show)
+        .takes(Take::Haus(operations::sicherung::make)),
+    haus!("/sicherung/pruefen", kit::frame::back).takes(Take::Haus(operations::sicherung::prove_database)),
+    haus!("/sicherung/{id}", operations::sicherung::show).heavy(),
+    haus!("/sicherung/{id}/datei", operations::sicherung::download).heavy(),
+    haus!("/sicherung/{id}/pruefen", kit::frame::back).takes(Take::Haus(operations::sicherung::prove)),
+    haus!("/sicherung/{id}/zurueckspielen", operations::zurueckspielen::show)
         .heavy()
-        .takes(Take::Hashed(zurueckspielen::order)),
-    haus!("/sicherung/{id}/loeschen", sicherung::show_delete).heavy().takes(Take::Haus(sicherung::delete)),
-    haus!("/protokoll", protokoll::list).in_administration("Protokoll aller Firmen"),
-    haus!("/protokoll/pruefen", frame::back).takes(Take::Haus(protokoll::prove)),
-    haus!("/protokoll/{id}", protokoll::show),
-    haus!("/zugaenge", zugaenge::list).in_administration("Zugänge"),
-    haus!("/zugaenge/neu", zugaenge::show_new).takes(Take::Haus(zugaenge::create)),
-    haus!("/zugaenge/{id}", zugaenge::show),
-    haus!("/zugaenge/{id}/link", zugaenge::show_link).takes(Take::Haus(zugaenge::make_link)),
-    haus!("/zugaenge/{id}/sperren", zugaenge::show_lock)
-        .takes(Take::Haus(|ask| zugaenge::set_active(ask, false))),
-    haus!("/zugaenge/{id}/freigeben", zugaenge::show_unlock)
-        .takes(Take::Haus(|ask| zugaenge::set_active(ask, true))),
-    Page::new("/leitstand/arbeit", Access::Person, arbeit::list).in_administration("Arbeiten"),
-    Page::new("/leitstand/arbeit/{id}", Access::Person, arbeit::show).takes(Take::Haus(arbeit::give_up)),
-    Page::new("/leitstand/konto", Access::Person, anmelden::show_account)
+        .takes(Take::Hashed(operations::zurueckspielen::order)),
+    haus!("/sicherung/{id}/loeschen", operations::sicherung::show_delete)
+        .heavy()
+        .takes(Take::Haus(operations::sicherung::delete)),
+    haus!("/protokoll", operations::protokoll::list).in_administration("Protokoll aller Firmen"),
+    haus!("/protokoll/pruefen", kit::frame::back).takes(Take::Haus(operations::protokoll::prove)),
+    haus!("/protokoll/{id}", operations::protokoll::show),
+    haus!("/zugaenge", access::zugaenge::list).in_administration("Zugänge"),
+    haus!("/zugaenge/neu", access::zugaenge::show_new).takes(Take::Haus(access::zugaenge::create)),
+    haus!("/zugaenge/{id}", access::zugaenge::show),
+    haus!("/zugaenge/{id}/link", access::zugaenge::show_link).takes(Take::Haus(access::zugaenge::make_link)),
+    haus!("/zugaenge/{id}/sperren", access::zugaenge::show_lock)
+        .takes(Take::Haus(|ask| access::zugaenge::set_active(ask, false))),
+    haus!("/zugaenge/{id}/freigeben", access::zugaenge::show_unlock)
+        .takes(Take::Haus(|ask| access::zugaenge::set_active(ask, true))),
+    Page::new("/leitstand/arbeit", Access::Person, operations::arbeit::list).in_administration("Arbeiten"),
+    Page::new("/leitstand/arbeit/{id}", Access::Person, operations::arbeit::show)
+        .takes(Take::Haus(operations::arbeit::give_up)),
+    Page::new("/leitstand/konto", Access::Person, access::anmelden::show_account)
         .in_administration("Mein Zugang")
-        .takes(Take::Hashed(anmelden::change_password)),
+        .takes(Take::Hashed(access::anmelden::change_password)),
 ];

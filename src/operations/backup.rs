@@ -10,20 +10,21 @@ use serde::Serialize;
 
 use super::check::check;
 use super::sealing::{self, secret_of};
-use crate::db::connection::open_writer;
-use crate::db::copy::{copy, fill_at_once, part_of};
-use crate::db::error::is_damage;
-use crate::db::files::{
+use crate::platform::db::error::is_damage;
+use crate::platform::db::file::connection::open_writer;
+use crate::platform::db::file::copy::{copy, fill_at_once, part_of};
+use crate::platform::db::file::files::{
     beside, broken, create_private, folder_of, if_there, make_private, refuse_existing, remove, remove_file,
     replace, sync, sync_folder,
 };
-use crate::db::migrate::{check_current, migrate_in_place};
-use crate::db::owner::give_to_owner_of;
-use crate::db::seal::Secret;
-use crate::db::{Clock, TenantId};
-use crate::db::{evidence, feed, lock, log};
-use crate::failure::{Failure, Result};
-use crate::gate::{administration, audit};
+use crate::platform::db::file::lock;
+use crate::platform::db::file::owner::give_to_owner_of;
+use crate::platform::db::migrate::{check_current, migrate_in_place};
+use crate::platform::db::proof::evidence;
+use crate::platform::db::proof::seal::Secret;
+use crate::platform::db::{Clock, TenantId, feed, log};
+use crate::platform::failure::{Failure, Result};
+use crate::platform::gate::{administration, audit};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Content {

@@ -4,17 +4,18 @@ use rusqlite::Connection;
 use serde::Serialize;
 
 use super::sealing::broken_evidence;
-use crate::db::Clock;
-use crate::db::check::Check;
-use crate::db::migrate::{fresh_schema, schema};
-use crate::db::seal::Secret;
-use crate::db::tx::Tx;
-use crate::failure::Result;
-use crate::gate::audit::{self, Finding, Sealed};
-use crate::{
-    aenderungen, anhaenge, annahmescheine, belege, buchhaltung, chargen, kasse, kunden, produktion, tenants,
-    waage,
-};
+use crate::goods::{chargen, produktion, waage};
+use crate::interface::aenderungen;
+use crate::master::{anhaenge, kunden, tenants};
+use crate::office::buchhaltung;
+use crate::platform::db::Clock;
+use crate::platform::db::migrate::{fresh_schema, schema};
+use crate::platform::db::proof::check::Check;
+use crate::platform::db::proof::seal::Secret;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
+use crate::platform::gate::audit::{self, Finding, Sealed};
+use crate::trade::{annahmescheine, belege, kasse};
 
 fn checks() -> impl Iterator<Item = &'static Check> {
     [
@@ -165,10 +166,10 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::db::connection::open_to_look;
-    use crate::db::migrate::migrate;
-    use crate::db::seal;
-    use crate::failure::Failure;
+    use crate::platform::db::file::connection::open_to_look;
+    use crate::platform::db::migrate::migrate;
+    use crate::platform::db::proof::seal;
+    use crate::platform::failure::Failure;
     use crate::rules::day::Instant;
 
     #[test]

@@ -10,18 +10,19 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 
 use super::nightly::Schedule;
-use crate::belege::{self, Behind};
-use crate::db::readers::{Lane, Readers};
-use crate::db::tx::{Tx, WriteTx};
-use crate::db::vital::vital;
-use crate::db::writer::WriterQueue;
-use crate::db::{Clock, TenantId, feed, log, steps};
-use crate::failure::{Result, locked};
-use crate::gate::Gate;
-use crate::gate::audit::{begin_rollover, newest_head};
-use crate::gate::idempotency;
+use crate::master::tenants;
+use crate::platform::db::file::steps;
+use crate::platform::db::readers::{Lane, Readers};
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::db::writer::WriterQueue;
+use crate::platform::db::writer::critical::vital;
+use crate::platform::db::{Clock, TenantId, feed, log};
+use crate::platform::failure::{Result, locked};
+use crate::platform::gate::Gate;
+use crate::platform::gate::audit::{begin_rollover, newest_head};
+use crate::platform::gate::flow::idempotency;
 use crate::rules::day::{self, Day};
-use crate::tenants;
+use crate::trade::belege::{self, Behind};
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 

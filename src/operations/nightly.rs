@@ -7,14 +7,14 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant as Ticks};
 
 use super::backup::{backup_by, not_proved};
-use crate::db::connection::open_to_look;
-use crate::db::copy::remove_leftovers;
-use crate::db::files::broken;
-use crate::db::writer::WriterQueue;
-use crate::db::{Clock, log};
-use crate::failure::{Failure, Result};
-use crate::gate::Nightly;
-use crate::gate::key::mac_secret;
+use crate::platform::db::file::connection::open_to_look;
+use crate::platform::db::file::copy::remove_leftovers;
+use crate::platform::db::file::files::broken;
+use crate::platform::db::writer::WriterQueue;
+use crate::platform::db::{Clock, log};
+use crate::platform::failure::{Failure, Result};
+use crate::platform::gate::Nightly;
+use crate::platform::gate::access::key::mac_secret;
 use crate::rules::day::Day;
 
 const RETRY_AFTER: Duration = Duration::from_secs(600);

@@ -8,14 +8,14 @@ use uuid::Uuid;
 use super::backup::{COPYING, Content, backup_by, not_proved};
 use super::check::{CheckLine, check};
 use super::nightly::{identity, stem};
-use crate::db::connection::open_to_look;
-use crate::db::copy::{part_of, remove_leftovers};
-use crate::db::files::{beside, broken, create_private, folder_of};
-use crate::db::seal::{self, Secret};
-use crate::db::writer::WriterQueue;
-use crate::db::{Clock, files};
-use crate::failure::{Failure, Result};
-use crate::gate::Nightly;
+use crate::platform::db::Clock;
+use crate::platform::db::file::connection::open_to_look;
+use crate::platform::db::file::copy::{part_of, remove_leftovers};
+use crate::platform::db::file::files::{self, beside, broken, create_private, folder_of};
+use crate::platform::db::proof::seal::{self, Secret};
+use crate::platform::db::writer::WriterQueue;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::gate::Nightly;
 use crate::rules::day::{Day, Instant};
 
 /// Backups that are shown at most; other files of the folder do not count.

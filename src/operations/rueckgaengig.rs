@@ -8,20 +8,21 @@ use std::time::{Duration, Instant as Moment};
 
 use serde::Serialize;
 
-use crate::db::feed::{self, FeedEntry};
-use crate::db::followed::Art as Followed;
-use crate::db::list::Page;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
-use crate::gate::administration::{self, Entry, TAKEN_BACK};
-use crate::import::check::MISTAKES_MAX;
-use crate::import::parts::FEED_ROWS;
+use crate::goods::{chargen, kontrakte};
+use crate::master::{artikel, kunden};
+use crate::platform::db::feed::followed::Art as Followed;
+use crate::platform::db::feed::{self, FeedEntry};
+use crate::platform::db::list::Page;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Failure, Result};
+use crate::platform::gate::administration::{self, Entry, TAKEN_BACK};
+use crate::platform::import::check::MISTAKES_MAX;
+use crate::platform::import::parts::FEED_ROWS;
 use crate::rules::changed::Changed;
 use crate::rules::day::Day;
 use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::{Checked, Code, Refusal};
 use crate::rules::felder::{Aenderung, GeaendertesFeld};
-use crate::{artikel, chargen, kontrakte, kunden};
 
 /// The kinds of import whose records have a history that says what they were before.
 const KINDS: [&str; 4] = ["artikel", "staffelpreise", "kunden", "kontrakte"];

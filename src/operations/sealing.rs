@@ -1,17 +1,18 @@
-//! Since when a database is sealed (`db::seal`): the secret is made, and the chains begin, when there is none.
+//! Since when a database is sealed (`platform::db::proof::seal`): the secret is made, and the chains begin, when there is none.
 
 use std::collections::HashSet;
 use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::db::evidence::Subject;
-use crate::db::seal::{self, Seal, Secret};
-use crate::db::tx::Tx;
-use crate::db::{Clock, log};
-use crate::failure::Result;
-use crate::gate::audit::{self, Sealed};
-use crate::{anhaenge, belege, kunden, tenants};
+use crate::master::{anhaenge, kunden, tenants};
+use crate::platform::db::proof::evidence::Subject;
+use crate::platform::db::proof::seal::{self, Seal, Secret};
+use crate::platform::db::tx::Tx;
+use crate::platform::db::{Clock, log};
+use crate::platform::failure::Result;
+use crate::platform::gate::audit::{self, Sealed};
+use crate::trade::belege;
 
 /// Makes a connection seal with the secret beside its database, and begins where that secret has sealed nothing yet.
 /// Without a secret that can be read or made it goes on unsealed, and the log says so. No server may run.
@@ -136,14 +137,19 @@ pub fn broken_evidence(connection: &Connection, is_sealed: bool, clock: &Clock) 
         Subject::Attachment(id) => forgotten.contains(&(tenant, id)),
         _ => false,
     };
-    let broken = crate::db::evidence::verify(connection, is_sealed, may_be_gone, |tenant, subject| {
-        let tx = Tx::new(connection, tenant, now);
-        match subject {
-            Subject::Attachment(_) => anhaenge::digest(&tx, subject),
-            Subject::Partner(..) => kunden::digest(&tx, subject),
-            _ => belege::digest(&tx, subject),
-        }
-    })?;
+    let broken = crate::platform::db::proof::evidence::verify(
+        connection,
+        is_sealed,
+        may_be_gone,
+        |tenant, subject| {
+            let tx = Tx::new(connection, tenant, now);
+            match subject {
+                Subject::Attachment(_) => anhaenge::digest(&tx, subject),
+                Subject::Partner(..) => kunden::digest(&tx, subject),
+                _ => belege::digest(&tx, subject),
+            }
+        },
+    )?;
     if broken.is_some() {
         return Ok(broken);
     }

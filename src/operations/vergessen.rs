@@ -3,12 +3,15 @@
 use rusqlite::{Row, named_params};
 use serde::Serialize;
 
-use crate::db::retention::Retention;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
-use crate::kunden::{self, Erased, Kunde};
+use crate::goods::{chargen, kontrakte, waage};
+use crate::master::biozertifikate;
+use crate::master::kunden::{self, Erased, Kunde};
+use crate::office::versand;
+use crate::platform::db::proof::retention::Retention;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
 use crate::rules::day::{Day, Instant};
-use crate::{annahmescheine, belege, biozertifikate, chargen, kasse, kontrakte, versand, waage};
+use crate::trade::{annahmescheine, belege, kasse};
 
 const RETENTIONS: [Retention; 7] = [
     belege::RETENTION,

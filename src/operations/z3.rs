@@ -11,21 +11,21 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use super::kept::with_copy;
-use crate::db::batch::{Batch, Ended};
-use crate::db::connection::open_writer;
-use crate::db::copy::{copy, fill_at_once, remove_leftovers};
-use crate::db::files::{beside, folder_of, remove_file};
-use crate::db::priority::step_back;
-use crate::db::readers::Lane;
-use crate::db::tx::{Tx, WriteTx};
-use crate::db::waiting::Account;
-use crate::db::{TenantId, log};
-use crate::failure::{Failure, Result, unpanicked};
-use crate::gate::Gate;
+use super::retention::with_copy;
+use crate::master::tenants;
+use crate::office::z3::{self, Began, Ergebnis, Ueberlassung, Zeitraum};
+use crate::platform::db::file::connection::open_writer;
+use crate::platform::db::file::copy::{copy, fill_at_once, remove_leftovers};
+use crate::platform::db::file::files::{beside, folder_of, remove_file};
+use crate::platform::db::readers::Lane;
+use crate::platform::db::readers::priority::step_back;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::db::writer::batch::{Batch, Ended};
+use crate::platform::db::writer::fair_queue::Account;
+use crate::platform::db::{TenantId, log};
+use crate::platform::failure::{Failure, Result, unpanicked};
+use crate::platform::gate::Gate;
 use crate::rules::day::Instant;
-use crate::tenants;
-use crate::z3::{self, Began, Ergebnis, Ueberlassung, Zeitraum};
 
 /// How often it is looked whether the writer has written, and then whether one waits.
 const LOOK_EVERY: Duration = Duration::from_secs(1);

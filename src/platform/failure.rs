@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::blatt::DrawError;
+use crate::papers::blatt::DrawError;
 use crate::rules::error::{Checked, Code, Refusal, Refusals};
 use crate::rules::fixed::TooLarge;
 

@@ -6,10 +6,10 @@ pub mod verlauf;
 use rusqlite::Row;
 use serde::Serialize;
 
-use crate::db::list::{Filter, ListSql, Page};
-use crate::db::record::{Record, serialize};
-use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::platform::db::list::{Filter, ListSql, Page};
+use crate::platform::db::record::{Record, serialize};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::error::{Code, Refusal};
 
 /// Rows of a list have so many bytes at most (D16): what one request can make the service hold in memory. A page of

@@ -1,4 +1,9 @@
-//! The rules of the trade as arithmetic: values in, values out. No SQL, no HTTP, no clock.
+//! Rules: what the trade demands, as arithmetic; values in, values out.
+//!
+//! In it: prices, tax, units, days, numbers, the pairing of goods ([`pairing`]), the settlement of a harvest ([`settlement`]),
+//! the accounts of a document ([`buchung`]), and the codes and hints of every refusal ([`error`]).
+//! Not in it: SQL, HTTP and the clock. Who needs rows for a rule carries them there.
+//! Begin with `fixed.rs` (decimals), then `document.rs` (types of documents and their states).
 
 pub mod buchung;
 pub mod bytes;

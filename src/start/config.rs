@@ -13,11 +13,11 @@ use std::time::Duration;
 use ipnet::IpNet;
 use serde::Serialize;
 
-use crate::app::routes;
-use crate::db::logging::{Format, Verbosity};
-use crate::gate::{Modus, Nightly, Origins, Policy, Zugang};
-use crate::http::route::Route;
-use crate::http::server::Limits;
+use crate::interface::routes;
+use crate::platform::db::file::logging::{Format, Verbosity};
+use crate::platform::gate::{Modus, Nightly, Origins, Policy, Zugang};
+use crate::platform::http::route::Route;
+use crate::platform::http::server::Limits;
 use crate::rules::choice::Choice;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -252,7 +252,7 @@ fn origin(text: &str) -> Option<String> {
 
 /// A route by method and path, as `POST /api/v1/kunden`.
 fn route(text: &str) -> Option<String> {
-    let mut names = routes().map(Route::name);
+    let mut names = routes::all().map(Route::name);
     names.find(|name| name == text)
 }
 

@@ -9,35 +9,35 @@ use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio_rustls::TlsAcceptor;
 
-use crate::app::kept;
-use crate::app::midnight::{self, Midnight};
-use crate::app::nightly::Schedule;
-use crate::app::z3::Ueberlassungen;
-use crate::app::{routes, sealing};
-use crate::db::checkpoint::{self, Checkpoints};
-use crate::db::connection::open_writer;
-use crate::db::door::Door;
-use crate::db::files::beside;
-use crate::db::german::in_german;
-use crate::db::lock::{self, Lock};
-use crate::db::migrate::{migrate, refuse_foreign};
-use crate::db::readers::{self, Readers};
-use crate::db::seal::Secret;
-use crate::db::writer::Writer;
-use crate::db::{Clock, log};
-use crate::failure::{Failure, Result};
-use crate::gate::audit::{Journal, TakeIn, newest_of_both, number_routes, of_clock};
-use crate::gate::key::{Keys, mac_secret};
-use crate::gate::metrics::Metrics;
-use crate::gate::quota::Quota;
-use crate::gate::verifying::Verifying;
-use crate::gate::{ANSWERS_BYTES_MAX, Gate, Modus, Policy, STRANGER_ANSWERS_BYTES_MAX};
-use crate::http::budget::Budget;
-use crate::http::router::Router;
-use crate::http::server::{Limits, serve};
+use crate::interface::routes;
 use crate::leitstand::PAGES;
-use crate::leitstand::restoring::{Order, Restored};
-use crate::leitstand::server::{Front, Leitstand};
+use crate::leitstand::kit::server::{Front, Leitstand};
+use crate::leitstand::operations::restoring::{Order, Restored};
+use crate::operations::midnight::{self, Midnight};
+use crate::operations::nightly::Schedule;
+use crate::operations::z3::Ueberlassungen;
+use crate::operations::{retention, sealing};
+use crate::platform::db::file::connection::open_writer;
+use crate::platform::db::file::files::beside;
+use crate::platform::db::file::german::in_german;
+use crate::platform::db::file::lock::{self, Lock};
+use crate::platform::db::migrate::{migrate, refuse_foreign};
+use crate::platform::db::proof::seal::Secret;
+use crate::platform::db::readers::checkpoint::{self, Checkpoints};
+use crate::platform::db::readers::snapshot_gate::Door;
+use crate::platform::db::readers::{self, Readers};
+use crate::platform::db::writer::Writer;
+use crate::platform::db::{Clock, log};
+use crate::platform::failure::{Failure, Result};
+use crate::platform::gate::access::key::{Keys, mac_secret};
+use crate::platform::gate::access::quota::Quota;
+use crate::platform::gate::access::verifying::Verifying;
+use crate::platform::gate::audit::{Journal, TakeIn, newest_of_both, number_routes, of_clock};
+use crate::platform::gate::metrics::Metrics;
+use crate::platform::gate::{ANSWERS_BYTES_MAX, Gate, Modus, Policy, STRANGER_ANSWERS_BYTES_MAX};
+use crate::platform::http::budget::Budget;
+use crate::platform::http::router::Router;
+use crate::platform::http::server::{Limits, serve};
 use crate::rules::day::Instant;
 
 /// A service on a database. It holds the lock that keeps a second one away.
@@ -57,7 +57,7 @@ impl Service {
         let database = &*lock::resolved(database);
         let lock = lock::for_server(database)?;
         let (mut connection, secret) = open_current(database, &clock, policy)?;
-        let routes: Vec<_> = routes().collect();
+        let routes: Vec<_> = routes::all().collect();
         let route_ids = number_routes(&connection, &routes)?;
         let keys = Arc::new(Keys::new(mac_secret(&connection)?));
         let (journal, quota, take_in) = open_journal(database, &mut connection, secret.as_ref(), &clock)?;
@@ -144,7 +144,7 @@ fn start_midnight(gate: &Arc<Gate>, database: &Path, newest: Option<Instant>) ->
 }
 
 fn front(gate: &Arc<Gate>, database: &Path) -> Result<Arc<Front>> {
-    kept::remove_copies(database)?;
+    retention::remove_copies(database)?;
     let is_wanted = gate.policy.leitstand.modus != Modus::Aus;
     let leitstand = || Leitstand::new(Arc::clone(gate), PAGES, database);
     let leitstand = is_wanted.then(leitstand).transpose()?;

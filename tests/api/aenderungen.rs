@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use partnerd::app::routes;
-use partnerd::db::connection::open_writer;
-use partnerd::http::route::Run;
+use partnerd::interface::routes;
+use partnerd::platform::db::file::connection::open_writer;
+use partnerd::platform::http::route::Run;
 use partnerd::rules::scope::Scope;
 use serde_json::{Value, json};
 
@@ -171,7 +171,7 @@ fn every_writing_route_leaves_its_row() {
     // What goes to the adviser or the auditor is no record that partners follow.
     let followed =
         |pattern: &str| !["/api/v1/datev/", "/api/v1/z3"].iter().any(|begin| pattern.starts_with(begin));
-    for route in routes().filter(|route| matches!(route.run, Run::Write(_)) && followed(route.pattern)) {
+    for route in routes::all().filter(|route| matches!(route.run, Run::Write(_)) && followed(route.pattern)) {
         let name = route.name();
         let place = route.pattern.split('/').nth(3).unwrap();
         let (_, kind) =

@@ -5,9 +5,9 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use partnerd::app::routes;
-use partnerd::db::connection::open_writer;
-use partnerd::http::route::{Route, Run};
+use partnerd::interface::routes;
+use partnerd::platform::db::file::connection::open_writer;
+use partnerd::platform::http::route::{Route, Run};
 use partnerd::rules::bytes::base64;
 use serde_json::{Value, json};
 
@@ -204,7 +204,7 @@ fn every_write_comes_to_the_same_when_its_batch_was_undone() {
     let own = writes(&alone, &charges[0]);
     let sent: BTreeSet<_> = own.iter().map(|(method, path, ..)| format!("{method} {path}")).collect();
     let writing =
-        routes().filter(|route| matches!(route.run, Run::Write(_) | Run::Draft(_))).map(Route::name);
+        routes::all().filter(|route| matches!(route.run, Run::Write(_) | Run::Draft(_))).map(Route::name);
     assert_eq!(sent, writing.collect(), "each route that writes, once");
     let expected: Vec<_> = own.iter().map(|write| send(&alone, write)).collect();
     for ((method, path, ..), expected) in own.iter().zip(&expected) {

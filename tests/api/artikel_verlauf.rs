@@ -78,7 +78,7 @@ fn the_history_of_an_article_stays_as_it_is() {
     let server = Server::start();
     let (mill, _) = weizen(&server);
     server.import(&mill, "artikel", "artikelnummer;preis\nW;0,35\n");
-    let connection = partnerd::db::connection::open_writer(&server.database).unwrap();
+    let connection = partnerd::platform::db::file::connection::open_writer(&server.database).unwrap();
     for change in ["update artikel_verlauf set felder = '[]'", "delete from artikel_verlauf"] {
         let refused = connection.execute(change, []).unwrap_err();
         assert!(refused.to_string().contains("append-only"), "{change}: {refused}");

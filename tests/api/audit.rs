@@ -4,10 +4,10 @@ use std::process::Output;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use partnerd::db::connection::open_writer;
-use partnerd::db::seal::Secret;
-use partnerd::gate::audit::{Journal, Row};
-use partnerd::gate::{Nightly, Policy};
+use partnerd::platform::db::file::connection::open_writer;
+use partnerd::platform::db::proof::seal::Secret;
+use partnerd::platform::gate::audit::{Journal, Row};
+use partnerd::platform::gate::{Nightly, Policy};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! The largest and the smallest that is taken, and what a client sees of a fault (D6, D18, D19, D21c).
 
-use partnerd::db::connection::open_writer;
+use partnerd::platform::db::file::connection::open_writer;
 use serde_json::{Value, json};
 
 use crate::harness::Server;

@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use jsonschema::Validator;
-use partnerd::app::{document, routes};
-use partnerd::http::route::{Method, Route};
-use partnerd::http::router::{Router, split};
+use partnerd::interface::routes;
+use partnerd::platform::http::route::{Method, Route};
+use partnerd::platform::http::router::{Router, split};
 use serde_json::{Value, json};
 
 static DESCRIPTION: LazyLock<Value> = LazyLock::new(|| {
-    let mut document = document();
+    let mut document = routes::document();
     document["components"]["schemas"].as_object_mut().unwrap().values_mut().for_each(close);
     document
 });
@@ -47,7 +47,7 @@ fn close(shape: &mut Value) {
 
 /// The route of a request, as the gate finds it.
 fn route(method: &str, path: &str) -> Option<&'static Route> {
-    let router = Router::new(routes());
+    let router = Router::new(routes::all());
     router.find(Some(Method::parse(method)?), &split(path)).map(|at| router.route(at))
 }
 

@@ -4,7 +4,7 @@ mod summen;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use partnerd::db::connection::open_writer;
+use partnerd::platform::db::file::connection::open_writer;
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Client, Server};

@@ -4,10 +4,10 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use partnerd::app::routes;
-use partnerd::db::connection::open_writer;
-use partnerd::gate::key::{self, Grant};
-use partnerd::http::route::{Access, Method};
+use partnerd::interface::routes;
+use partnerd::platform::db::file::connection::open_writer;
+use partnerd::platform::gate::access::key::{self, Grant};
+use partnerd::platform::http::route::{Access, Method};
 use partnerd::rules::choice::Choice;
 use partnerd::rules::day::Day;
 use partnerd::rules::scope::{Scope, ScopeSet};
@@ -21,7 +21,7 @@ const NOBODY: &str = "0197f000-0000-7000-8000-000000000000";
 /// The scope of each route with a key, as its row says; empty: any valid key. `docs/api.md` is where it is reviewed, and
 /// `tests/documents.rs` compares the two.
 fn scopes() -> Vec<(String, &'static str)> {
-    let keyed = routes().filter_map(|route| match route.access {
+    let keyed = routes::all().filter_map(|route| match route.access {
         Access::Open => None,
         Access::AnyKey => Some((route.name(), "")),
         Access::Scope(scope) => Some((route.name(), scope.as_str())),
@@ -227,7 +227,7 @@ fn a_key_opens_its_routes_and_no_other() {
         (server.key(tenant, &[*scope]), server.key(tenant, &others))
     };
     let clients: Vec<_> = Scope::ALL.iter().map(of_scope).collect();
-    for (at, route) in routes().enumerate() {
+    for (at, route) in routes::all().enumerate() {
         minute(&server, at);
         let path = route.pattern.replace("{id}", NOBODY).replace("{dok_id}", NOBODY);
         let body: Option<&[u8]> = (route.method != Method::Get).then_some(b"{}");
@@ -359,7 +359,7 @@ fn the_front_page_needs_no_key_and_lists_every_route() {
             assert!(body[field].as_str().is_some_and(|text| !text.is_empty()), "{field}");
         }
         let listed = body["endpoints"].as_array().unwrap();
-        for route in routes() {
+        for route in routes::all() {
             let found = listed.iter().any(|line| {
                 let line = line.as_str().unwrap();
                 line.contains(route.method.as_str()) && line.split_whitespace().any(|w| w == route.pattern)

@@ -21,16 +21,16 @@ use std::time::Duration;
 use argon2::password_hash::PasswordHasher;
 use argon2::{Algorithm, Argon2, Params, Version};
 use flate2::read::GzDecoder;
-use partnerd::db::Clock;
-use partnerd::db::connection::open_writer;
-use partnerd::gate::Policy;
-use partnerd::gate::key::{self, Grant, NewKey};
-use partnerd::http::server::Limits;
+use partnerd::master::tenants;
+use partnerd::platform::db::Clock;
+use partnerd::platform::db::file::connection::open_writer;
+use partnerd::platform::gate::Policy;
+use partnerd::platform::gate::access::key::{self, Grant, NewKey};
+use partnerd::platform::http::server::Limits;
 use partnerd::rules::choice::Choice;
 use partnerd::rules::day::Instant;
 use partnerd::rules::scope::Scope;
-use partnerd::service::Service;
-use partnerd::tenants;
+use partnerd::start::service::Service;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -241,7 +241,7 @@ fn serve(
     let thread = std::thread::spawn(move || {
         let clock: Clock = Arc::new(move || Instant::from_millis(now.load(Ordering::SeqCst)));
         let app = Service::open(&database, clock, &policy).unwrap();
-        let runtime = partnerd::service::runtime().unwrap();
+        let runtime = partnerd::start::service::runtime().unwrap();
         let seconds = Duration::from_secs;
         let limits = Limits {
             connections: 1_000,

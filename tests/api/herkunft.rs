@@ -149,7 +149,7 @@ fn goods_that_go_round_are_followed_once_and_as_far_as_asked() {
             hex(to)
         )
     };
-    let connection = partnerd::db::connection::open_writer(&server.database).unwrap();
+    let connection = partnerd::platform::db::file::connection::open_writer(&server.database).unwrap();
     connection.execute(&circle("1000000", &meal), []).unwrap();
     let round = herkunft(&mill, &meal, "?richtung=rueckwaerts&tiefe=50");
     assert!(entries(&round, "rueckwaerts", &["charge_id"]).contains(&meal), "{round}");

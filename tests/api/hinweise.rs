@@ -1,7 +1,7 @@
 //! What is doubtful is stored as it came, and said (D7, D18): rates nobody named, certificates past their day,
 //! customers that are there already, numbers that cannot be.
 
-use partnerd::db::connection::open_writer;
+use partnerd::platform::db::file::connection::open_writer;
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Client, Server};

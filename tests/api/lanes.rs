@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use partnerd::db::connection::open_writer;
+use partnerd::platform::db::file::connection::open_writer;
 use serde_json::json;
 
 use crate::harness::{Client, Server};

@@ -38,7 +38,7 @@ mod zustand;
 use std::time::Duration;
 
 use partnerd::leitstand::PAGES;
-use partnerd::leitstand::page::{Page, Take};
+use partnerd::leitstand::kit::page::{Page, Take};
 use ureq::Agent;
 use ureq::http::Request;
 

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use argon2::Argon2;
 use argon2::password_hash::PasswordHasher;
-use partnerd::db::connection::open_writer;
-use partnerd::gate::Policy;
-use partnerd::gate::key::Grant;
+use partnerd::platform::db::file::connection::open_writer;
+use partnerd::platform::gate::Policy;
+use partnerd::platform::gate::access::key::Grant;
 use partnerd::rules::choice::Choice;
 use partnerd::rules::scope::Scope;
 use serde_json::{Value, json};
@@ -146,7 +146,7 @@ fn the_limit_of_a_key_ends_at_midnight_utc_and_refusals_are_not_counted() {
 
 #[test]
 fn the_list_of_keys_says_what_each_was_used_for() {
-    let mut server = Server::start_at(&partnerd::db::system_clock()().to_string());
+    let mut server = Server::start_at(&partnerd::platform::db::system_clock()().to_string());
     let mill = server.company("Mühle");
     let three = limited(&server, mill.tenant, 3);
     (0..5).for_each(|_| drop(three.get("/api/v1/laender")));

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use partnerd::app::routes;
-use partnerd::db::connection::open_writer;
-use partnerd::http::route::Route;
+use partnerd::interface::routes;
+use partnerd::platform::db::file::connection::open_writer;
+use partnerd::platform::http::route::Route;
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Server};
@@ -72,7 +72,7 @@ fn lists(mill: &Mill<'_>) -> Vec<String> {
         };
         format!("{}?{required}", pattern.replace("{id}", id))
     };
-    routes().filter(|route| is_list(route)).map(|route| path(route.pattern)).collect()
+    routes::all().filter(|route| is_list(route)).map(|route| path(route.pattern)).collect()
 }
 
 /// The rows of a page, and the count of all.

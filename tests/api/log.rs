@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use partnerd::db::connection::open_writer;
+use partnerd::platform::db::file::connection::open_writer;
 use serde_json::json;
 
 use crate::harness::{Client, Server};

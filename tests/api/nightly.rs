@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use partnerd::gate::{Nightly, Policy};
+use partnerd::platform::gate::{Nightly, Policy};
 use serde_json::json;
 use tempfile::TempDir;
 

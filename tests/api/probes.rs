@@ -1,6 +1,6 @@
 //! What those who watch over the machine ask: health, readiness, metrics.
 
-use partnerd::gate::Policy;
+use partnerd::platform::gate::Policy;
 use serde_json::json;
 
 use crate::harness::{Client, NOON, Server};

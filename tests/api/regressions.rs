@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use partnerd::gate::audit::Row;
+use partnerd::platform::gate::audit::Row;
 use serde_json::{Map, Value, json};
 
 use crate::audit::{row, write_segment};

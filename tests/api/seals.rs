@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use partnerd::db::connection::open_writer;
-use partnerd::gate::audit::Row;
+use partnerd::platform::db::file::connection::open_writer;
+use partnerd::platform::gate::audit::Row;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 

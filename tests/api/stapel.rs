@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::net::TcpStream;
 
-use partnerd::gate::key::Grant;
+use partnerd::platform::gate::access::key::Grant;
 use partnerd::rules::choice::Choice;
 use partnerd::rules::scope::Scope;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Searching many customers: whatever way a search takes, it finds the same (D17).
 
-use partnerd::db::connection::open_writer;
+use partnerd::platform::db::file::connection::open_writer;
 use serde_json::json;
 
 use crate::harness::{Client, Server};

@@ -5,9 +5,9 @@ mod tables;
 
 use std::collections::BTreeMap;
 
-use partnerd::app::routes;
-use partnerd::db::connection::open_writer;
-use partnerd::http::route::Method;
+use partnerd::interface::routes;
+use partnerd::platform::db::file::connection::open_writer;
+use partnerd::platform::http::route::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -162,7 +162,7 @@ fn an_id_of_another_company_is_as_unknown_as_any() {
         ("POST", "/api/v1/belege", &*body.leak(), *kind, *code)
     });
     // A reading route is asked for an id of each kind.
-    let gets = routes().filter(|route| route.method == Method::Get && route.pattern.contains("{id}"));
+    let gets = routes::all().filter(|route| route.method == Method::Get && route.pattern.contains("{id}"));
     let paths = gets.flat_map(|route| {
         let path = route.pattern.replace("{id}", "@").replace("{dok_id}", "@");
         let (path, ids) = (&*path.leak(), other.ids.iter());
@@ -212,7 +212,7 @@ fn no_list_shows_a_name_of_another_company() {
         text.to_lowercase().contains("kanarie")
     };
     let mut shown = 0;
-    for route in routes().filter(|route| route.method == Method::Get && !route.pattern.contains('{')) {
+    for route in routes::all().filter(|route| route.method == Method::Get && !route.pattern.contains('{')) {
         let required = match route.pattern.rsplit('/').next() {
             Some("dokumente") => "?since=2026-01-01",
             // An article that only the other company has is unknown here, and that is refused.

@@ -88,7 +88,7 @@ fn a_note_on_a_large_document_does_not_copy_it() {
     assert_eq!(aktionen.last(), Some(&"abschliessen"));
     for change in ["update beleg_verlauf_positionen set version = 7", "delete from beleg_verlauf_positionen"]
     {
-        let connection = partnerd::db::connection::open_writer(&server.database).unwrap();
+        let connection = partnerd::platform::db::file::connection::open_writer(&server.database).unwrap();
         assert!(
             connection.execute_batch(change).unwrap_err().to_string().contains("append-only"),
             "{change}"

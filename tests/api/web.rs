@@ -4,9 +4,9 @@
 use std::io::Read;
 
 use flate2::read::GzDecoder;
-use partnerd::gate::{Origins, Policy};
-use partnerd::http::reply::Reply;
-use partnerd::http::route::Deprecation;
+use partnerd::platform::gate::{Origins, Policy};
+use partnerd::platform::http::reply::Reply;
+use partnerd::platform::http::route::Deprecation;
 use serde_json::json;
 
 use crate::harness::{Answer, Client, NOON, Server};

@@ -7,7 +7,7 @@ use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
-use partnerd::db::connection::open_writer;
+use partnerd::platform::db::file::connection::open_writer;
 use partnerd::rules::bytes::{base64, hex};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};

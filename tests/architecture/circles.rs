@@ -17,7 +17,7 @@ fn module(source: &Source) -> Option<Vec<String>> {
 }
 
 /// The paths in a piece of code, those of `use a::{b, c::d}` one by one.
-fn paths(code: &str) -> Vec<String> {
+pub fn paths(code: &str) -> Vec<String> {
     let mut found = Vec::new();
     // What stands before the braces that are open.
     let mut prefixes: Vec<String> = Vec::new();

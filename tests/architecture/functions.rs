@@ -7,7 +7,7 @@ const MOST: usize = 40;
 
 /// Longer ones, and why they are not divided: each is a table, a row for each value or field.
 const TABLES: &[(&str, &str, &str)] = &[(
-    "leitstand/rat.rs",
+    "leitstand/operations/advice.rs",
     "advice",
     "a sentence for each code about which somebody in the firm can do something",
 )];

@@ -10,89 +10,101 @@ const NUMBERS: &str = "its checks compare its numbers with the series that gave 
 /// Who reads tables of another slice in statements of its own, and why it does not ask that slice.
 const READS: &[(&str, &str, &str)] = &[
     (
-        "abrechnungen",
+        "trade/abrechnungen",
         "beleg kontrakt kunde",
         "a settlement is shown with the number, state and sums of its document, a page in one statement",
     ),
     (
-        "abrechnungen",
+        "trade/abrechnungen",
         "annahmeschein annahme_analyse",
         "what was paid on a contract counts the live settlement of each note, and a list says which notes were analysed \
       again, each in one statement",
     ),
-    ("abrechnungsschemata", "artikel", NAMES),
-    ("aenderungen", "aenderung", "proves what db wrote"),
-    ("anhaenge", "nachweis", "finds what has no evidence, in one statement"),
+    ("goods/abrechnungsschemata", "artikel", NAMES),
+    ("interface/aenderungen", "aenderung", "proves what db wrote"),
+    ("master/anhaenge", "nachweis", "finds what has no evidence, in one statement"),
     (
-        "annahmescheine",
+        "trade/annahmescheine",
         "annahmeschein_stand",
         "its check compares the states of notes with what belege brings about",
     ),
-    ("annahmescheine", "abrechnungsschema artikel kunde", NAMES),
+    ("trade/annahmescheine", "abrechnungsschema artikel kunde", NAMES),
     (
-        "annahmescheine",
+        "trade/annahmescheine",
         "abrechnung abrechnung_annahme",
         "a note shows its live settlement and what was paid by it; abrechnungen stands below it",
     ),
-    ("annahmescheine", "beleg beleg_position", "a note shows the document that it made, and its batch"),
-    ("annahmescheine", "nummernkreis", NUMBERS),
+    ("trade/annahmescheine", "beleg beleg_position", "a note shows the document that it made, and its batch"),
+    ("trade/annahmescheine", "nummernkreis", NUMBERS),
     ("app", "installation", "whether a file is a database of ours, before anything of it is used"),
-    ("buchhaltung", "artikel artikelgruppe beleg beleg_position kunde", "many invoices, two statements"),
     (
-        "buchhaltung",
+        "office/buchhaltung",
+        "artikel artikelgruppe beleg beleg_position kunde",
+        "many invoices, two statements",
+    ),
+    (
+        "office/buchhaltung",
         "aenderung",
         "whether a batch that was computed still holds, with its invoices in one statement",
     ),
-    ("artikel", "artikel_bestand", "an article is shown with its stock; chargen stands below it"),
-    ("belege", "abrechnung abrechnung_annahme", "which documents are settlements, and what follows them"),
-    ("belege", "artikel kunde", NAMES),
-    ("belege", "charge lagerbewegung", "what a document has moved is found by way of its positions"),
-    ("belege", "firma", "the checksum of a document covers the company as it was, in one statement"),
-    ("belege", "nachweis", "finds what has no evidence, in one statement"),
-    ("belege", "nummernkreis", NUMBERS),
-    ("chargen", "artikel artikelgruppe kunde", NAMES),
-    ("chargen", "nummernkreis", NUMBERS),
+    ("master/artikel", "artikel_bestand", "an article is shown with its stock; chargen stands below it"),
     (
-        "gate",
+        "trade/belege",
+        "abrechnung abrechnung_annahme",
+        "which documents are settlements, and what follows them",
+    ),
+    ("trade/belege", "artikel kunde", NAMES),
+    ("trade/belege", "charge lagerbewegung", "what a document has moved is found by way of its positions"),
+    ("trade/belege", "firma", "the checksum of a document covers the company as it was, in one statement"),
+    ("trade/belege", "nachweis", "finds what has no evidence, in one statement"),
+    ("trade/belege", "nummernkreis", NUMBERS),
+    ("goods/chargen", "artikel artikelgruppe kunde", NAMES),
+    ("goods/chargen", "nummernkreis", NUMBERS),
+    (
+        "platform/gate",
         "installation kette",
         "the secret of keys, and whether anything was written before it was sealed",
     ),
-    ("gate", "tenant", "who calls, in one statement for each request; tenants stands below it"),
+    ("platform/gate", "tenant", "who calls, in one statement for each request; tenants stands below it"),
     (
-        "herkunft",
+        "trade/herkunft",
         "artikel beleg belegtyp charge inventur kunde lagerbewegung produktionsauftrag",
         "has no tables: the way of a \
       batch crosses these",
     ),
-    ("kasse", "artikel", NAMES),
-    ("kontrakte", "abrechnungsschema artikel kunde", NAMES),
-    ("kontrakte", "abrechnung abrechnung_annahme", "shows what was settled; abrechnungen stands below it"),
+    ("trade/kasse", "artikel", NAMES),
+    ("goods/kontrakte", "abrechnungsschema artikel kunde", NAMES),
     (
-        "kontrakte",
+        "goods/kontrakte",
+        "abrechnung abrechnung_annahme",
+        "shows what was settled; abrechnungen stands below it",
+    ),
+    (
+        "goods/kontrakte",
         "beleg beleg_position lager_offen lager_paar",
         "what was delivered is what \
       documents moved; belege asks kontrakte for it and stands below it",
     ),
     (
-        "kontrakte",
+        "goods/kontrakte",
         "annahmeschein wiegung",
         "what may change of a contract depends on whether anything names it; \
       waage and annahmescheine stand below it",
     ),
-    ("kunden", "api_key", "who changed a partner is shown by the label of the key"),
-    ("kunden", "nachweis", "finds what has no evidence, in one statement"),
-    ("produktion", "artikel charge", NAMES),
-    ("produktion", "nummernkreis", NUMBERS),
-    ("waage", "artikel charge kunde", NAMES),
+    ("master/kunden", "api_key", "who changed a partner is shown by the label of the key"),
+    ("master/kunden", "nachweis", "finds what has no evidence, in one statement"),
+    ("goods/produktion", "artikel charge", NAMES),
+    ("goods/produktion", "nummernkreis", NUMBERS),
+    ("goods/waage", "artikel charge kunde", NAMES),
     (
-        "waage",
+        "goods/waage",
         "annahmeschein beleg beleg_position",
         "a weighing that something refers to is not cancelled; \
       belege and annahmescheine stand below it",
     ),
-    ("waage", "nummernkreis", NUMBERS),
+    ("goods/waage", "nummernkreis", NUMBERS),
     (
-        "z3",
+        "office/z3",
         "abrechnung abrechnung_annahme anhang annahmeschein api_key artikel artikel_verlauf artikelgruppe audit barverkauf \
       beleg beleg_position beleg_verlauf bon charge datev_beleg datev_stapel inventur konto kontrakt kontrakt_position kassendatei kunde kunde_verlauf lagerbewegung \
       pa_input pa_output person produktionsauftrag steuersatz verwaltung wiegung",
@@ -113,8 +125,8 @@ fn a_table_is_read_by_its_slice_and_by_those_that_say_why() {
     for source in sources() {
         for literal in literals(&source.code()) {
             for table in read_from(&literal) {
-                if owners.get(&table).is_some_and(|owners| !owners.contains(&source.module)) {
-                    reads.insert((source.module.clone(), table));
+                if owners.get(&table).is_some_and(|owners| !owners.contains(&source.room)) {
+                    reads.insert((source.room.clone(), table));
                 }
             }
         }

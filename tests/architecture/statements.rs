@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{literals, order, sources};
+use crate::{is_slice, literals, sources};
 
 const TABLE: &str = "it is about one table, and holds all that is said of it";
 const ALONE: &str = "it asks this for its own purpose, and nobody else asks it";
@@ -10,45 +10,51 @@ const SMALL: &str = "the slice has so few that they need no file";
 
 /// Files besides `sql.rs` and `checks.rs` that hold statements, and why.
 const STATEMENTS: &[(&str, &str)] = &[
-    ("belege/abrechnung.rs", "it is about settlements and their notes, and holds all that is said of them"),
-    ("belege/dokumente.rs", ALONE),
-    ("belege/lager/note.rs", ALONE),
-    ("belege/lager/open.rs", TABLE),
-    ("belege/lager/portions.rs", ALONE),
-    ("belege/lager/receipt.rs", ALONE),
-    ("belege/lager/search.rs", "it asks for goods in the order of an index, and holds all that is asked so"),
-    ("belege/lieferanten_nr.rs", "it is about two tables, and holds all that is said of them"),
-    ("belege/nachweis.rs", TABLE),
-    ("belege/offen.rs", ALONE),
-    ("belege/pdf.rs", TABLE),
-    ("belege/tagesende.rs", ALONE),
-    ("belege/verlauf.rs", TABLE),
-    ("biozertifikate/mod.rs", SMALL),
-    ("chargen/moved.rs", ALONE),
-    ("chargen/stock.rs", TABLE),
-    ("chargen/verlauf.rs", TABLE),
-    ("kontrakte/bezug.rs", ALONE),
-    ("kunden/suche.rs", TABLE),
-    ("kunden/verlauf.rs", TABLE),
-    ("leitstand/people.rs", "it holds all that is said of people, their links and their sessions"),
-    ("steuersaetze/mod.rs", SMALL),
-    ("tenants/firma.rs", TABLE),
-    ("tenants/mod.rs", SMALL),
-    ("tenants/settings.rs", TABLE),
-    ("tenants/testfirma.rs", ALONE),
-    ("versand/postausgang.rs", "a mail server is one record with its password, which nothing else reads"),
-    ("vertriebler/mod.rs", SMALL),
-    ("z3/tabelle.rs", "it makes the statement of a table of the hand-over from its columns"),
+    (
+        "trade/belege/lifecycle/abrechnung.rs",
+        "it is about settlements and their notes, and holds all that is said of them",
+    ),
+    ("trade/belege/out/dokumente.rs", ALONE),
+    ("trade/belege/lager/record.rs", ALONE),
+    ("trade/belege/lager/open.rs", TABLE),
+    ("trade/belege/lager/portions.rs", ALONE),
+    ("trade/belege/lager/receipt.rs", ALONE),
+    (
+        "trade/belege/lager/search.rs",
+        "it asks for goods in the order of an index, and holds all that is asked so",
+    ),
+    ("trade/belege/create/lieferanten_nr.rs", "it is about two tables, and holds all that is said of them"),
+    ("trade/belege/out/nachweis.rs", TABLE),
+    ("trade/belege/offen.rs", ALONE),
+    ("trade/belege/out/pdf.rs", TABLE),
+    ("trade/belege/lifecycle/tagesende.rs", ALONE),
+    ("trade/belege/lifecycle/verlauf.rs", TABLE),
+    ("master/biozertifikate/mod.rs", SMALL),
+    ("goods/chargen/moved.rs", ALONE),
+    ("goods/chargen/stock.rs", TABLE),
+    ("goods/chargen/verlauf.rs", TABLE),
+    ("goods/kontrakte/bezug.rs", ALONE),
+    ("master/kunden/suche.rs", TABLE),
+    ("master/kunden/verlauf.rs", TABLE),
+    ("leitstand/access/people.rs", "it holds all that is said of people, their links and their sessions"),
+    ("master/steuersaetze/mod.rs", SMALL),
+    ("master/tenants/firma.rs", TABLE),
+    ("master/tenants/mod.rs", SMALL),
+    ("master/tenants/settings.rs", TABLE),
+    ("master/tenants/testfirma.rs", ALONE),
+    (
+        "office/versand/postausgang.rs",
+        "a mail server is one record with its password, which nothing else reads",
+    ),
+    ("master/vertriebler/mod.rs", SMALL),
+    ("office/z3/tabelle.rs", "it makes the statement of a table of the hand-over from its columns"),
 ];
 
 #[test]
 fn statements_of_a_slice_stand_in_sql_rs_or_where_it_says_why() {
-    let order = order();
-    let place = |module: &str| order.iter().position(|known| known == module).unwrap();
-    let slices = &order[place("import") + 1..place("app")];
-    let has_sql = |module: &String| slices.contains(module) || module == "leitstand";
+    let has_sql = |room: &str| is_slice(room) || room == "leitstand";
     let mut with_statements = BTreeSet::new();
-    for source in sources().iter().filter(|source| has_sql(&source.module)) {
+    for source in sources().iter().filter(|source| has_sql(&source.room)) {
         let code = source.code();
         let begins = |literal: &String| {
             ["select ", "insert into ", "update ", "delete from ", "with "]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use partnerd::db::migrate::MIGRATIONS;
+use partnerd::platform::db::migrate::MIGRATIONS;
 use partnerd::rules::choice::Choice;
 use partnerd::rules::document::{BelegTyp, Lagerrolle, Seite};
 use rusqlite::Connection;

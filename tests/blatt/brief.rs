@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use partnerd::blatt::{
+use partnerd::papers::blatt::{
     Abschnitt, Absender, Angabe, Anschrift, Aufdruck, Blatt, Konto, Tabelle, Wert, Zahlrichtung, Zahlung,
     Zeile, hints,
 };

@@ -12,10 +12,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use partnerd::blatt::{
+use partnerd::papers::blatt::{
     Abschnitt, Angabe, Aufdruck, Blatt, DrawError, Drawn, LogoError, PAGES_MAX, Wert, check_logo, draw,
 };
-use partnerd::erechnung::Profil;
+use partnerd::papers::erechnung::Profil;
 use partnerd::rules::day::Day;
 use partnerd::rules::fixed::Money;
 use programs::needs;
@@ -399,7 +399,7 @@ fn letters_of_europe_are_drawn_and_others_are_boxes_that_are_named() {
     file.check();
     let said = "Diese Zeichen fehlen in der Schrift und stehen als Kästchen im PDF: 米🌾";
     assert_eq!(hints(&drawn), [said]);
-    assert_eq!(drawn.hinweise, partnerd::blatt::hints(&blatt).unwrap(), "known before it is drawn");
+    assert_eq!(drawn.hinweise, partnerd::papers::blatt::hints(&blatt).unwrap(), "known before it is drawn");
     // Who copies the text gets the character.
     assert!(file.letters().contains("Reis米für🌾und米"), "{}", file.letters());
 }

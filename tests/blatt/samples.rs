@@ -1,10 +1,10 @@
 //! Sheets of a mill, one of each kind.
 
-use partnerd::blatt::{
+use partnerd::papers::blatt::{
     Abschnitt, Absender, Abzug, Angabe, Anschrift, Aufdruck, Blatt, ERechnung, Konto, Position, Preis,
     Skonto, Steuergruppe, Summen, Tabelle, Wert, Zahlrichtung, Zahlung, Zeile,
 };
-use partnerd::erechnung::Profil;
+use partnerd::papers::erechnung::Profil;
 use partnerd::rules::day::Day;
 use partnerd::rules::fixed::{Money, Percent, Price, Quantity, divide_rounded};
 

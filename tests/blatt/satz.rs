@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use partnerd::blatt::{Abschnitt, Absender, Blatt};
+use partnerd::papers::blatt::{Abschnitt, Absender, Blatt};
 
 use super::programs::needs;
 use super::{File, drawn, samples};

@@ -9,7 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use partnerd::db::system_clock;
+use partnerd::platform::db::system_clock;
 use partnerd::rules::day::Day;
 use rusqlite::config::DbConfig;
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 use std::time::{Duration, Instant as Moment};
 
-use partnerd::db::connection::open_writer;
-use partnerd::db::seal::{Secret, install};
-use partnerd::gate::administration::{self, Akteur};
+use partnerd::platform::db::file::connection::open_writer;
+use partnerd::platform::db::proof::seal::{Secret, install};
+use partnerd::platform::gate::administration::{self, Akteur};
 use partnerd::rules::day::{Day, Instant};
 use partnerd::rules::deed::{Art, Deed, Tat};
 use serde_json::{Value, json};
@@ -53,8 +53,8 @@ fn tenant_show_names_value_default_and_meaning_of_each_setting() {
     folder.company("Mühle");
     folder.result(&["tenant", "set", "Mühle", "negativbestand=ablehnen", "iban=DE89 3704 0044 0532 0130 00"]);
     let shown = rows(&folder, &["tenant", "show", "Mühle"]);
-    assert_eq!(shown.len(), partnerd::tenants::all_settings().count());
-    for setting in partnerd::tenants::all_settings() {
+    assert_eq!(shown.len(), partnerd::master::tenants::all_settings().count());
+    for setting in partnerd::master::tenants::all_settings() {
         let row = shown.iter().find(|row| row["setting"] == setting.name).unwrap();
         let expected = match setting.name {
             "negativbestand" => "ablehnen",
@@ -206,7 +206,7 @@ fn log_from(times: &[Instant]) -> Folder {
 /// Rows go in the year after their tenth, those of two days at each start of the server.
 #[test]
 fn changes_are_kept_ten_years() {
-    let year = Day::in_berlin(partnerd::db::system_clock()()).year();
+    let year = Day::in_berlin(partnerd::platform::db::system_clock()()).year();
     let at = |years: i64, rest: &str| Instant::parse(&format!("{}-{rest}T10:00:00Z", year - years)).unwrap();
     let times = [at(12, "01-10"), at(12, "01-11"), at(12, "06-01"), at(11, "12-31"), at(10, "01-01")];
     let folder = log_from(&times);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use partnerd::app::document;
+use partnerd::interface::routes;
 use serde_json::{Map, Value, json};
 
 use crate::process::{Answer, Client, Folder, Running};
@@ -123,7 +123,7 @@ fn each_refusal_is_shown_as_the_demo_answers() {
     let folder = Folder::new();
     let (demo, client) = demo(&folder);
     let refused = Walk { folder: &folder, demo, client, known: long_ones() }.all();
-    let stored = file("src/app/description/ablehnungen.json");
+    let stored = file("src/interface/description/ablehnungen.json");
     if std::env::var_os("PARTNERD_RECORD").is_some() {
         std::fs::write(&stored, serde_json::to_string_pretty(&refused).unwrap() + "\n").unwrap();
     }
@@ -149,7 +149,7 @@ fn without_figures(answer: &Value) -> Value {
 
 #[test]
 fn each_code_of_a_route_has_an_answer_that_shows_it() {
-    let document = document();
+    let document = routes::document();
     let examples = document["components"]["examples"].as_object().unwrap();
     let mut named = BTreeSet::new();
     for operation in

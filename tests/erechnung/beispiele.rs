@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use partnerd::erechnung::{
+use partnerd::papers::erechnung::{
     Bezug, Kontakt, Merkmal, Partei, Position, Profil, Rechnung, Skonto, Zahlungsbedingungen,
 };
 use partnerd::rules::day::Day;

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use partnerd::app::imports;
+use partnerd::interface::imports;
 use zip::ZipArchive;
 
 use super::run;
@@ -72,7 +72,7 @@ const NOTHING: &str = "0 neu, 0 geändert, 0 unverändert";
 #[test]
 fn a_template_as_it_stands_stores_nothing_and_says_so() {
     let company = Company::new();
-    for kind in imports().map(|kind| kind.kind) {
+    for kind in imports::all().map(|kind| kind.kind) {
         for ending in ["csv", "xlsx"] {
             let path = company.template(kind, ending);
             let (counts, said) = company.stored(kind, &path);
@@ -94,7 +94,7 @@ fn a_template_as_it_stands_stores_nothing_and_says_so() {
 #[test]
 fn the_example_of_a_template_is_a_record_once_it_is_filled_in_the_same_in_both_forms() {
     let company = Company::new();
-    let kinds: Vec<&str> = imports().map(|kind| kind.kind).collect();
+    let kinds: Vec<&str> = imports::all().map(|kind| kind.kind).collect();
     assert_eq!(kinds.len(), 18);
     for kind in kinds {
         let text = std::fs::read_to_string(company.template(kind, "csv")).unwrap();
@@ -143,7 +143,7 @@ fn the_example_of_a_template_is_a_record_once_it_is_filled_in_the_same_in_both_f
 #[test]
 fn a_template_has_every_column_with_its_meaning_and_an_example() {
     let company = Company::new();
-    for import in imports() {
+    for import in imports::all() {
         let kind = import.kind;
         let text = std::fs::read_to_string(company.template(kind, "csv")).unwrap();
         let header: Vec<&str> = text

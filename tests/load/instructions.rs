@@ -18,16 +18,16 @@ use std::sync::Arc;
 use hyper::HeaderMap;
 use hyper::header::HeaderValue;
 use lines::{History, IN_ONE_BATCH, OPERATIONS, Operation};
-use partnerd::db::system_clock;
-use partnerd::gate::Policy;
-use partnerd::http::answering::Answering;
-use partnerd::http::client::Client;
-use partnerd::http::json::Json;
-use partnerd::http::request::{Body, Request};
+use partnerd::platform::db::system_clock;
+use partnerd::platform::gate::Policy;
+use partnerd::platform::http::answering::Answering;
+use partnerd::platform::http::client::Client;
+use partnerd::platform::http::json::Json;
+use partnerd::platform::http::request::{Body, Request};
 use partnerd::rules::day::Day;
 use partnerd::rules::fixed::{Money, Percent, Price, Quantity};
 use partnerd::rules::{price, tax};
-use partnerd::service::Service;
+use partnerd::start::service::Service;
 use uuid::Uuid;
 
 /// A piece of work: its name, how often it runs, and what it does.
@@ -201,7 +201,7 @@ fn sums() {
 fn e_invoices(_: &Path, times: usize) {
     let documents = beispiele::all();
     for (_, document) in (0..times).flat_map(|_| &documents) {
-        black_box(partnerd::erechnung::erechnung(black_box(document)).unwrap());
+        black_box(partnerd::papers::erechnung::erechnung(black_box(document)).unwrap());
     }
 }
 
@@ -239,7 +239,7 @@ fn finalise(folder: &Path, times: usize, settings: &[&str]) {
 fn requests(folder: &Path, requests: impl Iterator<Item = (&'static str, String, String)>) {
     let clock = system_clock();
     let app = Service::open(&folder.join("partnerd.db"), Arc::clone(&clock), &Policy::default()).unwrap();
-    let runtime = partnerd::service::runtime().unwrap();
+    let runtime = partnerd::start::service::runtime().unwrap();
     let key = std::fs::read_to_string(folder.join("key")).unwrap();
     let headers =
         HeaderMap::from_iter([("x-api-key".parse().unwrap(), HeaderValue::from_str(&key).unwrap())]);

@@ -3,8 +3,8 @@
 //! Each is read from JSON as a field of a body is, written to a table of SQLite, read from it and written as JSON; what
 //! it must be is computed from its text alone ([`exactly`]).
 
-use partnerd::http::json::Json;
-use partnerd::http::wire::{At, FromJson};
+use partnerd::platform::http::json::Json;
+use partnerd::platform::http::wire::{At, FromJson};
 use partnerd::rules::error::Hints;
 use partnerd::rules::fixed::{Fixed, Money, Percent, Price, Quantity};
 use rusqlite::{Connection, params};

@@ -10,8 +10,8 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Output, Stdio};
 use std::sync::OnceLock;
 
-use partnerd::db::migrate::{MIGRATIONS, Migration, Step, migrate_to};
-use partnerd::failure::Failure;
+use partnerd::platform::db::migrate::{MIGRATIONS, Migration, Step, migrate_to};
+use partnerd::platform::failure::Failure;
 use partnerd::rules::day::Instant;
 use rusqlite::Connection;
 use serde_json::json;

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use partnerd::db::migrate::{MIGRATIONS, Migration, Step, migrate_to, status_of};
-use partnerd::failure::Failure;
+use partnerd::platform::db::migrate::{MIGRATIONS, Migration, Step, migrate_to, status_of};
+use partnerd::platform::failure::Failure;
 use partnerd::rules::day::Instant;
 use rusqlite::Connection;
 use serde_json::json;

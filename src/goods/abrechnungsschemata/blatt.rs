@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::gueltig::{Gueltig, merkmale};
-use crate::blatt::numbers::german;
-use crate::blatt::{Abschnitt, Angabe, Anschrift, Blatt, Tabelle, Wert, Zeile};
-use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::master::tenants::{self, firma};
+use crate::papers::blatt::numbers::german;
+use crate::papers::blatt::{Abschnitt, Angabe, Anschrift, Blatt, Tabelle, Wert, Zeile};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::fixed::{Quantity, Zahl};
 use crate::rules::settlement::{
     Basisseite, Fehlt, Grenze, Grenzfolge, Merkmal, Schema, Schritt, SchrittZeile, Schrittregel, Wirkung,
 };
-use crate::tenants::{self, firma};
 
 /// The sheet of a version; refused where the company's master data are not complete.
 pub fn schema(tx: &Tx<'_>, gueltig: &Gueltig) -> Result<Blatt> {

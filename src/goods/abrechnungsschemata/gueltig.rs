@@ -6,9 +6,9 @@ use uuid::Uuid;
 
 use super::model::{Kopf, WertEingabe};
 use super::sql;
-use crate::db::list::Page;
-use crate::db::tx::Tx;
-use crate::failure::{Failure, Result};
+use crate::platform::db::list::Page;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::{Failure, Result};
 use crate::rules::day::Day;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
 use crate::rules::fixed::Zahl;

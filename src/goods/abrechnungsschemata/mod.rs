@@ -16,17 +16,17 @@ pub use sql::{holds_within, versions};
 
 use uuid::Uuid;
 
-use crate::db::list::Page;
-use crate::db::tx::Tx;
-use crate::failure::{Failure, Result};
-use crate::http::call::Call;
-use crate::http::param::Param;
-use crate::http::query::Query;
-use crate::http::reply::Reply;
-use crate::http::route::{Access, Route, Write};
-use crate::http::shape::Answer;
-use crate::import::Import;
-use crate::listing::Records;
+use crate::platform::db::list::Page;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::call::Call;
+use crate::platform::http::param::Param;
+use crate::platform::http::query::Query;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::{Access, Route, Write};
+use crate::platform::http::shape::Answer;
+use crate::platform::import::Import;
+use crate::platform::listing::Records;
 use crate::rules::day::Day;
 use crate::rules::error::{Code, Refusal, refuse_if, required};
 use crate::rules::fixed::Quantity;

@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::db::record::record;
 use crate::eingabe;
-use crate::failure::Result;
-use crate::http::wire::{Gewicht, Int, Liste, OneOf, Text};
+use crate::platform::db::record::record;
+use crate::platform::failure::Result;
+use crate::platform::http::wire::{Gewicht, Int, Liste, OneOf, Text};
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Checked, Hints, Refusals, required};
 use crate::rules::fixed::{Price, Zahl};

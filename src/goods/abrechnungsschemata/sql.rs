@@ -4,11 +4,11 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::model::{Kopf, SchemaVersion};
-use crate::db::list::{Filter, ListSql, Page};
-use crate::db::record::columns;
-use crate::db::tx::{Params, Tx, WriteTx};
-use crate::failure::Result;
-use crate::listing::Records;
+use crate::platform::db::list::{Filter, ListSql, Page};
+use crate::platform::db::record::columns;
+use crate::platform::db::tx::{Params, Tx, WriteTx};
+use crate::platform::failure::Result;
+use crate::platform::listing::Records;
 use crate::rules::day::Day;
 use crate::rules::settlement::Merkmal;
 
@@ -176,5 +176,5 @@ pub fn merkmale(tx: &Tx<'_>) -> Result<Vec<Merkmal>> {
 }
 
 pub fn store_merkmal(tx: &WriteTx<'_>, merkmal: &Merkmal) -> Result<()> {
-    tx.upsert("merkmal", &["code"], &merkmal.values(crate::db::record::Part::All))
+    tx.upsert("merkmal", &["code"], &merkmal.values(crate::platform::db::record::Part::All))
 }

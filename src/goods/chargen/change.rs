@@ -2,8 +2,8 @@
 
 use super::model::{Charge, ChargeChange};
 use super::{sql, verlauf};
-use crate::db::tx::WriteTx;
-use crate::failure::Result;
+use crate::platform::db::tx::WriteTx;
+use crate::platform::failure::Result;
 use crate::rules::day::DayTime;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
 use crate::rules::text::case_key;

@@ -1,6 +1,6 @@
 //! What always holds for batches, movements and the stock.
 
-use crate::db::check::Check;
+use crate::platform::db::proof::check::Check;
 
 pub const CHECKS: &[Check] = &[
     Check {

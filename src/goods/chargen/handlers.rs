@@ -9,22 +9,22 @@ use super::model::{
     Charge, ChargeAngelegt, ChargeChange, ChargeGeaendert, InventurBestaetigung, NewCharge, NewInventur,
 };
 use super::{change, sql, stock, verfuegbar, verlauf};
-use crate::artikel::{self, Artikel};
-use crate::db::list::Filter;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
-use crate::http::call::{Call, IfMatch};
-use crate::http::param::{Param, ParamKind};
-use crate::http::query::Query;
-use crate::http::reply::Reply;
-use crate::http::route::Write;
-use crate::listing::Listing;
+use crate::master::artikel::{self, Artikel};
+use crate::master::{biozertifikate, kunden, laender};
+use crate::platform::db::list::Filter;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::call::{Call, IfMatch};
+use crate::platform::http::param::{Param, ParamKind};
+use crate::platform::http::query::Query;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Write;
+use crate::platform::listing::Listing;
 use crate::rules::day::DayTime;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::repeat::Wiederholt;
 use crate::rules::text::case_key;
-use crate::{biozertifikate, kunden, laender};
 
 pub const WHAT: &str = "Diese Charge";
 

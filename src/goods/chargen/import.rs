@@ -6,17 +6,17 @@ use super::inventur::{self, Gezaehlt};
 use super::model::{Charge, ChargeZeile, InventurZeile};
 use super::stock::{Buchung, Ursache, book, check_charge_nr, create, set_opening_stock, to_article_unit};
 use super::{change, sql};
-use crate::db::tx::WriteTx;
-use crate::failure::Result;
-use crate::http::json::Json;
-use crate::http::wire::{At, FromJson};
-use crate::import::Upserted;
+use crate::master::{artikel, biozertifikate, kunden};
+use crate::platform::db::tx::WriteTx;
+use crate::platform::failure::Result;
+use crate::platform::http::json::Json;
+use crate::platform::http::wire::{At, FromJson};
+use crate::platform::import::Upserted;
 use crate::rules::change::fill_each;
 use crate::rules::day::DayTime;
 use crate::rules::error::{Code, Refusal, refuse_if, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::unit::Conversion;
-use crate::{artikel, biozertifikate, kunden};
 
 /// Stores a batch; its key is the article and charge_nr. What is absent stays as it is. Opening stock is that of a new
 /// batch alone: what is there of another is counted (D8).

@@ -7,9 +7,9 @@ use uuid::Uuid;
 use super::model::{Charge, Inventur};
 use super::sql;
 use super::stock::{Buchung, Gebucht, Ursache, book};
-use crate::artikel::{self, Artikel};
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
+use crate::master::artikel::{self, Artikel};
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::fixed::{Quantity, sums};
 

@@ -27,10 +27,10 @@ pub use stock::{
 };
 pub use verlauf::{Berichtigt, corrections};
 
-use crate::http::param::Param;
-use crate::http::route::{Access, Route};
-use crate::http::shape::Answer;
-use crate::import::Import;
+use crate::platform::http::param::Param;
+use crate::platform::http::route::{Access, Route};
+use crate::platform::http::shape::Answer;
+use crate::platform::import::Import;
 use crate::rules::error::Code;
 use crate::rules::repeat::Wiederholt;
 use crate::rules::scope::Scope;

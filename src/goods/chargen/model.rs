@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::db::record::record;
 use crate::eingabe;
-use crate::http::wire::{Int, Kennung, OneOf, Text};
-use crate::laender::Staat;
+use crate::master::laender::Staat;
+use crate::platform::db::record::record;
+use crate::platform::http::wire::{Int, Kennung, OneOf, Text};
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::error::Hints;
 use crate::rules::fixed::{Price, Quantity};

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::day::{Day, Instant};
 use crate::rules::fixed::Quantity;
 

@@ -5,12 +5,12 @@ use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
 use super::model::{Charge, Inventur, Lagerposten};
-use crate::db::list::{Filter, ListSql, Order, Page, names};
-use crate::db::record::Part;
-use crate::db::retention::Retention;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
-use crate::listing::{PageOf, Records};
+use crate::platform::db::list::{Filter, ListSql, Order, Page, names};
+use crate::platform::db::proof::retention::Retention;
+use crate::platform::db::record::Part;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Failure, Result};
+use crate::platform::listing::{PageOf, Records};
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::text::case_key;

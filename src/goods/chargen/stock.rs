@@ -7,16 +7,16 @@ use uuid::Uuid;
 
 use super::model::Charge;
 use super::sql;
-use crate::artikel::{self, Artikel};
-use crate::db::numbers;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
+use crate::master::artikel::{self, Artikel};
+use crate::master::tenants::{Einstellungen, Strenge};
+use crate::platform::db::proof::numbers;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Failure, Result};
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::fixed::{LIMIT, Price, Quantity, TooLarge, sums};
 use crate::rules::number::Reihe;
 use crate::rules::stammdaten::EingangQuelle;
 use crate::rules::unit::Conversion;
-use crate::tenants::{Einstellungen, Strenge};
 
 /// From the unit that was sent to the article's: quantities of a batch are kept in that (D8).
 pub fn to_article_unit(sent: Option<&str>, artikel: &Artikel, hints: &mut Hints) -> Checked<Conversion> {

@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use super::model::Charge;
 use super::sql;
-use crate::db::list::Filter;
-use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::platform::db::list::Filter;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::error::Code;
 use crate::rules::fixed::Quantity;
 

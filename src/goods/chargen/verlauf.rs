@@ -4,12 +4,12 @@ use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
 use super::model::{Charge, ChargeVerlaufseintrag};
-use crate::db::columns::{Json, StoredJson};
-use crate::db::list::{Filter, ListSql, Page};
-use crate::db::record::{Record, columns};
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
-use crate::listing::{PageOf, Records};
+use crate::platform::db::columns::{Json, StoredJson};
+use crate::platform::db::list::{Filter, ListSql, Page};
+use crate::platform::db::record::{Record, columns};
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
+use crate::platform::listing::{PageOf, Records};
 use crate::rules::day::{Day, Instant};
 use crate::rules::text::case_key;
 

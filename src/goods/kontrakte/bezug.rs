@@ -5,9 +5,9 @@ use uuid::Uuid;
 
 use super::model::Kontrakt;
 use super::sql;
-use crate::db::record::record;
-use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::platform::db::record::record;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::day::Day;
 use crate::rules::document::Seite;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::db::record::record;
 use crate::eingabe;
-use crate::http::wire::{Int, Liste, LongText, Text};
+use crate::platform::db::record::record;
+use crate::platform::http::wire::{Int, Liste, LongText, Text};
 use crate::rules::day::{Day, DayTime};
 use crate::rules::error::Hints;
 use crate::rules::fixed::{Price, Quantity};

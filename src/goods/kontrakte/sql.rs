@@ -5,14 +5,14 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::model::{Kontrakt, Position};
-use crate::db::followed::Art;
-use crate::db::list::{Filter, ListSql, Page};
-use crate::db::record::{Part, record};
-use crate::db::retention::Retention;
-use crate::db::tx::{Params, Tx, WriteTx};
-use crate::failure::Result;
-use crate::listing::Records;
-use crate::listing::verlauf::Verlauf;
+use crate::platform::db::feed::followed::Art;
+use crate::platform::db::list::{Filter, ListSql, Page};
+use crate::platform::db::proof::retention::Retention;
+use crate::platform::db::record::{Part, record};
+use crate::platform::db::tx::{Params, Tx, WriteTx};
+use crate::platform::failure::Result;
+use crate::platform::listing::Records;
+use crate::platform::listing::verlauf::Verlauf;
 use crate::rules::fixed::Quantity;
 use crate::rules::text::searchable;
 

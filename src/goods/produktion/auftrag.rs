@@ -2,9 +2,9 @@
 
 use super::model::{AuftragBestaetigung, NewAuftrag, Produktionsauftrag, Rezeptur};
 use super::sql;
-use crate::db::numbers;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
+use crate::platform::db::proof::numbers;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
 use crate::rules::day::DayTime;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::fixed::Quantity;

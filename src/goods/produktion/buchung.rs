@@ -7,17 +7,16 @@ use uuid::Uuid;
 
 use super::model::{PaInput, PaOutput, Produktionsauftrag};
 use super::sql;
-use crate::artikel::{self, Artikel};
-use crate::biozertifikate;
-use crate::chargen::{self, Bewegung, Buchung, Charge, Gebucht, Inventur, Ursache};
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result, keep_refused};
+use crate::goods::chargen::{self, Bewegung, Buchung, Charge, Gebucht, Inventur, Ursache};
+use crate::master::artikel::{self, Artikel};
+use crate::master::{biozertifikate, tenants};
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Failure, Result, keep_refused};
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, Refusals, refuse_if, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::{weight, yield_is_doubtful};
 use crate::rules::stammdaten::EingangQuelle;
 use crate::rules::unit::Conversion;
-use crate::tenants;
 
 /// Books an order that is done; the movements, for the confirmation.
 pub fn complete(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hints) -> Result<Vec<Bewegung>> {

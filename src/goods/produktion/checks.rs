@@ -1,6 +1,6 @@
 //! What always holds for production orders.
 
-use crate::db::check::Check;
+use crate::platform::db::proof::check::Check;
 
 pub const CHECKS: &[Check] = &[Check {
     rule: "Nummern der Produktionsaufträge ohne Lücke",

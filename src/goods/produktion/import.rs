@@ -2,12 +2,12 @@
 
 use super::model::{Rezeptur, RezepturZeile, Rezepturzeile, Zutat};
 use super::sql;
-use crate::artikel;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
-use crate::http::json::Json;
-use crate::http::wire::{At, FromJson};
-use crate::import::Upserted;
+use crate::master::artikel;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
+use crate::platform::http::json::Json;
+use crate::platform::http::wire::{At, FromJson};
+use crate::platform::import::Upserted;
 use crate::rules::error::{Code, refuse_if, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::Zeilenart;

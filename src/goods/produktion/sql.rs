@@ -6,11 +6,11 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::model::{PaInput, PaOutput, Produktionsauftrag, Rezeptur, Rezepturzeile};
-use crate::db::list::{Filter, ListSql, Page};
-use crate::db::record::{Part, Record};
-use crate::db::tx::{Params, Tx, WriteTx};
-use crate::failure::Result;
-use crate::listing::PageOf;
+use crate::platform::db::list::{Filter, ListSql, Page};
+use crate::platform::db::record::{Part, Record};
+use crate::platform::db::tx::{Params, Tx, WriteTx};
+use crate::platform::failure::Result;
+use crate::platform::listing::PageOf;
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::Zeilenart;
 

@@ -3,16 +3,15 @@
 
 use std::collections::BTreeSet;
 
-use super::buchung;
 use super::model::{
     InputEingabe, OutputEingabe, PaInput, PaOutput, Produktionsauftrag, StatusBestaetigung, StatusChange,
     TeilEingabe,
 };
-use super::sql;
-use crate::biozertifikate;
-use crate::chargen;
-use crate::db::tx::WriteTx;
-use crate::failure::{Result, keep_refused};
+use super::{buchung, sql};
+use crate::goods::chargen;
+use crate::master::biozertifikate;
+use crate::platform::db::tx::WriteTx;
+use crate::platform::failure::{Result, keep_refused};
 use crate::rules::day::DayTime;
 use crate::rules::error::{Checked, Code, Hints, Refusal, Refusals, refuse_if, required};
 use crate::rules::fixed::Quantity;

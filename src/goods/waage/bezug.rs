@@ -3,8 +3,8 @@
 use uuid::Uuid;
 
 use super::sql;
-use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::fixed::Quantity;
 use crate::rules::weighing::{Richtung, WiegungStatus};

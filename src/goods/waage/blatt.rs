@@ -1,15 +1,15 @@
 //! The weighing slip (D25): drawn from the weighing as it is, with the master data of today.
 
 use super::model::Wiegung;
-use crate::blatt::numbers::moment;
-use crate::blatt::{Abschnitt, Angabe, Blatt, Tabelle, Wert, Zeile};
-use crate::db::tx::Tx;
-use crate::failure::{Failure, Result};
+use crate::master::tenants::{self, firma};
+use crate::master::{artikel, kunden};
+use crate::papers::blatt::numbers::moment;
+use crate::papers::blatt::{Abschnitt, Angabe, Blatt, Tabelle, Wert, Zeile};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::{Failure, Result};
 use crate::rules::day::{Day, Instant};
 use crate::rules::fixed::Quantity;
 use crate::rules::weighing::{Richtung, WiegungStatus};
-use crate::tenants::{self, firma};
-use crate::{artikel, kunden};
 
 /// The slip of a weighing; refused where the company's master data are not complete.
 pub fn wiegeschein(tx: &Tx<'_>, wiegung: &Wiegung) -> Result<Blatt> {

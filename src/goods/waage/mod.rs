@@ -13,9 +13,9 @@ pub use handlers::{auswahl, found};
 pub use model::{Storno, Wiegung};
 pub use sql::{Auswahl, RETENTION, annahmeschein_of, find, list};
 
-use crate::http::param::Param;
-use crate::http::route::{Access, Route};
-use crate::http::shape::Answer;
+use crate::platform::http::param::Param;
+use crate::platform::http::route::{Access, Route};
+use crate::platform::http::shape::Answer;
 use crate::rules::choice::Choice;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;

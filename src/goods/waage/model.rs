@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::db::record::record;
 use crate::eingabe;
-use crate::http::wire::{Kennung, LongText, OneOf, Text, Waegung};
+use crate::platform::db::record::record;
+use crate::platform::http::wire::{Kennung, LongText, OneOf, Text, Waegung};
 use crate::rules::day::Instant;
 use crate::rules::error::Hints;
 use crate::rules::fixed::Quantity;

@@ -4,12 +4,12 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::model::Wiegung;
-use crate::db::list::{Filter, ListSql, Order, Page, names};
-use crate::db::record::Part;
-use crate::db::retention::Retention;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
-use crate::listing::PageOf;
+use crate::platform::db::list::{Filter, ListSql, Order, Page, names};
+use crate::platform::db::proof::retention::Retention;
+use crate::platform::db::record::Part;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
+use crate::platform::listing::PageOf;
 use crate::rules::day::Day;
 
 const LIST: ListSql<'_> = ListSql {

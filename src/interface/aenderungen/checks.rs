@@ -1,6 +1,6 @@
 //! What always holds for the feed of changes.
 
-use crate::db::check::Check;
+use crate::platform::db::proof::check::Check;
 
 pub const CHECKS: &[Check] = &[Check {
     rule: "Nummern der Änderungen ohne Lücke",

@@ -1,6 +1,6 @@
 //! The feed of changes (D28): one place to learn of every change of the records of a company, in the order of commits.
 //!
-//! What is written stands in [`crate::db::followed`]; here are the route, the cursor that clients hand back, and the proof.
+//! What is written stands in [`crate::platform::db::feed::followed`]; here are the route, the cursor that clients hand back, and the proof.
 
 mod checks;
 pub mod cursor;
@@ -10,16 +10,16 @@ pub use checks::CHECKS;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::db::feed::{self, FeedEntry};
-use crate::db::followed::Art;
-use crate::db::tx::Tx;
-use crate::failure::Result;
-use crate::http::call::Call;
-use crate::http::param::{Param, ParamKind};
-use crate::http::query::Query;
-use crate::http::reply::Reply;
-use crate::http::route::{Followed, Route, Wait};
-use crate::http::shape::Answer;
+use crate::platform::db::feed::followed::Art;
+use crate::platform::db::feed::{self, FeedEntry};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
+use crate::platform::http::call::Call;
+use crate::platform::http::param::{Param, ParamKind};
+use crate::platform::http::query::Query;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::{Followed, Route, Wait};
+use crate::platform::http::shape::Answer;
 use crate::rules::choice::Choice;
 use crate::rules::error::{Checked, Code, Refusal};
 use crate::rules::scope::Scope;

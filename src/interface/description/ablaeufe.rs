@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use crate::http::route::Route;
+use crate::platform::http::route::Route;
 
 const HEADING: &str = "\n## ";
 

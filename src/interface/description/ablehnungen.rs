@@ -4,9 +4,9 @@
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::failure::Failure;
-use crate::http::error::{broken, outcome_unknown, reply, too_slow, unavailable};
-use crate::http::reply::Reply;
+use crate::platform::failure::Failure;
+use crate::platform::http::error::{broken, outcome_unknown, reply, too_slow, unavailable};
+use crate::platform::http::reply::Reply;
 use crate::rules::error::Code;
 
 const EXAMPLES: &str = "/components/examples";

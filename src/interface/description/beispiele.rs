@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
-use crate::http::route::Route;
+use crate::platform::http::route::Route;
 
 /// A file of JSON that is part of the program; tests read each of them.
 pub fn object(text: &str) -> Map<String, Value> {

@@ -17,9 +17,9 @@ mod woerter_rohwaren;
 
 use serde_json::{Map, Value, json};
 
-use crate::http::error::status;
-use crate::http::route::Route;
-use crate::http::wire::ALIASES;
+use crate::platform::http::error::status;
+use crate::platform::http::route::Route;
+use crate::platform::http::wire::ALIASES;
 use crate::rules::choice::Choice;
 use crate::rules::error::Code;
 use shapes::Shapes;

@@ -6,12 +6,12 @@ use serde_json::{Map, Value, json};
 
 use super::shapes::{Shapes, reference};
 use super::{ablaeufe, ablehnungen, beispiele};
-use crate::db::list::MAX_LIMIT;
-use crate::http::error::status;
-use crate::http::param::{Param, ParamKind};
-use crate::http::query::{SEARCH, VALUE_MAX};
-use crate::http::route::{Access, Method, Route, Run};
-use crate::http::shape::{Answer, Body, JSON};
+use crate::platform::db::list::MAX_LIMIT;
+use crate::platform::http::error::status;
+use crate::platform::http::param::{Param, ParamKind};
+use crate::platform::http::query::{SEARCH, VALUE_MAX};
+use crate::platform::http::route::{Access, Method, Route, Run};
+use crate::platform::http::shape::{Answer, Body, JSON};
 use crate::rules::error::Code;
 
 /// The groups of the description and the first segments of the paths in them.

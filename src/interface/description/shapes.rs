@@ -7,8 +7,8 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::woerter;
-use crate::http::error::ErrorBody;
-use crate::http::shape::Body;
+use crate::platform::http::error::ErrorBody;
+use crate::platform::http::shape::Body;
 
 const SCHEMAS: &str = "/components/schemas";
 

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value};
 
 use super::{beispiele, woerter};
-use crate::import::Import;
-use crate::import::template::{Column, Columns};
+use crate::platform::import::Import;
+use crate::platform::import::template::{Column, Columns};
 
 static VORLAGEN: LazyLock<Map<String, Value>> =
     LazyLock::new(|| beispiele::object(include_str!("vorlagen.json")));

@@ -3,11 +3,11 @@
 
 use std::sync::OnceLock;
 
-use crate::failure::{Failure, Result};
-use crate::http::call::Call;
-use crate::http::encoding::{accepts_gzip, inflated};
-use crate::http::reply::Reply;
-use crate::http::shape::Answer;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::call::Call;
+use crate::platform::http::encoding::{accepts_gzip, inflated};
+use crate::platform::http::reply::Reply;
+use crate::platform::http::shape::Answer;
 
 /// Only scripts of this server run, and they call only this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \

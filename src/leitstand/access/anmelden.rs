@@ -3,18 +3,18 @@
 use maud::html;
 use rusqlite::Connection;
 
-use super::done::{Done, Hashed, HouseChange};
-use super::page::{Ask, Snapshot};
-use super::parts::{facts, field, form, form_to, refusal};
 use super::passwords::check;
 use super::people::{self, Person};
 use super::zugaenge::companies;
-use super::zurueckgespielt::last_in_words;
-use super::zustand::CANNOT_WRITE;
-use super::{frame, resume};
-use crate::failure::{Failure, Result};
-use crate::gate::key::{has_hash, hash};
-use crate::http::reply::Reply;
+use crate::leitstand::home::zustand::CANNOT_WRITE;
+use crate::leitstand::kit::done::{Done, Hashed, HouseChange};
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{facts, field, form, form_to, refusal};
+use crate::leitstand::kit::{frame, resume};
+use crate::leitstand::operations::zurueckgespielt::last_in_words;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::gate::access::key::{has_hash, hash};
+use crate::platform::http::reply::Reply;
 use crate::rules::day::Instant;
 use crate::rules::deed::Tat;
 use crate::rules::error::{Code, Refusal};

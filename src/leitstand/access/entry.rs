@@ -5,21 +5,21 @@ use std::sync::Arc;
 
 use hyper::HeaderMap;
 
-use super::access::Access;
+use super::Access;
 use super::anmelden::LOG_IN_PATH;
-use super::frame;
-use super::page::{Ask, House, Page, Take, fields};
 use super::people::{self, Person};
-use crate::db::TenantId;
-use crate::db::readers::Lane;
-use crate::failure::Result;
-use crate::gate::address::{host_name, neighbourhood};
-use crate::gate::{Gate, Modus, Zugang};
-use crate::http::reply::Reply;
-use crate::http::request::Request;
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, House, Page, Take, fields};
+use crate::master::tenants::{self, Tenant};
+use crate::platform::db::TenantId;
+use crate::platform::db::readers::Lane;
+use crate::platform::failure::Result;
+use crate::platform::gate::access::address::{host_name, neighbourhood};
+use crate::platform::gate::{Gate, Modus, Zugang};
+use crate::platform::http::reply::Reply;
+use crate::platform::http::request::Request;
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
-use crate::tenants::{self, Tenant};
 
 fn is_of_proxy(gate: &Gate, request: &Request) -> bool {
     gate.policy.proxies.iter().any(|network| network.contains(&request.peer.to_canonical()))
@@ -162,7 +162,7 @@ fn wanted(
         return Err(coded(405, Code::MethodeNichtErlaubt, message).with("allow", "GET"));
     }
     if is_post && person.is_none() && page.access != Access::Open {
-        // What was typed goes through the log-in ([`super::resume`]).
+        // What was typed goes through the log-in ([`crate::leitstand::kit::resume`]).
         let log_in = house.pages.iter().find(|page| page.pattern == LOG_IN_PATH);
         return Ok((log_in.ok_or_else(unknown)?, Vec::new(), Vec::new()));
     }

@@ -1,6 +1,15 @@
 //! Whom a page is for: a table of roles (D27).
 
-use super::people::{Person, Rolle};
+pub mod anmelden;
+pub mod entry;
+pub mod password_thread;
+pub mod passwords;
+pub mod people;
+pub mod rechte;
+pub mod schluessel;
+pub mod zugaenge;
+
+use people::{Person, Rolle};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {

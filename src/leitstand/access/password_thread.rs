@@ -6,9 +6,9 @@ use std::time::Instant as Moment;
 
 use tokio::sync::oneshot;
 
-use crate::db::vital::Worker;
-use crate::failure::{Failure, Result, unpanicked};
-use crate::http::budget::Budget;
+use crate::platform::db::writer::critical::Worker;
+use crate::platform::failure::{Failure, Result, unpanicked};
+use crate::platform::http::budget::Budget;
 
 /// Passwords that wait at most, those of all and of one person or address; whoever comes then is answered 503.
 const PASSWORDS_WAITING_MAX: usize = 64;

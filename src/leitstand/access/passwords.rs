@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
 use super::people::digest;
-use crate::failure::{Result, locked};
+use crate::platform::failure::{Result, locked};
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
 

@@ -5,8 +5,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use sha2::{Digest, Sha256};
 
 use crate::choice;
-use crate::db::{TenantId, random};
-use crate::failure::Result;
+use crate::platform::db::{TenantId, random};
+use crate::platform::failure::Result;
 use crate::rules::bytes::hex;
 use crate::rules::changed::Changed;
 use crate::rules::choice::Choice;

@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::page::Ask;
-use crate::gate::key_changes;
+use crate::leitstand::kit::page::Ask;
+use crate::platform::gate::access::key_changes;
 use crate::rules::choice::Choice;
 use crate::rules::scope::{Purpose, Scope, ScopeSet};
 

@@ -4,17 +4,20 @@ use maud::{Markup, html};
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
-use super::bars::{BarPair, BarWords, bars};
-use super::done::{Done, Hashed, HouseChange};
-use super::page::{Ask, Snapshot};
-use super::parts::{ROWS, facts, field, form, linked, made_from, moment, number, pager, refusal};
-use super::{frame, rechte};
-use crate::failure::{Failure, Result};
-use crate::gate::audit::{DayUse, by_day};
-use crate::gate::key::{self, Grant, KeyState, NewKey, StoredKey};
-use crate::gate::key_changes::{self, Changes, LABEL_CHARS_MAX};
-use crate::gate::quota::DAILY_LIMIT;
-use crate::http::reply::Reply;
+use super::rechte;
+use crate::leitstand::kit::bars::{BarPair, BarWords, bars};
+use crate::leitstand::kit::done::{Done, Hashed, HouseChange};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{
+    ROWS, facts, field, form, linked, made_from, moment, number, pager, refusal,
+};
+use crate::platform::failure::{Failure, Result};
+use crate::platform::gate::access::key::{self, Grant, KeyState, NewKey, StoredKey};
+use crate::platform::gate::access::key_changes::{self, Changes, LABEL_CHARS_MAX};
+use crate::platform::gate::access::quota::DAILY_LIMIT;
+use crate::platform::gate::audit::{DayUse, by_day};
+use crate::platform::http::reply::Reply;
 use crate::rules::bytes::hex;
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Code, Refusal, Refusals};

@@ -3,19 +3,19 @@
 use maud::html;
 use rusqlite::Connection;
 
-use super::done::{Done, HouseChange};
-use super::frame;
-use super::page::{Ask, Snapshot};
-use super::parts::{choice, facts, field, linked, made_from, moment};
 use super::people::{self, Person, Rolle};
-use crate::failure::{Failure, Result};
-use crate::gate::audit::{Filter, Who, log_page};
-use crate::http::reply::Reply;
+use crate::leitstand::kit::done::{Done, HouseChange};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{choice, facts, field, linked, made_from, moment};
+use crate::master::tenants::Tenant;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::gate::audit::{Filter, Who, log_page};
+use crate::platform::http::reply::Reply;
 use crate::rules::choice::Choice;
 use crate::rules::day::Instant;
 use crate::rules::deed::Tat;
 use crate::rules::error::{Code, Refusal};
-use crate::tenants::Tenant;
 
 const PEOPLE_PATH: &str = "/leitstand/zugaenge";
 

@@ -2,17 +2,17 @@
 
 use maud::html;
 
-use super::artikel::name_of;
 use super::chargen::columns;
-use super::lists::{self, List, filter};
-use super::page::{Ask, Snapshot};
-use super::parts::{amount, facts, linked, number, optional, or_blank, pager};
-use super::{frame, line};
-use crate::artikel::{self, ArtikelZeile};
-use crate::chargen::{self, Auswahl, COUNTED, Charge, Lagernd, Wovon};
-use crate::failure::Result;
-use crate::http::reply::Reply;
-use crate::listing::Records;
+use crate::goods::chargen::{self, Auswahl, COUNTED, Charge, Lagernd, Wovon};
+use crate::leitstand::kit::lists::{self, List, filter};
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{amount, facts, linked, number, optional, or_blank, pager};
+use crate::leitstand::kit::{frame, line};
+use crate::leitstand::master::artikel::name_of;
+use crate::master::artikel::{self, ArtikelZeile};
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
+use crate::platform::listing::Records;
 use crate::rules::day::Day;
 
 /// An article, and what is there of its batches.

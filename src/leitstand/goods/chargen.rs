@@ -4,26 +4,26 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::akteure::named;
-use super::done::FirmaChange;
-use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, Snapshot};
-use super::parts::{
+use crate::goods::chargen::{self, Auswahl, Charge, Wovon};
+use crate::leitstand::kit::akteure::named;
+use crate::leitstand::kit::done::FirmaChange;
+use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{
     ROWS, Table, amount, choice, facts, field, in_unit, linked, made_from, moment, optional, or_blank, pager,
     price, signed, table,
 };
-use super::{frame, line};
-use crate::chargen::{self, Auswahl, Charge, Wovon};
-use crate::db::list::Page;
-use crate::failure::Result;
-use crate::herkunft::Buchung;
-use crate::http::reply::Reply;
-use crate::http::route::Method;
+use crate::leitstand::kit::{frame, line};
+use crate::master::{artikel, laender};
+use crate::platform::db::list::Page;
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Method;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::stammdaten::EingangQuelle;
 use crate::rules::text::case_key;
 use crate::rules::verweis::parse_uuid;
-use crate::{artikel, herkunft, laender};
+use crate::trade::herkunft::{self, Buchung};
 
 pub const SHELF_LIFE_SOON_DAYS: i64 = 30;
 

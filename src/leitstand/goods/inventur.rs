@@ -3,15 +3,16 @@
 use maud::{Markup, html};
 use serde_json::json;
 
-use super::done::FirmaChange;
-use super::frame;
-use super::page::{Ask, Snapshot};
-use super::parts::{amount, field, in_unit, json_number};
-use crate::failure::Result;
-use crate::http::reply::Reply;
-use crate::http::route::Method;
+use crate::goods::chargen;
+use crate::leitstand::kit::done::FirmaChange;
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{amount, field, in_unit, json_number};
+use crate::master::artikel;
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Method;
 use crate::rules::fixed::Quantity;
-use crate::{artikel, chargen};
 
 pub fn show_charge(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let charge = chargen::found(&db.tx, ask.uuid(0)?)?;

@@ -5,23 +5,23 @@ use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::done::FirmaChange;
 use super::kontrakte::Feld;
-use super::page::{Ask, Snapshot};
-use super::parts::{
+use crate::goods::abrechnungsschemata::{self, Kopf};
+use crate::goods::kontrakte::{self, Kontrakt, VERLAUF};
+use crate::leitstand::kit::done::FirmaChange;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{
     choice, field, form, json_number, lines, made_from, optional, or_blank, plain, plain_price, refusal,
     with_way_back, yes_or_no,
 };
-use super::{frame, wahl};
-use crate::abrechnungsschemata::{self, Kopf};
-use crate::db::tx::Tx;
-use crate::failure::Result;
-use crate::http::reply::Reply;
-use crate::http::route::Method;
-use crate::kontrakte::{self, Kontrakt, VERLAUF};
+use crate::leitstand::kit::{frame, wahl};
+use crate::master::{artikel, kunden};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Method;
 use crate::rules::day::DayTime;
 use crate::rules::verweis::parse_uuid;
-use crate::{artikel, kunden};
 
 /// Rows for further positions.
 const BLANK_ROWS: usize = 3;

@@ -3,19 +3,19 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, Snapshot};
-use super::parts::{
-    ROWS, amount, facts, in_unit, joined, number, optional, or_blank, price, table, yes_or_no,
+use crate::goods::kontrakte::{self, Kontrakt, Position};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{
+    self, ROWS, amount, facts, in_unit, joined, number, optional, or_blank, price, table, yes_or_no,
 };
-use super::verlauf::{self, Lesart};
-use super::{frame, parts};
-use crate::artikel;
-use crate::db::list::Page;
-use crate::failure::Result;
-use crate::http::reply::Reply;
-use crate::kontrakte::{self, Kontrakt, Position};
-use crate::listing::Records;
+use crate::leitstand::kit::verlauf::{self, Lesart};
+use crate::master::artikel;
+use crate::platform::db::list::Page;
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
+use crate::platform::listing::Records;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::fixed::{self, Quantity};
 

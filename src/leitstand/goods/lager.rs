@@ -5,23 +5,23 @@ use maud::{Markup, html};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::artikel::groups_of;
-use super::done::{Done, FirmaChange};
-use super::frame;
-use super::lists::{self, filter_choice};
-use super::page::{Ask, Snapshot};
-use super::parts::{
+use crate::goods::chargen::{self, Lagerposten};
+use crate::leitstand::kit::done::{Done, FirmaChange};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::lists::{self, filter_choice};
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{
     ROWS, TOO_MANY, amount, field, form, form_to, in_unit, joined, number, optional, pager, refusal, signed,
     table, typed_number,
 };
-use crate::artikel;
-use crate::chargen::{self, Lagerposten};
-use crate::db::list::{MAX_LIMIT, Page};
-use crate::db::tx::Tx;
-use crate::failure::{Failure, Result};
-use crate::http::reply::Reply;
-use crate::http::route::Method;
-use crate::listing::Records;
+use crate::leitstand::master::artikel::groups_of;
+use crate::master::artikel;
+use crate::platform::db::list::{MAX_LIMIT, Page};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Method;
+use crate::platform::listing::Records;
 use crate::rules::error::{Code, Refusal, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::verweis::parse_uuid;

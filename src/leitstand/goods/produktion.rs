@@ -4,15 +4,17 @@ use maud::{Markup, html};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::done::FirmaChange;
-use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, Snapshot};
-use super::parts::{amount, choice, facts, in_unit, linked, made_from, moment, optional, or_blank};
-use super::{frame, parts};
-use crate::failure::Result;
-use crate::http::reply::Reply;
-use crate::http::route::Method;
-use crate::produktion::{self, PaInput, PaOutput, Produktionsauftrag};
+use crate::goods::produktion::{self, PaInput, PaOutput, Produktionsauftrag};
+use crate::leitstand::kit::done::FirmaChange;
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{
+    self, amount, choice, facts, in_unit, linked, made_from, moment, optional, or_blank,
+};
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Method;
 use crate::rules::choice::Choice;
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::{PaStatus, Zeilenart};

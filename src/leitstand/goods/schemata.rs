@@ -2,15 +2,15 @@
 
 use maud::html;
 
-use super::lists::{self, List, filter};
-use super::page::{Ask, Snapshot};
-use super::parts::{facts, linked, optional, settled, yes_or_no};
-use super::{frame, parts};
-use crate::abrechnungsschemata::{self, Gueltig, Kopf, SchemaVersion};
-use crate::annahmescheine;
-use crate::failure::Result;
-use crate::http::reply::Reply;
+use crate::goods::abrechnungsschemata::{self, Gueltig, Kopf, SchemaVersion};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::lists::{self, List, filter};
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{self, facts, linked, optional, settled, yes_or_no};
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
 use crate::rules::day::Day;
+use crate::trade::annahmescheine;
 
 pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/abrechnungsschemata")?;

@@ -5,16 +5,16 @@ use maud::html;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::done::FirmaChange;
-use super::page::{Ask, Snapshot};
-use super::parts::{amount, field, form, json_number, lines, made_from, or_blank, refusal};
-use super::{frame, wahl};
-use crate::failure::Result;
-use crate::http::reply::Reply;
-use crate::http::route::Method;
+use crate::goods::waage;
+use crate::leitstand::kit::done::FirmaChange;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{amount, field, form, json_number, lines, made_from, or_blank, refusal};
+use crate::leitstand::kit::{frame, wahl};
+use crate::master::{artikel, kunden};
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Method;
 use crate::rules::verweis::parse_uuid;
-use crate::waage;
-use crate::{artikel, kunden};
 
 const FELDER: [&str; 5] = ["gewicht_erst_kg", "kennzeichen", "fahrer", "waage_id", "bemerkung"];
 

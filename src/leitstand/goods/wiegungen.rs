@@ -2,18 +2,18 @@
 
 use maud::{Markup, html};
 
-use super::done::FirmaChange;
-use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, Snapshot};
-use super::parts::{Table, amount, facts, linked, moment, number, optional, or_blank};
-use super::{frame, storno};
-use crate::db::list::Page;
-use crate::failure::Result;
-use crate::http::reply::Reply;
-use crate::http::route::Method;
-use crate::listing::Records;
+use crate::goods::waage::{self, Auswahl, Wiegung};
+use crate::leitstand::kit::done::FirmaChange;
+use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{Table, amount, facts, linked, moment, number, optional, or_blank};
+use crate::leitstand::kit::{frame, storno};
+use crate::platform::db::list::Page;
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Method;
+use crate::platform::listing::Records;
 use crate::rules::weighing::{Richtung, WiegungStatus};
-use crate::waage::{self, Auswahl, Wiegung};
 
 const OPEN_WEIGHINGS_SHOWN_MAX: u32 = 100;
 

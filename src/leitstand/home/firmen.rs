@@ -2,10 +2,10 @@
 
 use maud::html;
 
-use super::frame;
-use super::page::{Ask, Snapshot};
-use crate::failure::Result;
-use crate::http::reply::Reply;
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
 
 /// The first page of the company, or the choice of one.
 pub fn start(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {

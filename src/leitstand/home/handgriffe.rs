@@ -1,14 +1,14 @@
 //! What needs a hand in the words of the trade: what is overdue, contracts that are nearly full, batches near their date.
 
-use super::chargen::SHELF_LIFE_SOON_DAYS;
-use super::page::{Ask, Snapshot};
-use super::parts::{number, or_blank};
-use super::sorge::Sorge;
-use crate::belege::{self, Auswahl};
-use crate::failure::{Result, locked};
+use crate::goods::{chargen, kontrakte};
+use crate::leitstand::goods::chargen::SHELF_LIFE_SOON_DAYS;
+use crate::leitstand::kit::health::Sorge;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{number, or_blank};
+use crate::platform::failure::{Result, locked};
 use crate::rules::day::Day;
 use crate::rules::document::Seite;
-use crate::{chargen, kontrakte};
+use crate::trade::belege::{self, Auswahl};
 
 /// So many are counted at most: this page is open all day.
 const COUNTED_MAX: i64 = 500;

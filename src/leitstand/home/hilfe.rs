@@ -5,15 +5,15 @@ use std::sync::LazyLock;
 use maud::{PreEscaped, html};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use super::frame::{self, HELP_PATH, anchor};
-use super::page::{Ask, Snapshot};
-use crate::failure::{Failure, Result};
-use crate::http::reply::Reply;
+use crate::leitstand::kit::frame::{self, HELP_PATH, anchor};
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::reply::Reply;
 
 /// Names files of the handbook: each by its name without ending, and its text.
 macro_rules! chapters {
     ($($name:literal),+ $(,)?) => {
-        [$(($name, include_str!(concat!("../../docs/handbuch/", $name, ".md")))),+]
+        [$(($name, include_str!(concat!("../../../docs/handbuch/", $name, ".md")))),+]
     };
 }
 

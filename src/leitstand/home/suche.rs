@@ -3,22 +3,22 @@
 use maud::{Markup, html};
 use uuid::Uuid;
 
-use super::artikel::name_of;
-use super::frame;
-use super::page::{Ask, Snapshot, encoded};
-use super::partner::town;
-use super::parts::{Table, amount, linked, moment, number, optional, or_blank, typed_money};
-use crate::artikel::{self, ArtikelZeile};
-use crate::belege;
-use crate::chargen::{self, Charge};
-use crate::db::list::Page;
-use crate::failure::{Failure, Result};
-use crate::http::reply::Reply;
-use crate::kunden::{self, Kunde};
-use crate::listing::Records;
+use crate::goods::chargen::{self, Charge};
+use crate::goods::waage::{self, Wiegung};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, Snapshot, encoded};
+use crate::leitstand::kit::parts::{Table, amount, linked, moment, number, optional, or_blank, typed_money};
+use crate::leitstand::master::artikel::name_of;
+use crate::leitstand::master::partner::town;
+use crate::master::artikel::{self, ArtikelZeile};
+use crate::master::kunden::{self, Kunde};
+use crate::platform::db::list::Page;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::reply::Reply;
+use crate::platform::listing::Records;
 use crate::rules::day::Day;
 use crate::rules::text::case_key;
-use crate::waage::{self, Wiegung};
+use crate::trade::belege;
 
 const HITS_SHOWN_MAX: u32 = 10;
 
@@ -82,7 +82,13 @@ fn group<T>(
 fn documents(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
     let auswahl = belege::Auswahl { suche: Some(suche), ..belege::Auswahl::default() };
     let found = belege::list(&db.tx, &auswahl, FIRST_HITS)?;
-    Ok(group(ask, ("Belege", "belege", "suche"), &found, |beleg| beleg.id, super::belege::columns))
+    Ok(group(
+        ask,
+        ("Belege", "belege", "suche"),
+        &found,
+        |beleg| beleg.id,
+        crate::leitstand::trade::belege::columns,
+    ))
 }
 
 /// By the net or gross sum, where one was typed.
@@ -92,7 +98,13 @@ fn by_amount(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
     let found = belege::list(&db.tx, &auswahl, FIRST_HITS)?;
     let among = number(belege::AMOUNTS_LOOKED_AT_MAX);
     let title = format!("Belege mit diesem Betrag, netto oder brutto, unter den neuesten {among}");
-    Ok(group(ask, (&title, "belege", "betrag"), &found, |beleg| beleg.id, super::belege::columns))
+    Ok(group(
+        ask,
+        (&title, "belege", "betrag"),
+        &found,
+        |beleg| beleg.id,
+        crate::leitstand::trade::belege::columns,
+    ))
 }
 
 fn partner(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {

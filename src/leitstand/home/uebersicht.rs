@@ -2,22 +2,25 @@
 
 use maud::{Markup, Render, html};
 
-use super::bars::{BarPair, BarWords, bars};
-use super::page::{Ask, Snapshot};
-use super::parts::{Table, amount, linked, number, tenths};
-use super::upkeep::Upkeep;
-use super::{abgelehnt, frame, handgriffe, wiegungen, zustand};
-use crate::annahmescheine;
-use crate::belege::{self, Beleg};
-use crate::db::list::Page;
-use crate::failure::Result;
-use crate::gate::key;
-use crate::http::reply::Reply;
-use crate::listing::Records;
+use super::{handgriffe, zustand};
+use crate::goods::waage::{self, Auswahl, Wiegung};
+use crate::leitstand::goods::wiegungen;
+use crate::leitstand::kit::bars::{BarPair, BarWords, bars};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{Table, amount, linked, number, tenths};
+use crate::leitstand::operations::abgelehnt;
+use crate::leitstand::operations::upkeep::Upkeep;
+use crate::platform::db::list::Page;
+use crate::platform::failure::Result;
+use crate::platform::gate::access::key;
+use crate::platform::http::reply::Reply;
+use crate::platform::listing::Records;
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::weighing::Richtung;
-use crate::waage::{self, Auswahl, Wiegung};
+use crate::trade::annahmescheine;
+use crate::trade::belege::{self, Beleg};
 
 /// Weighings of a day that are looked at, and open ones and documents of a table that are shown, at most.
 const WEIGHINGS_OF_DAY_MAX: u32 = 5_000;

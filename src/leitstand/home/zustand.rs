@@ -2,19 +2,19 @@
 
 use maud::{Markup, html};
 
-use super::page::{Ask, Snapshot};
-use super::parts::{moment, number};
-use super::sicherung::gigabytes;
-use super::sorge::Sorge;
-use super::upkeep::Upkeep;
-use crate::db::list::Page;
-use crate::failure::Result;
-use crate::gate::key::{KeyState, StoredKey};
-use crate::kunden;
-use crate::listing::Records;
+use crate::goods::waage::{self, Auswahl, Wiegung};
+use crate::leitstand::kit::health::Sorge;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{moment, number};
+use crate::leitstand::operations::sicherung::gigabytes;
+use crate::leitstand::operations::upkeep::Upkeep;
+use crate::master::kunden;
+use crate::master::tenants::firma;
+use crate::platform::db::list::Page;
+use crate::platform::failure::Result;
+use crate::platform::gate::access::key::{KeyState, StoredKey};
+use crate::platform::listing::Records;
 use crate::rules::day::{Day, Instant};
-use crate::tenants::firma;
-use crate::waage::{self, Auswahl, Wiegung};
 
 /// Free bytes of the disk below which it must be looked after, and below which it is urgent.
 const LITTLE_FREE_BYTES: u64 = 5_000_000_000;
@@ -59,7 +59,7 @@ pub fn sorgen(
     if !missing.is_empty() {
         let text = format!(
             "Belege bekommen kein Blatt (PDF): Es fehlen Angaben zur Firma ({}).",
-            super::firma::in_words(&missing)
+            crate::leitstand::master::firma::in_words(&missing)
         );
         let to = ask.sees_management().then(|| ask.of_firma("firma"));
         found.push(Sorge { to, ..Sorge::soon(text) });

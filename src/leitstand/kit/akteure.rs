@@ -1,10 +1,10 @@
 //! Who did something, as histories name them: a key by its label, a person by their name.
 
 use super::page::{Ask, Snapshot};
-use super::people;
-use crate::failure::Result;
-use crate::gate::administration::PERSON_PREFIX;
-use crate::gate::key;
+use crate::leitstand::access::people;
+use crate::platform::failure::Result;
+use crate::platform::gate::access::key;
+use crate::platform::gate::administration::PERSON_PREFIX;
 
 pub fn of_person(id: i64) -> String {
     format!("{PERSON_PREFIX}{id}")

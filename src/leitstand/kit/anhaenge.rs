@@ -4,15 +4,16 @@ use maud::{Markup, Render, html};
 use serde::Serialize;
 
 use super::done::FirmaChange;
+use super::frame;
 use super::page::{Ask, Snapshot};
 use super::parts::{field, form, linked, moment, number, or_blank, refusal};
-use super::{entry, frame};
-use crate::anhaenge::{self, Anhang, Besitzer};
-use crate::db::list::Page;
-use crate::failure::{Failure, Result};
-use crate::http::reply::Reply;
-use crate::http::route::Method;
-use crate::listing::Records;
+use crate::leitstand::access::entry;
+use crate::master::anhaenge::{self, Anhang, Besitzer};
+use crate::platform::db::list::Page;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Method;
+use crate::platform::listing::Records;
 use crate::rules::bytes::InBase64;
 
 const ATTACHMENTS_SHOWN_MAX: u32 = 500;

@@ -8,10 +8,10 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::jobs::{Job, NewJob, Outcome};
-use super::restoring::Order;
-use crate::blatt::Blatt;
-use crate::db::tx::WriteTx;
-use crate::failure::{Failure, Result};
+use crate::leitstand::operations::restoring::Order;
+use crate::papers::blatt::Blatt;
+use crate::platform::db::tx::WriteTx;
+use crate::platform::failure::{Failure, Result};
 use crate::rules::changed::Changed;
 use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::{Checked, Code, Refusal};

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use std::mem::take;
 use std::sync::Mutex;
 
-use super::people::digest;
-use crate::failure::locked;
+use crate::leitstand::access::people::digest;
+use crate::platform::failure::locked;
 
 /// Forms whose page was not yet asked for, at most; the oldest are dropped.
 const MESSAGES_MAX: usize = 1_000;

@@ -4,12 +4,12 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::page::{Ask, Page, Snapshot};
 use super::parts::{form, refusal};
-use crate::db::feed;
-use crate::failure::{Failure, Result};
-use crate::http::error;
-use crate::http::reply::Reply;
-use crate::http::request::Request;
-use crate::tenants::Tenant;
+use crate::master::tenants::Tenant;
+use crate::platform::db::feed;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::error;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::request::Request;
 
 /// Only what this server sends is shown, nothing runs, and no page elsewhere shows it in a frame.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \

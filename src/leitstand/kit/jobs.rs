@@ -11,8 +11,8 @@ use maud::Markup;
 use uuid::Uuid;
 
 use super::eviction::evict_index;
-use crate::db::TenantId;
-use crate::failure::locked;
+use crate::platform::db::TenantId;
+use crate::platform::failure::locked;
 use crate::rules::day::Instant;
 use crate::rules::error::{Checked, Code, Refusal};
 

@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 use super::parts::{amount, in_unit};
-use crate::chargen::{self, Wovon};
-use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::goods::chargen::{self, Wovon};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 

@@ -5,11 +5,10 @@ use uuid::Uuid;
 
 use super::page::{Ask, Snapshot};
 use super::parts::{Order, ROWS, Table, choice, field, linked, pager};
-use crate::artikel;
-use crate::db::list::Page;
-use crate::failure::Result;
-use crate::kunden;
-use crate::listing::Records;
+use crate::master::{artikel, kunden};
+use crate::platform::db::list::Page;
+use crate::platform::failure::Result;
+use crate::platform::listing::Records;
 use crate::rules::verweis::parse_uuid;
 
 pub fn page_of(ask: &Ask) -> Page {

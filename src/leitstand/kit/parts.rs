@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::page::{Ask, encoded};
 use super::resume;
-use crate::blatt::numbers::{decimals, german, grouped};
-use crate::blatt::{Tabelle, Wert};
+use crate::papers::blatt::numbers::{decimals, german, grouped};
+use crate::papers::blatt::{Tabelle, Wert};
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::{Money, Quantity};

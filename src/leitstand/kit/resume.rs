@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::done::Done;
 use super::page::{Ask, FIELDS_MAX, Take};
-use crate::http::request::Request;
+use crate::platform::http::request::Request;
 
 /// Bytes of a form that is kept, at most: written as a field of the log-in it may have three times as many.
 const KEPT_BYTES_MAX: usize = 20 << 10;

@@ -7,9 +7,9 @@ use super::done::FirmaChange;
 use super::frame;
 use super::page::Ask;
 use super::parts::{field, made_from};
-use crate::failure::Result;
-use crate::http::reply::Reply;
-use crate::http::route::Method;
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Method;
 
 /// Shows it; what has no versions is cancelled whatever happened meanwhile.
 pub fn show(ask: &Ask, title: &str, version: Option<i64>, what: Markup) -> Result<Reply> {

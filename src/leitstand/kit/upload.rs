@@ -8,7 +8,7 @@ use futures_util::stream;
 use hyper::body::Bytes;
 use multer::{Error, Field, Multipart, parse_boundary};
 
-use crate::failure::Result;
+use crate::platform::failure::Result;
 use crate::rules::error::{Code, Refusal};
 use crate::rules::text::steers;
 

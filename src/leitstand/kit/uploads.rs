@@ -8,10 +8,10 @@ use hyper::body::Bytes;
 use uuid::Uuid;
 
 use super::eviction::evict_index;
-use crate::db::TenantId;
-use crate::failure::locked;
-use crate::http::wire::Decimal;
-use crate::import::Import;
+use crate::platform::db::TenantId;
+use crate::platform::failure::locked;
+use crate::platform::http::wire::Decimal;
+use crate::platform::import::Import;
 use crate::rules::day::Instant;
 
 /// Files that wait at most, each of them no larger than a form ([`super::upload::UPLOAD_BYTES_MAX`]).
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn files_that_nobody_imports_are_dropped_after_an_hour() {
         let (uploads, at) = (Uploads::default(), Instant::parse("2026-07-10T10:00:00Z").unwrap());
-        let (id, kind) = (Uuid::now_v7(), crate::app::imports().next().unwrap());
+        let (id, kind) = (Uuid::now_v7(), crate::interface::imports::all().next().unwrap());
         let name = "kunden.csv".to_owned();
         let content = Bytes::from_static(b"name\nHuber\n");
         uploads.keep(Upload { id, person: 1, firma: 1, at, kind, name, sheet: None, decimal: None, content });

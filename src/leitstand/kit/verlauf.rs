@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::akteure::named;
 use super::page::{Ask, Snapshot};
 use super::parts::{ROWS, moment, pager, table};
-use crate::failure::{Failure, Result};
-use crate::listing::Records;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::listing::Records;
 use crate::rules::felder::{Aenderung, GeaendertesFeld};
 
 /// The label of a field, none for one that another field says already; and a value of it in words.

@@ -8,17 +8,17 @@ use rusqlite::Connection;
 use super::akteure;
 use super::done::{Done, FirmaChange, HouseChange};
 use super::page::Ask;
-use crate::db::TenantId;
-use crate::db::batch::Batch;
-use crate::db::tx::WriteTx;
-use crate::db::waiting::Account;
-use crate::failure::{Failure, Result};
-use crate::gate::address::neighbourhood;
-use crate::gate::administration::{self, Akteur};
-use crate::gate::audit::Row;
-use crate::gate::completion::shortened;
-use crate::http::reply::Reply;
-use crate::http::request::Request;
+use crate::platform::db::TenantId;
+use crate::platform::db::tx::WriteTx;
+use crate::platform::db::writer::batch::Batch;
+use crate::platform::db::writer::fair_queue::Account;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::gate::access::address::neighbourhood;
+use crate::platform::gate::administration::{self, Akteur};
+use crate::platform::gate::audit::Row;
+use crate::platform::gate::flow::completion::shortened;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::request::Request;
 
 /// A request for a page on its way.
 #[derive(Clone)]

@@ -5,15 +5,15 @@ use maud::{Markup, Render, html};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use uuid::Uuid;
 
-use super::artikel::name_of;
 use super::lists::filter;
 use super::page::{Ask, Snapshot};
 use super::parts::{joined, linked};
-use crate::artikel::{self, ArtikelZeile, Auswahl};
-use crate::db::list::Page;
-use crate::failure::Result;
-use crate::kunden::{self, Kunde};
-use crate::listing::Records;
+use crate::leitstand::master::artikel::name_of;
+use crate::master::artikel::{self, ArtikelZeile, Auswahl};
+use crate::master::kunden::{self, Kunde};
+use crate::platform::db::list::Page;
+use crate::platform::failure::Result;
+use crate::platform::listing::Records;
 
 /// Records that are shown at a time.
 const SHOWN: Page = Page { limit: Some(20), offset: 0 };

@@ -4,18 +4,18 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::done::FirmaChange;
-use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, Snapshot};
-use super::parts::{amount, facts, joined, optional, or_blank, price, table, yes_or_no};
-use super::verlauf::{self, Lesart};
-use super::{anhaenge, frame};
-use crate::anhaenge::Besitzer;
-use crate::artikel::{self, Artikel, ArtikelZeile, Artikelgruppe, Auswahl, Staffel};
-use crate::db::list::{MAX_LIMIT, Page};
-use crate::failure::Result;
-use crate::http::reply::Reply;
-use crate::listing::Records;
+use crate::leitstand::kit::done::FirmaChange;
+use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{amount, facts, joined, optional, or_blank, price, table, yes_or_no};
+use crate::leitstand::kit::verlauf::{self, Lesart};
+use crate::leitstand::kit::{anhaenge, frame};
+use crate::master::anhaenge::Besitzer;
+use crate::master::artikel::{self, Artikel, ArtikelZeile, Artikelgruppe, Auswahl, Staffel};
+use crate::platform::db::list::{MAX_LIMIT, Page};
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
+use crate::platform::listing::Records;
 
 pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/artikel")?;

@@ -4,17 +4,17 @@ use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
 use super::artikel::{Feld, groups_of};
-use super::done::FirmaChange;
-use super::frame;
-use super::page::{Ask, Snapshot};
-use super::parts::{
+use crate::leitstand::kit::done::FirmaChange;
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{
     choice, field, form, json_number, lines, made_from, optional, or_blank, plain, plain_price, refusal,
     with_way_back, yes_or_no,
 };
-use crate::artikel::{self, Artikel};
-use crate::failure::Result;
-use crate::http::reply::Reply;
-use crate::http::route::Method;
+use crate::master::artikel::{self, Artikel};
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Method;
 use crate::rules::choice::Choice;
 use crate::rules::price::Tier;
 use crate::rules::stammdaten::ArtikelStatus;

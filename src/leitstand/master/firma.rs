@@ -4,19 +4,19 @@ use maud::{Markup, html};
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
-use super::done::{Done, HouseChange, check_stand};
-use super::frame;
-use super::page::{Ask, Snapshot};
-use super::parts::{choice, field, form, lines, made_from, refusal};
-use crate::db::TenantId;
-use crate::failure::{Failure, Result};
-use crate::http::reply::Reply;
+use crate::leitstand::kit::done::{Done, HouseChange, check_stand};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{choice, field, form, lines, made_from, refusal};
+use crate::master::tenants::firma::{self, ANGABEN};
+use crate::master::tenants::{self, CurrentSetting, Logo, SETTINGS, Setting};
+use crate::platform::db::TenantId;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::reply::Reply;
 use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal, Refusals};
 use crate::rules::plausible::{WRONG_IBAN, has_wrong_check_digits};
-use crate::tenants::firma::ANGABEN;
-use crate::tenants::{self, CurrentSetting, Logo, SETTINGS, Setting, firma};
 
 const LOGO: &str = "logo";
 const LOGO_SAYS_NAME: &str = "logo_mit_name";

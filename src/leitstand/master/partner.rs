@@ -2,20 +2,20 @@
 
 use maud::{Markup, html};
 
-use super::done::FirmaChange;
-use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, Snapshot};
 use super::partner_felder::{self, rollen, wording};
-use super::parts::{amount, facts, joined, optional, or_blank};
-use super::{anhaenge, frame, verlauf};
-use crate::anhaenge::Besitzer;
-use crate::belege;
-use crate::blatt::numbers::iban;
-use crate::failure::Result;
-use crate::http::reply::Reply;
-use crate::kunden::{self, Kunde};
-use crate::laender::name_de;
+use crate::leitstand::kit::done::FirmaChange;
+use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{amount, facts, joined, optional, or_blank};
+use crate::leitstand::kit::{anhaenge, frame, verlauf};
+use crate::master::anhaenge::Besitzer;
+use crate::master::kunden::{self, Kunde};
+use crate::master::laender::name_de;
+use crate::papers::blatt::numbers::iban;
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
 use crate::rules::day::Day;
+use crate::trade::belege;
 
 const ROLLEN: [(&str, &str); 3] =
     [("kunde", "Kunden"), ("lieferant", "Lieferanten"), ("spediteur", "Spediteure")];

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::parts::{amount, number, optional, or_blank};
-use super::verlauf::Lesart;
-use crate::kunden::Kunde;
-use crate::laender::name_de;
+use crate::leitstand::kit::parts::{amount, number, optional, or_blank};
+use crate::leitstand::kit::verlauf::Lesart;
+use crate::master::kunden::Kunde;
+use crate::master::laender::name_de;
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::stammdaten::{Anrede, ERechnung, KundeStatus, PartnerTyp};

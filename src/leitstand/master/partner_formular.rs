@@ -3,16 +3,18 @@
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
-use super::done::FirmaChange;
-use super::frame;
-use super::page::{Ask, Snapshot};
 use super::partner_felder::{Art, Feld, GRUPPEN, Wann, felder, wording};
-use super::parts::{choice, field, form, lines, made_from, refusal, typed_number, with_way_back};
-use crate::failure::Result;
-use crate::http::reply::Reply;
-use crate::http::route::Method;
-use crate::kunden::{self, Kunde, PartnerTypen};
-use crate::laender;
+use crate::leitstand::kit::done::FirmaChange;
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{
+    choice, field, form, lines, made_from, refusal, typed_number, with_way_back,
+};
+use crate::master::kunden::{self, Kunde, PartnerTypen};
+use crate::master::laender;
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Method;
 use crate::rules::choice::Choice;
 use crate::rules::stammdaten::PartnerTyp;
 

@@ -2,14 +2,14 @@
 
 use maud::{Markup, html};
 
-use super::done::{Done, FirmaChange};
-use super::frame;
-use super::page::{Ask, Snapshot};
-use super::parts::{form, number, refusal, table};
-use crate::app::vergessen::{self, Forgotten, Records};
-use crate::failure::Result;
-use crate::http::reply::Reply;
-use crate::kunden::{self, Kunde};
+use crate::leitstand::kit::done::{Done, FirmaChange};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{form, number, refusal, table};
+use crate::master::kunden::{self, Kunde};
+use crate::operations::vergessen::{self, Forgotten, Records};
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
 use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::{Code, Refusal};
 

@@ -6,21 +6,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::artikel::groups_of;
-use super::done::{Done, FirmaChange, changes_of_firma};
-use super::frame;
-use super::page::{Ask, Snapshot, encoded};
-use super::parts::{amount, choice, field, form, json_number, optional, or_blank, refusal, table};
-use crate::buchhaltung::{self, Gezeigt, KontoZeile};
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
-use crate::http::reply::Reply;
-use crate::http::route::Method;
+use crate::leitstand::kit::done::{Done, FirmaChange, changes_of_firma};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, Snapshot, encoded};
+use crate::leitstand::kit::parts::{
+    amount, choice, field, form, json_number, optional, or_blank, refusal, table,
+};
+use crate::leitstand::master::artikel::groups_of;
+use crate::master::tenants;
+use crate::office::buchhaltung::{self, Gezeigt, KontoZeile};
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Method;
 use crate::rules::buchung::{Automatik, Fall, Funktionsart, Rahmen};
 use crate::rules::changed::Changed;
 use crate::rules::choice::Choice;
 use crate::rules::fixed::Percent;
-use crate::tenants;
 
 /// Fields of the form, as the interface refuses them.
 const FELDER: [&str; 5] = ["fall", "satz", "artikelgruppe", "konto", "bu"];

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use maud::{Markup, html};
 use serde_json::json;
 
-use super::done::{Done, FirmaChange};
-use super::frame;
 use super::konten::{in_words, noted, put};
-use super::page::{Ask, Snapshot, encoded};
-use super::parts::{form_to, number, refusal, table};
-use crate::buchhaltung::{self, Luecke};
-use crate::failure::{Failure, Result};
-use crate::http::reply::Reply;
+use crate::leitstand::kit::done::{Done, FirmaChange};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, Snapshot, encoded};
+use crate::leitstand::kit::parts::{form_to, number, refusal, table};
+use crate::office::buchhaltung::{self, Luecke};
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::reply::Reply;
 use crate::rules::error::{Code, Refusal, Refusals};
 
 /// Accounts that are entered at once, at most.
@@ -73,7 +73,11 @@ fn hidden(fields: &[String], bis: &str) -> Markup {
     }
 }
 
-fn with_fields<'t>(ask: &'t Ask, shown: super::parts::Table<'t, usize>, fields: &'t [String]) -> Markup {
+fn with_fields<'t>(
+    ask: &'t Ask,
+    shown: crate::leitstand::kit::parts::Table<'t, usize>,
+    fields: &'t [String],
+) -> Markup {
     let what = move |at: usize| fields.get(at).map(|feld| in_words(feld)).unwrap_or_default();
     let has_group = move |at: usize| fields.get(at).and_then(|feld| buchhaltung::of_feld(feld)?.2).is_some();
     html! { (shown

@@ -4,20 +4,20 @@ use maud::html;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::done::{Done, FirmaChange, HouseChange, Outgoing, check_stand};
-use super::frame;
-use super::page::{Ask, Snapshot};
-use super::parts::{choice, field, form_to, lines, made_from, or_blank, refusal};
-use super::versendet::company;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
-use crate::http::reply::Reply;
+use crate::leitstand::kit::done::{Done, FirmaChange, HouseChange, Outgoing, check_stand};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{choice, field, form_to, lines, made_from, or_blank, refusal};
+use crate::leitstand::trade::versendet::company;
+use crate::office::versand::{self, Brief, PLACEHOLDERS, Postausgang, Verschluesselung};
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::reply::Reply;
 use crate::rules::bytes::hex;
 use crate::rules::changed::Changed;
 use crate::rules::choice::Choice;
 use crate::rules::error::{Checked, Code, Refusal, Refusals};
 use crate::rules::plausible::is_email;
-use crate::versand::{self, Brief, PLACEHOLDERS, Postausgang, Verschluesselung};
 
 const FIELDS: [&str; 10] = [
     "server",
@@ -103,7 +103,7 @@ fn digest(now: Option<&Postausgang>) -> String {
     hex(&Sha256::digest(public(now).map(|(_, value)| value).join("\n")))
 }
 
-/// What the log may say of a mail server, by the names of [`super::taten`].
+/// What the log may say of a mail server, by the names of [`crate::leitstand::operations::taten`].
 fn public(now: Option<&Postausgang>) -> [(&'static str, String); 6] {
     let of = |text: fn(&Postausgang) -> String| now.map(text).unwrap_or_default();
     [

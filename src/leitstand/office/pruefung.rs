@@ -3,16 +3,18 @@
 use maud::{Markup, Render, html};
 use serde_json::json;
 
-use super::done::{Done, FirmaChange};
-use super::frame;
-use super::page::{Ask, Snapshot};
-use super::parts::{field, form, moment, number, optional, refusal, table, tenths, yes_or_no};
-use crate::failure::{Failure, Result};
-use crate::http::reply::Reply;
-use crate::http::route::Method;
+use crate::leitstand::kit::done::{Done, FirmaChange};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{
+    field, form, moment, number, optional, refusal, table, tenths, yes_or_no,
+};
+use crate::office::z3::{self, Ueberlassung, UeberlassungStand};
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Method;
 use crate::rules::day::Day;
 use crate::rules::deed::{Art, Deed, Tat};
-use crate::z3::{self, Ueberlassung, UeberlassungStand};
 
 const PATH: &str = "betriebspruefung";
 

@@ -3,16 +3,17 @@
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::done::{Done, FirmaChange, TRY, sentences};
-use super::page::{Ask, Snapshot};
-use super::parts::{field, form, linked, moment, number, pager, refusal, table};
-use super::{frame, kontoluecken, lists};
-use crate::buchhaltung::{self, Monat, Stapel};
-use crate::failure::Result;
-use crate::http::reply::Reply;
+use super::kontoluecken;
+use crate::leitstand::kit::done::{Done, FirmaChange, TRY, sentences};
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{field, form, linked, moment, number, pager, refusal, table};
+use crate::leitstand::kit::{frame, lists};
+use crate::master::tenants::{self, Einstellungen};
+use crate::office::buchhaltung::{self, Monat, Stapel};
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
 use crate::rules::day::Day;
 use crate::rules::error::{Code, Refusal};
-use crate::tenants::{self, Einstellungen};
 
 const LOCKS: &str = "sperren";
 

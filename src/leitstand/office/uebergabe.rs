@@ -3,16 +3,16 @@
 use maud::html;
 use serde_json::{Value, json};
 
-use super::done::FirmaChange;
-use super::frame;
-use super::page::{Ask, Snapshot};
-use super::parts::{facts, field, moment, number, optional, or_blank, table};
 use super::steuerberater::{hints, state};
-use crate::buchhaltung::{self, Datei, Stapel};
-use crate::db::tx::Tx;
-use crate::failure::Result;
-use crate::http::reply::Reply;
-use crate::http::route::Method;
+use crate::leitstand::kit::done::FirmaChange;
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{facts, field, moment, number, optional, or_blank, table};
+use crate::office::buchhaltung::{self, Datei, Stapel};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Method;
 use crate::rules::day::Day;
 
 pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {

@@ -4,14 +4,13 @@
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::frame;
-use super::lists;
-use super::page::{Ask, Snapshot, encoded};
-use super::parts::{choice, linked, moment, number, optional, pager, table};
 use super::steuerberater::{hints, month_of};
-use crate::berichte::{self, Auswahl, BerichtBeleg, Intrastat, Umsatzsteuer, Zeitraum, Zm};
-use crate::failure::{Failure, Result};
-use crate::http::reply::Reply;
+use crate::leitstand::kit::page::{Ask, Snapshot, encoded};
+use crate::leitstand::kit::parts::{choice, linked, moment, number, optional, pager, table};
+use crate::leitstand::kit::{frame, lists};
+use crate::office::berichte::{self, Auswahl, BerichtBeleg, Intrastat, Umsatzsteuer, Zeitraum, Zm};
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::reply::Reply;
 use crate::rules::day::Day;
 use crate::rules::error::Refusal;
 use crate::rules::fixed::Money;

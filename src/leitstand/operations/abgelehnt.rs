@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use maud::{Render, html};
 
-use super::page::{Ask, Snapshot, encoded};
-use super::parts::{linked, moment, number, or_blank};
-use super::{frame, rat};
-use crate::app::description::meaning_of;
-use crate::failure::Result;
-use crate::gate::audit::{Entry, Filter, Who, find, log_page};
-use crate::http::reply::Reply;
+use super::advice;
+use crate::interface::description::meaning_of;
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, Snapshot, encoded};
+use crate::leitstand::kit::parts::{linked, moment, number, or_blank};
+use crate::platform::failure::Result;
+use crate::platform::gate::audit::{Entry, Filter, Who, find, log_page};
+use crate::platform::http::reply::Reply;
 use crate::rules::day::Day;
 
 /// Days that are looked at, and refusals and rows of the log at most.
@@ -86,5 +87,5 @@ fn table<'g>(ask: &'g Ask, groups: &'g [Group]) -> impl Render + 'g {
     .text("Zuletzt", |group| moment(group.newest.at))
     .text("Anfrage", |group| format!("{} {}", group.newest.method, group.newest.path))
     .text("Warum abgelehnt", move |group| format!("{}: {}", code(group), meaning_of(&code(group))))
-    .text("Was tun", move |group| rat::of(&code(group)).to_owned())
+    .text("Was tun", move |group| advice::of(&code(group)).to_owned())
 }

@@ -3,13 +3,13 @@
 use maud::{Markup, Render, html};
 use uuid::Uuid;
 
-use super::done::{Done, HouseChange};
-use super::frame;
-use super::jobs::{Job, Next, Progress};
-use super::page::{Ask, Snapshot};
-use super::parts::{facts, form_to, linked, moment, number};
-use crate::failure::{Failure, Result};
-use crate::http::reply::Reply;
+use crate::leitstand::kit::done::{Done, HouseChange};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::jobs::{Job, Next, Progress};
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{facts, form_to, linked, moment, number};
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::reply::Reply;
 use std::sync::Arc;
 
 /// What this person began since the service was started.

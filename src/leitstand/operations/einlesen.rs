@@ -7,29 +7,28 @@ use std::sync::Arc;
 use maud::{Markup, html};
 use rusqlite::Connection;
 
-use super::akteure;
-use super::jobs::{Job, Next, Outcome};
-use super::page::House;
-use super::parts::{facts, number, or_blank, table};
-use super::uploads::{Upload, named};
-use crate::app::description::vorlagen::columns;
-use crate::app::known;
-use crate::db::batch::{Batch, Ended};
-use crate::db::feed;
-use crate::db::readers::Lane;
-use crate::db::tx::{Tx, WriteTx};
-use crate::db::waiting::Account;
-use crate::failure::{Failure, Result};
-use crate::gate::administration::{self, Akteur};
-use crate::http::json::Json;
-use crate::import::check::{Mistake, MistakePlace, Mistakes};
-use crate::import::file::{Complaint, Rows};
-use crate::import::look;
-use crate::import::parts::{
+use crate::interface::description::vorlagen::columns;
+use crate::interface::imports;
+use crate::leitstand::kit::akteure;
+use crate::leitstand::kit::jobs::{Job, Next, Outcome};
+use crate::leitstand::kit::page::House;
+use crate::leitstand::kit::parts::{facts, number, or_blank, table};
+use crate::leitstand::kit::uploads::{Upload, named};
+use crate::platform::db::feed;
+use crate::platform::db::readers::Lane;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::db::writer::batch::{Batch, Ended};
+use crate::platform::db::writer::fair_queue::Account;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::gate::administration::{self, Akteur};
+use crate::platform::http::json::Json;
+use crate::platform::import::check::{Mistake, MistakePlace, Mistakes};
+use crate::platform::import::file::{Complaint, Rows};
+use crate::platform::import::memory_budget::UPLOAD_TABLE_BYTES_MAX;
+use crate::platform::import::parts::{
     self, Counts, NOTHING_STORED, PART_ROWS_MAX, Part, Stop, Unfinished, store_group,
 };
-use crate::import::room::UPLOAD_TABLE_BYTES_MAX;
-use crate::import::{self, Groups, Upserted, suspicions};
+use crate::platform::import::{self, Groups, Upserted, look, suspicions};
 use crate::rules::day::Instant;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::text::shown;
@@ -62,7 +61,7 @@ fn checked(upload: &Upload, house: &House, job: &Job) -> std::result::Result<Che
     job.set_step("Die Zeilen werden geprüft.", 0);
     let mistakes =
         look::judge(kind, &mut rows, upload.decimal, say).map_err(|complaint| not_read(&complaint))?;
-    let known = |connection: &Connection| known(&Tx::new(connection, upload.firma, upload.at));
+    let known = |connection: &Connection| imports::known(&Tx::new(connection, upload.firma, upload.at));
     let known =
         house.gate.readers.read(Lane::Fast, known).map_err(|failure| failed(&failure, NOTHING_STORED))?;
     let suspicions = suspicions::find(kind, &rows, known);

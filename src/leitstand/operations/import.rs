@@ -5,17 +5,18 @@ use std::sync::Arc;
 use maud::html;
 use uuid::Uuid;
 
-use super::done::{HouseChange, start_job};
-use super::page::{Ask, Snapshot};
-use super::parts::{choice, field, form_to, refusal};
-use super::uploads::{Upload, named};
-use super::{einlesen, frame, ruecknahme};
-use crate::app::description::vorlagen::columns;
-use crate::app::imports;
-use crate::failure::{Failure, Result};
-use crate::http::reply::Reply;
-use crate::http::wire::Decimal;
-use crate::import::Import;
+use super::{einlesen, ruecknahme};
+use crate::interface::description::vorlagen::columns;
+use crate::interface::imports;
+use crate::leitstand::kit::done::{HouseChange, start_job};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{choice, field, form_to, refusal};
+use crate::leitstand::kit::uploads::{Upload, named};
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::reply::Reply;
+use crate::platform::http::wire::Decimal;
+use crate::platform::import::Import;
 use crate::rules::error::{Code, Refusal};
 
 /// What separates decimals: what the form sends, and what it says.
@@ -27,7 +28,7 @@ const DECIMALS: [(&str, &str); 3] = [
 
 /// And where a file was to be stored that is no longer there.
 pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let kinds: Vec<_> = imports().map(|kind| (kind.kind, named(kind.kind))).collect();
+    let kinds: Vec<_> = imports::all().map(|kind| (kind.kind, named(kind.kind))).collect();
     let inside = html! {
         (refusal(ask, &["datei", "blatt"]))
         (choice(ask, "art", "Was die Datei enthält", kinds.iter().map(|(kind, name)| (kind, name)), ""))
@@ -52,7 +53,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
 }
 
 fn kind(name: &str) -> Option<&'static Import> {
-    imports().find(|kind| kind.kind == name)
+    imports::all().find(|kind| kind.kind == name)
 }
 
 /// Looks at the file, and keeps it for a while.

@@ -7,20 +7,24 @@ use std::sync::Arc;
 use maud::{Markup, Render, html};
 use rusqlite::Connection;
 
-use super::done::{HouseChange, start_job};
-use super::jobs::{Job, Outcome};
-use super::page::{Ask, Page, Snapshot};
-use super::parts::{ROWS, facts, form_to, linked, moment, number, or_blank, other_params, tenths, to_second};
-use super::people::{self, Person, name_of};
-use super::{frame, suchfelder, taten};
-use crate::app::description::meaning_of;
-use crate::app::{kept, routes};
-use crate::db::connection::open_to_look;
-use crate::db::seal::{self, Secret};
-use crate::db::tx::Tx;
-use crate::failure::{Failure, Result};
-use crate::gate::audit::{self, Entry, Finding, Place, Sealed};
-use crate::http::reply::Reply;
+use super::{suchfelder, taten};
+use crate::interface::description::meaning_of;
+use crate::interface::routes;
+use crate::leitstand::access::people::{self, Person, name_of};
+use crate::leitstand::kit::done::{HouseChange, start_job};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::jobs::{Job, Outcome};
+use crate::leitstand::kit::page::{Ask, Page, Snapshot};
+use crate::leitstand::kit::parts::{
+    ROWS, facts, form_to, linked, moment, number, or_blank, other_params, tenths, to_second,
+};
+use crate::operations::retention;
+use crate::platform::db::file::connection::open_to_look;
+use crate::platform::db::proof::seal::{self, Secret};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::gate::audit::{self, Entry, Finding, Place, Sealed};
+use crate::platform::http::reply::Reply;
 use crate::rules::day::{Day, Instant};
 
 const HOUSE_LOG_PATH: &str = "/leitstand/protokoll";
@@ -116,7 +120,7 @@ fn what(entry: &Entry) -> String {
 /// What was asked for in the words of the interface or of the menu, and whether it was done.
 fn in_words(ask: &Ask, entry: &Entry) -> String {
     let pattern = entry.route.as_deref().unwrap_or_default();
-    let route = routes().find(|route| route.pattern == pattern && route.method.as_str() == entry.method);
+    let route = routes::all().find(|route| route.pattern == pattern && route.method.as_str() == entry.method);
     let asked = match route {
         Some(route) if entry.method == "GET" && entry.status < 400 => format!("Gelesen: {}", route.summary),
         Some(route) => route.summary.to_owned(),
@@ -238,7 +242,7 @@ pub fn prove(ask: &Ask) -> Result<HouseChange> {
             Ok(())
         };
         let look = |copy: &Path| proof(copy, &database, (gate.clock)(), job);
-        kept::with_copy(|copy| gate.writer.copy(copy), &database, &began, look)
+        retention::with_copy(|copy| gate.writer.copy(copy), &database, &began, look)
             .map_err(|failure| format!("Die Prüfung ging nicht zu Ende:\n{}", failure.in_german()))
     }))
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, OnceLock};
 
 use tokio::sync::Notify;
 
-use crate::failure::locked;
+use crate::platform::failure::locked;
 use crate::rules::day::Instant;
 
 /// What is to be restored, and who wants it.

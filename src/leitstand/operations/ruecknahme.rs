@@ -5,16 +5,16 @@ use std::time::Duration;
 use maud::{Markup, Render, html};
 use serde_json::{Value, json};
 
-use super::done::{Done, FirmaChange, TRY, tried};
-use super::frame;
-use super::page::{Ask, Snapshot};
-use super::parts::{facts, form_to, linked, moment, number, refusal};
-use super::people::{self, Person, name_of};
-use super::uploads::named;
-use crate::app::rueckgaengig;
-use crate::failure::{Failure, Result};
-use crate::gate::administration::{self, Akteur, Entry, TAKEN_BACK};
-use crate::http::reply::Reply;
+use crate::leitstand::access::people::{self, Person, name_of};
+use crate::leitstand::kit::done::{Done, FirmaChange, TRY, tried};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{facts, form_to, linked, moment, number, refusal};
+use crate::leitstand::kit::uploads::named;
+use crate::operations::rueckgaengig;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::gate::administration::{self, Akteur, Entry, TAKEN_BACK};
+use crate::platform::http::reply::Reply;
 use crate::rules::deed::Tat;
 
 /// Rows of the log that are looked through for the list: imports, and that some were taken back.

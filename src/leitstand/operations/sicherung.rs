@@ -7,19 +7,19 @@ use std::sync::Arc;
 use maud::{Markup, html};
 use uuid::Uuid;
 
-use super::done::{Done, HouseChange, start_job};
-use super::frame;
-use super::jobs::{Job, NewJob, Outcome};
-use super::page::{Ask, Snapshot};
-use super::parts::{
+use super::zurueckgespielt::last_in_words;
+use crate::leitstand::kit::done::{Done, HouseChange, start_job};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::jobs::{Job, NewJob, Outcome};
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{
     facts, form, form_to, linked, moment, number, optional, or_blank, refusal, table, tenths,
 };
-use super::zurueckgespielt::last_in_words;
-use crate::app::backup::{COPYING, Content};
-use crate::app::check::{CheckLine, steps};
-use crate::app::kept::{self, Kept};
-use crate::failure::{Failure, Result};
-use crate::http::reply::Reply;
+use crate::operations::backup::{COPYING, Content};
+use crate::operations::check::{CheckLine, steps};
+use crate::operations::retention::{self, Kept};
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::reply::Reply;
 use crate::rules::day::Day;
 use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::{Code, Refusal};
@@ -31,7 +31,7 @@ const BACKUPS_BY_HAND_MAX: usize = 20;
 
 fn places(ask: &Ask) -> (&Path, &Path) {
     let database = &ask.house.database;
-    (database, kept::folder(database, ask.house.gate.policy.nightly.as_ref()))
+    (database, retention::folder(database, ask.house.gate.policy.nightly.as_ref()))
 }
 
 fn megabytes(bytes: u64) -> String {
@@ -48,9 +48,9 @@ fn kind(kept: &Kept) -> &'static str {
 
 pub fn list(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     let (database, folder) = places(ask);
-    let found = kept::kept(database, folder);
+    let found = retention::kept(database, folder);
     ask.house.lookout.wake();
-    let free = fs4::available_space(crate::db::files::folder_of(database)).ok();
+    let free = fs4::available_space(crate::platform::db::file::files::folder_of(database)).ok();
     let to = |kept: &Kept| format!("{BACKUPS_PATH}/{}", kept.id);
     let none = "Noch keine Sicherung. „Jetzt sichern“ macht die erste.";
     let body = html! {
@@ -121,7 +121,7 @@ pub fn gigabytes(bytes: u64) -> String {
 
 pub fn make(ask: &Ask) -> Result<HouseChange> {
     let (database, folder) = places(ask);
-    let by_hand = kept::kept(database, folder)?.iter().filter(|kept| kept.is_by_hand).count();
+    let by_hand = retention::kept(database, folder)?.iter().filter(|kept| kept.is_by_hand).count();
     if by_hand >= BACKUPS_BY_HAND_MAX {
         let message =
             format!("Es gibt schon {BACKUPS_BY_HAND_MAX} Sicherungen von Hand. Bitte erst eine löschen.");
@@ -133,7 +133,7 @@ pub fn make(ask: &Ask) -> Result<HouseChange> {
         let began = told(job, steps() + 1);
         let given_up = "Die Sicherung wurde abgebrochen; sie ist nicht entstanden.";
         let failed = "Die Sicherung ist nicht gelungen. Was das Programm dazu sagt:";
-        let made = kept::make(&house.gate.writer, &database, &folder, &house.gate.clock, began);
+        let made = retention::make(&house.gate.writer, &database, &folder, &house.gate.clock, began);
         house.lookout.wake();
         made.map(|content| Outcome { shown: made_of(&content), next: None })
             .map_err(|failure| not_done(job, &failure, given_up, failed))
@@ -178,7 +178,7 @@ fn made_of(content: &Content) -> Markup {
 
 pub fn found(ask: &Ask) -> Result<(Kept, PathBuf)> {
     let (database, folder) = places(ask);
-    kept::find(database, folder, ask.id(0)?)?.ok_or_else(|| Failure::not_found("Diese Sicherung"))
+    retention::find(database, folder, ask.id(0)?)?.ok_or_else(|| Failure::not_found("Diese Sicherung"))
 }
 
 pub fn show(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
@@ -201,7 +201,7 @@ pub fn show(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
 pub fn download(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     let (_, file) = found(ask)?;
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let reply = Reply::download("application/vnd.sqlite3", &name, kept::open(&file)?);
+    let reply = Reply::download("application/vnd.sqlite3", &name, retention::open(&file)?);
     Ok(frame::guarded(reply.map_err(|error| Failure::Broken(format!("{}: {error}", file.display())))?))
 }
 
@@ -226,7 +226,7 @@ pub fn delete(ask: &Ask) -> Result<HouseChange> {
         // Only once it is written down who deletes it; and a disk that hangs holds up nobody who writes.
         let doing = move |job: &Job| {
             job.set_numbered_step("Die Datei wird gelöscht.", 1, 1);
-            kept::delete(&kept, &file)
+            retention::delete(&kept, &file)
                 .map_err(|failure| format!("Die Sicherung ist nicht gelöscht:\n{}", failure.in_german()))?;
             house.lookout.wake();
             let shown = html! { p.note { "Die Sicherung ist gelöscht. " a href=(BACKUPS_PATH) { "Zu den Sicherungen" } } };
@@ -239,15 +239,16 @@ pub fn delete(ask: &Ask) -> Result<HouseChange> {
 pub fn prove(ask: &Ask) -> Result<HouseChange> {
     let (kept, file) = found(ask)?;
     let (gate, database, named) = (Arc::clone(&ask.house.gate), places(ask).0.to_owned(), file.clone());
-    let prove = move |job: &Job| kept::prove(&file, &database, &gate.clock, told(job, steps()));
+    let prove = move |job: &Job| retention::prove(&file, &database, &gate.clock, told(job, steps()));
     Ok(proof(named, format!("Prüfung der Sicherung {}", kept.id), prove))
 }
 
 pub fn prove_database(ask: &Ask) -> Result<HouseChange> {
     let (gate, database) = (Arc::clone(&ask.house.gate), places(ask).0.to_owned());
     let named = database.clone();
-    let prove =
-        move |job: &Job| kept::prove_running(&gate.writer, &database, &gate.clock, told(job, steps() + 1));
+    let prove = move |job: &Job| {
+        retention::prove_running(&gate.writer, &database, &gate.clock, told(job, steps() + 1))
+    };
     Ok(proof(named, "Prüfung der Datenbank".to_owned(), prove))
 }
 

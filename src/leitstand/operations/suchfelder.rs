@@ -2,13 +2,13 @@
 
 use maud::{Markup, html};
 
-use super::lists::filter as filter_field;
-use super::page::{Ask, Snapshot};
-use super::parts::choice;
-use super::people::Person;
-use crate::failure::Result;
-use crate::gate::audit::{Filter, Who};
-use crate::gate::key;
+use crate::leitstand::access::people::Person;
+use crate::leitstand::kit::lists::filter as filter_field;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::choice;
+use crate::platform::failure::Result;
+use crate::platform::gate::access::key;
+use crate::platform::gate::audit::{Filter, Who};
 use crate::rules::day::{Day, Instant};
 
 /// Milliseconds of a minute: the last one that is named belongs to what is shown.

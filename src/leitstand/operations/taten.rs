@@ -2,22 +2,22 @@
 
 use maud::{Markup, Render};
 
-use super::konten;
-use super::page::{Ask, Snapshot};
-use super::parts::{ROWS, linked, number, to_second};
-use super::people::{Person, name_of};
-use super::rechte;
 use super::suchfelder::COMMANDS;
-use crate::buchhaltung::LOCKED_UNTIL;
-use crate::failure::Result;
-use crate::gate::administration::{Akteur, Entry, Selection, TAKEN_BACK, entries};
-use crate::gate::audit::{Filter, Who};
-use crate::import::parts::FEED_ROWS;
+use crate::leitstand::access::people::{Person, name_of};
+use crate::leitstand::access::rechte;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{ROWS, linked, number, to_second};
+use crate::leitstand::office::konten;
+use crate::master::tenants;
+use crate::office::buchhaltung::LOCKED_UNTIL;
+use crate::platform::failure::Result;
+use crate::platform::gate::administration::{Akteur, Entry, Selection, TAKEN_BACK, entries};
+use crate::platform::gate::audit::{Filter, Who};
+use crate::platform::import::parts::FEED_ROWS;
 use crate::rules::changed::Changed;
 use crate::rules::day::Day;
 use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::scope::ScopeSet;
-use crate::tenants;
 
 /// What a table of either log is called.
 pub const CAPTION: &str = "Protokoll, das Neueste zuerst";

@@ -5,12 +5,12 @@ use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::app::kept;
-use crate::db::Clock;
-use crate::db::files::folder_of;
-use crate::failure::{Failure, Result};
-use crate::gate::Nightly;
-use crate::http::tls::validity;
+use crate::operations::retention;
+use crate::platform::db::Clock;
+use crate::platform::db::file::files::folder_of;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::gate::Nightly;
+use crate::platform::http::tls::validity;
 use crate::rules::day::Instant;
 
 /// How often that is looked at.
@@ -30,14 +30,14 @@ pub struct Upkeep {
 impl Upkeep {
     /// Looks at the disk, which may take as long as it likes.
     fn look(database: &Path, nightly: Option<&Nightly>, certificate: Option<&Path>, now: Instant) -> Upkeep {
-        let folder = kept::folder(database, nightly);
+        let folder = retention::folder(database, nightly);
         let newest =
-            |kept: Vec<kept::Kept>| kept.iter().filter(|kept| kept.is_proved).find_map(|kept| kept.made);
+            |kept: Vec<retention::Kept>| kept.iter().filter(|kept| kept.is_proved).find_map(|kept| kept.made);
         Upkeep {
             at: now,
             free: fs4::available_space(folder_of(database)).ok(),
             folder: std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()),
-            backup: kept::kept(database, folder).ok().map(newest),
+            backup: retention::kept(database, folder).ok().map(newest),
             certificate: certificate.and_then(|file| validity(file).ok()).map(|(_, until)| until),
         }
     }

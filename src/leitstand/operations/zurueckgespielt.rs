@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::page::Ask;
-use super::parts::moment;
 use super::restoring::Restored;
+use crate::leitstand::kit::page::Ask;
+use crate::leitstand::kit::parts::moment;
 use crate::rules::day::Instant;
 
 pub fn last_in_words(ask: &Ask) -> Markup {

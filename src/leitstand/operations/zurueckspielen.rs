@@ -6,24 +6,23 @@ use std::path::Path;
 use maud::html;
 use rusqlite::Connection;
 
-use super::anmelden::own_password;
-use super::done::{Done, Hashed, HouseChange};
-use super::frame;
-use super::page::{Ask, Snapshot};
-use super::parts::{field, form, made_from, moment, number, optional, refusal, table};
 use super::restoring::Order;
 use super::sicherung::{BACKUPS_PATH, found, whole};
-use crate::app::backup;
-use crate::db::TenantId;
-use crate::db::connection::open_to_look;
-use crate::db::copy::is_any_in_work;
-use crate::db::feed;
-use crate::db::tx::Tx;
-use crate::failure::{Failure, Result};
-use crate::http::reply::Reply;
+use crate::leitstand::access::anmelden::own_password;
+use crate::leitstand::kit::done::{Done, Hashed, HouseChange};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{field, form, made_from, moment, number, optional, refusal, table};
+use crate::master::tenants;
+use crate::operations::backup;
+use crate::platform::db::file::connection::open_to_look;
+use crate::platform::db::file::copy::is_any_in_work;
+use crate::platform::db::tx::Tx;
+use crate::platform::db::{TenantId, feed};
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::reply::Reply;
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
-use crate::tenants;
 
 /// The page of a backup leads here; where the process cannot restore, it says how the command does.
 pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {

@@ -5,29 +5,29 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::done::{Done, FirmaChange, TRY, sentences, tried};
-use super::frame;
-use super::lists::filter;
-use super::page::{Ask, Snapshot};
-use super::parts::{
+use crate::goods::abrechnungsschemata::{self, Gueltig, Kopf};
+use crate::goods::kontrakte;
+use crate::leitstand::kit::done::{Done, FirmaChange, TRY, sentences, tried};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::lists::filter;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{
     ROWS, TOO_MANY, amount, choice, field, form, json_number, lines, number, optional, or_blank,
     other_params, price, refusal, settled, table,
 };
-use crate::abrechnungen::{self, Geschuldet};
-use crate::abrechnungsschemata::{self, Gueltig, Kopf};
-use crate::annahmescheine::{self, Annahmeschein, Suche};
-use crate::blatt::settled as rows;
-use crate::failure::{Failure, Result};
-use crate::http::reply::Reply;
-use crate::http::route::Method;
-use crate::kontrakte;
-use crate::kunden;
+use crate::master::kunden;
+use crate::papers::blatt::settled as rows;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Method;
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::error::{Code, Refusal};
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::settlement::{AbrechnungsPosten, Abrechnungsart, Rechnung};
 use crate::rules::verweis::parse_uuid;
+use crate::trade::abrechnungen::{self, Geschuldet};
+use crate::trade::annahmescheine::{self, Annahmeschein, Suche};
 
 /// The name of the box of a note, before its id.
 const TICK: &str = "schein-";
@@ -118,7 +118,7 @@ fn suppliers(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     };
     let body = html! {
         p.actions { a.button href=(ask.of_firma("annahme/rechner")) { "Probeweise rechnen" } }
-        (super::parts::linked("Offene Annahmescheine", "Alle Annahmescheine sind abgerechnet.", &owed, to)
+        (crate::leitstand::kit::parts::linked("Offene Annahmescheine", "Alle Annahmescheine sind abgerechnet.", &owed, to)
             .text("Lieferant", |row| or_blank(&row.partner_name))
             .text("Kontrakt", |row| or_blank(&row.kontrakt_nr))
             .numbers("Scheine", |row| number(row.anzahl))

@@ -4,17 +4,17 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::done::{FirmaChange, TRY, tried};
 use super::entwurf::{self, HEAD_TEXTS, PARTNER};
-use super::frame;
-use super::page::{Ask, Snapshot};
-use super::parts::{form_to, made_from, refusal};
-use crate::belege::{self, Beleg};
-use crate::erechnung::Wo;
-use crate::failure::Result;
-use crate::http::reply::Reply;
-use crate::http::route::Method;
+use crate::leitstand::kit::done::{FirmaChange, TRY, tried};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{form_to, made_from, refusal};
+use crate::papers::erechnung::Wo;
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Method;
 use crate::rules::error::HintCode;
+use crate::trade::belege::{self, Beleg};
 
 /// The button on the page of an open document: it asks first what finalising would say.
 pub fn button(ask: &Ask, beleg: &Beleg, here: &str) -> Markup {

@@ -3,19 +3,21 @@
 use maud::{Markup, html};
 use serde_json::json;
 
-use super::done::FirmaChange;
-use super::frame;
-use super::page::{Ask, Snapshot};
-use super::parts::{choice, field, in_unit, json_number, moment, optional, or_blank, settled};
-use crate::abrechnungsschemata;
-use crate::annahmescheine::{self, Analyse, Annahmeschein};
-use crate::blatt::numbers::german;
-use crate::blatt::settled as rows;
-use crate::failure::{Failure, Result};
-use crate::http::reply::Reply;
-use crate::http::route::Method;
+use crate::goods::abrechnungsschemata;
+use crate::leitstand::kit::done::FirmaChange;
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{
+    choice, field, in_unit, json_number, moment, optional, or_blank, settled,
+};
+use crate::papers::blatt::numbers::german;
+use crate::papers::blatt::settled as rows;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Method;
 use crate::rules::error::{Code, refuse_if};
 use crate::rules::settlement::{Merkmal, Messwert, SHIPPED};
+use crate::trade::annahmescheine::{self, Analyse, Annahmeschein};
 
 /// Before the code of what is measured in the name of a field.
 const WERT: &str = "wert-";

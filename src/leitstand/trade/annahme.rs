@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 
 use maud::html;
 
-use super::done::FirmaChange;
-use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, Snapshot};
-use super::parts::{amount, facts, number, optional, or_blank, price};
-use super::{analyse, frame, parts, storno};
-use crate::annahmescheine::{self, Annahmeschein};
-use crate::failure::Result;
-use crate::http::reply::Reply;
-use crate::http::route::Method;
+use super::analyse;
+use crate::leitstand::kit::done::FirmaChange;
+use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{self, amount, facts, number, optional, or_blank, price};
+use crate::leitstand::kit::{frame, storno};
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Method;
 use crate::rules::choice::Choice;
 use crate::rules::receipt::AnnahmescheinStatus;
+use crate::trade::annahmescheine::{self, Annahmeschein};
 
 pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/annahmescheine")?;

@@ -11,24 +11,24 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::beleg_zeile::{CHOICES, FOUND, Row, articles_found, hints, meant_by, outcome, row, text_of};
-use super::done::{Done, FirmaChange, PREVIEW, TRY, tried_with};
 use super::entwurf::{self, ARTIKEL, HEAD_NUMBERS, PARTNER, ROWS_MAX, name};
-use super::frame;
-use super::page::{Ask, Snapshot};
-use super::parts::{field, form, joined, lines, made_from, number, refusal, with_way_back};
 use super::vorlage::{self, Fields};
-use crate::artikel::{self, Artikel};
-use crate::belege;
-use crate::db::tx::WriteTx;
-use crate::failure::Result;
-use crate::http::reply::Reply;
-use crate::http::route::Method;
-use crate::kontrakte;
-use crate::kunden::{self, Kunde};
-use crate::listing::{PageOf, Records};
+use crate::goods::kontrakte;
+use crate::leitstand::kit::done::{Done, FirmaChange, PREVIEW, TRY, tried_with};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{field, form, joined, lines, made_from, number, refusal, with_way_back};
+use crate::master::artikel::{self, Artikel};
+use crate::master::kunden::{self, Kunde};
+use crate::platform::db::tx::WriteTx;
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Method;
+use crate::platform::listing::{PageOf, Records};
 use crate::rules::choice::Choice;
 use crate::rules::document::{BelegStatus, BelegTyp, Lagerrolle, Seite};
 use crate::rules::verweis::parse_uuid;
+use crate::trade::belege;
 
 /// What a new document is called in the address: its type, or GS, the Gutschrift that the company writes for its supplier.
 const GUTSCHRIFT: &str = "GS";

@@ -5,26 +5,28 @@ use std::collections::BTreeSet;
 use maud::{Markup, Render, html};
 use uuid::Uuid;
 
-use super::akteure::named;
 use super::beleg_formular::WRITTEN_HERE;
-use super::done::FirmaChange;
-use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, Snapshot};
-use super::parts::{
+use super::{abschluss, versendet};
+use crate::goods::{kontrakte, waage};
+use crate::leitstand::kit::akteure::named;
+use crate::leitstand::kit::done::FirmaChange;
+use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{
     ROWS, Table, amount, facts, linked, moment, number, optional, or_blank, pager, price, signed, table,
     typed_money,
 };
-use super::{abschluss, anhaenge, frame, storno, versendet};
-use crate::anhaenge::Besitzer;
-use crate::belege::{self, Beleg, BelegPosition, Gegenbeleg, Kettenglied, Papiere};
-use crate::failure::Result;
-use crate::herkunft::{self, Umschlag};
-use crate::http::reply::Reply;
-use crate::http::route::Method;
-use crate::listing::Records;
+use crate::leitstand::kit::{anhaenge, frame, storno};
+use crate::master::anhaenge::Besitzer;
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Method;
+use crate::platform::listing::Records;
 use crate::rules::choice::Choice;
 use crate::rules::document::{BelegStatus, BelegTyp};
-use crate::{annahmescheine, kontrakte, waage};
+use crate::trade::annahmescheine;
+use crate::trade::belege::{self, Beleg, BelegPosition, Gegenbeleg, Kettenglied, Papiere};
+use crate::trade::herkunft::{self, Umschlag};
 
 pub fn columns<'t>(table: Table<'t, Beleg>) -> Table<'t, Beleg> {
     table

@@ -7,21 +7,21 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use uuid::Uuid;
 
 use super::belege::art_of;
-use super::done::{Done, FirmaChange, Outgoing};
-use super::frame;
-use super::page::{Ask, Snapshot};
-use super::parts::{field, form, lines, made_from, number, refusal, with_way_back};
-use super::postausgang::{is_line, is_text, words};
 use super::versendet::{company, is_final};
-use crate::belege::{self, Beleg};
-use crate::db::tx::WriteTx;
-use crate::failure::Result;
-use crate::http::reply::Reply;
-use crate::kunden;
+use crate::leitstand::kit::done::{Done, FirmaChange, Outgoing};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{field, form, lines, made_from, number, refusal, with_way_back};
+use crate::leitstand::office::postausgang::{is_line, is_text, words};
+use crate::master::kunden;
+use crate::office::versand::{self, Anlage, Brief, Ergebnis, Worte};
+use crate::platform::db::tx::WriteTx;
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
 use crate::rules::error::{Code, Refusal, Refusals};
 use crate::rules::plausible::is_email;
 use crate::rules::verweis::parse_uuid;
-use crate::versand::{self, Anlage, Brief, Ergebnis, Worte};
+use crate::trade::belege::{self, Beleg};
 
 /// Addresses that a mail goes to at most.
 const TO_MAX: usize = 5;

@@ -9,15 +9,15 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::page::Ask;
-use super::parts::{json_number, plain};
-use crate::artikel::{self, Artikel};
-use crate::belege::{Beleg, BelegPosition};
-use crate::db::tx::Tx;
-use crate::failure::{Failure, Result};
-use crate::kunden::{self, Kunde};
+use crate::leitstand::kit::page::Ask;
+use crate::leitstand::kit::parts::{json_number, plain};
+use crate::master::artikel::{self, Artikel};
+use crate::master::kunden::{self, Kunde};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::{Failure, Result};
 use crate::rules::error::{Code, Refusal};
 use crate::rules::verweis::parse_uuid;
+use crate::trade::belege::{Beleg, BelegPosition};
 
 /// Positions of a form at most.
 pub const ROWS_MAX: usize = 100;

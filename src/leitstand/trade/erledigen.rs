@@ -3,15 +3,15 @@
 use maud::html;
 use serde_json::json;
 
-use super::done::FirmaChange;
-use super::frame;
-use super::page::{Ask, Snapshot};
-use super::parts::{amount, in_unit, made_from};
-use crate::artikel;
-use crate::belege::{self, Beleg};
-use crate::failure::Result;
-use crate::http::reply::Reply;
-use crate::http::route::Method;
+use crate::leitstand::kit::done::FirmaChange;
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{amount, in_unit, made_from};
+use crate::master::artikel;
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Method;
+use crate::trade::belege::{self, Beleg};
 
 /// The box of what an invoice, or a delivery, still waits for.
 pub const NOTHING_COMES: &str = "ohne_gegenbeleg";

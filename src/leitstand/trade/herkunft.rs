@@ -6,16 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use maud::{Markup, html};
 use uuid::Uuid;
 
-use super::frame;
-use super::graph::{Graph, Node};
-use super::page::{Ask, Snapshot};
-use super::parts::{amount, in_unit, joined, linked, optional};
-use crate::chargen::{self, Charge};
-use crate::failure::Result;
-use crate::herkunft::{self, Beteiligter, Knoten, STEPS_MAX, Schritt, Weg};
-use crate::http::reply::Reply;
+use crate::goods::chargen::{self, Charge};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::graph::{Graph, Node};
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{amount, in_unit, joined, linked, optional};
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
+use crate::trade::herkunft::{self, Beteiligter, Knoten, STEPS_MAX, Schritt, Weg};
 
 const PARTNER_BOXES_MAX: usize = 6;
 

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::frame;
-use super::lists::{self, filter};
-use super::page::{Ask, Snapshot};
-use super::parts::{amount, field, number, or_blank, pager, table};
-use crate::failure::Result;
-use crate::http::reply::Reply;
-use crate::kasse::{self, Auswahl, Barverkauf, Summe};
-use crate::listing::Records;
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::lists::{self, filter};
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{amount, field, number, or_blank, pager, table};
+use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
+use crate::platform::listing::Records;
 use crate::rules::day::Day;
 use crate::rules::fixed::Money;
+use crate::trade::kasse::{self, Auswahl, Barverkauf, Summe};
 
 pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let day = Day::parse_plain(ask.param("tag")).unwrap_or_else(|| db.tx.today());

@@ -5,23 +5,23 @@ use maud::{Markup, html};
 use serde_json::json;
 
 use super::belege::art_of;
-use super::done::{Done, FirmaChange};
 use super::erledigen::{NOTHING_COMES, counterpart, open_of};
-use super::frame;
-use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, Snapshot};
-use super::parts::{ROWS, TOO_MANY, amount, form, number, optional, refusal};
-use crate::belege::{self, Auswahl, Beleg, Offen};
-use crate::blatt::Skonto;
-use crate::failure::{Failure, Result};
-use crate::http::reply::Reply;
-use crate::http::route::Method;
-use crate::listing::Records;
+use crate::leitstand::kit::done::{Done, FirmaChange};
+use crate::leitstand::kit::frame;
+use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{ROWS, TOO_MANY, amount, form, number, optional, refusal};
+use crate::papers::blatt::Skonto;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Method;
+use crate::platform::listing::Records;
 use crate::rules::day::Day;
 use crate::rules::document::{BelegTyp, Seite};
 use crate::rules::error::{Code, Refusal, Refusals};
 use crate::rules::fixed::Money;
 use crate::rules::verweis::parse_uuid;
+use crate::trade::belege::{self, Auswahl, Beleg, Offen};
 
 /// Since how many days what is shown is overdue, at least.
 const OVERDUE: [(&str, &str); 5] = [

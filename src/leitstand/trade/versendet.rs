@@ -3,14 +3,14 @@
 use maud::{Markup, Render, html};
 use uuid::Uuid;
 
-use super::akteure::named;
-use super::page::{Ask, Snapshot};
-use super::parts::{moment, or_blank, table};
-use crate::belege::Beleg;
-use crate::failure::Result;
+use crate::leitstand::kit::akteure::named;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{moment, or_blank, table};
+use crate::master::tenants::firma;
+use crate::office::versand::{self, Versand};
+use crate::platform::failure::Result;
 use crate::rules::document::BelegStatus;
-use crate::tenants::firma;
-use crate::versand::{self, Versand};
+use crate::trade::belege::Beleg;
 
 /// Whether a document goes out: it is final, and not cancelled.
 pub fn is_final(beleg: &Beleg) -> bool {

@@ -4,16 +4,16 @@
 use uuid::Uuid;
 
 use super::entwurf::{ARTIKEL, OF_ARTIKEL, PARTNER, name};
-use super::page::{Ask, Snapshot};
-use super::parts::{optional, or_blank, plain, plain_price};
-use crate::artikel::{self, Artikel};
-use crate::belege::{self, Beleg, BelegPosition};
-use crate::failure::Result;
-use crate::kunden::{self, Kunde};
+use crate::goods::waage;
+use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::parts::{optional, or_blank, plain, plain_price};
+use crate::master::artikel::{self, Artikel};
+use crate::master::kunden::{self, Kunde};
+use crate::platform::failure::Result;
 use crate::rules::document::BelegTyp;
 use crate::rules::fixed::Quantity;
 use crate::rules::verweis::parse_uuid;
-use crate::waage;
+use crate::trade::belege::{self, Beleg, BelegPosition};
 
 /// Fields of a form: each its name and its value.
 pub type Fields = Vec<(String, String)>;

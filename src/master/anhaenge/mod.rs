@@ -10,12 +10,12 @@ pub use sql::{altered_content, digest, erase, ids_of, list as page, made_of, wit
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
-use crate::http::call::Call;
-use crate::http::reply::Reply;
-use crate::http::route::Write;
-use crate::http::upload::mime_type;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::call::Call;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Write;
+use crate::platform::http::upload::mime_type;
 use crate::rules::bytes::{base64, hex};
 use crate::rules::error::required;
 

@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::db::record::record;
 use crate::eingabe;
-use crate::http::upload::{Dateiname, Inhalt};
-use crate::http::wire::Text;
+use crate::platform::db::record::record;
+use crate::platform::http::upload::{Dateiname, Inhalt};
+use crate::platform::http::wire::Text;
 use crate::rules::day::Instant;
 use crate::rules::error::Hints;
 

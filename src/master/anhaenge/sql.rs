@@ -4,12 +4,12 @@ use rusqlite::{ToSql, named_params};
 use uuid::Uuid;
 
 use super::model::{Anhang, Besitzer};
-use crate::db::evidence::{self, Digest, Subject};
-use crate::db::list::{Filter, ListSql, Page};
-use crate::db::record::Part;
-use crate::db::tx::{Params, Tx, WriteTx};
-use crate::failure::Result;
-use crate::listing::PageOf;
+use crate::platform::db::list::{Filter, ListSql, Page};
+use crate::platform::db::proof::evidence::{self, Digest, Subject};
+use crate::platform::db::record::Part;
+use crate::platform::db::tx::{Params, Tx, WriteTx};
+use crate::platform::failure::Result;
+use crate::platform::listing::PageOf;
 
 const LIST: ListSql<'_> = ListSql {
     columns: Anhang::COLUMNS,

@@ -6,8 +6,8 @@ use uuid::Uuid;
 
 use super::model::Artikel;
 use super::sql::{find, find_by_number, number_means};
-use crate::db::tx::Tx;
-use crate::failure::{Failure, Result};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::{Failure, Result};
 use crate::rules::error::{Code, Refusal, refuse_if};
 
 /// An article that must be there: a row names it.

@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 use super::import::{check_movements, resolve_gruppe, store_tier};
 use super::model::{Artikel, ArtikelChange, Staffel, StaffelEingabe};
 use super::sql::{self, VERLAUF};
-use crate::db::tx::WriteTx;
-use crate::failure::Result;
+use crate::master::steuersaetze;
+use crate::platform::db::tx::WriteTx;
+use crate::platform::failure::Result;
 use crate::rules::change::{Change, apply_each};
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
 use crate::rules::felder;
 use crate::rules::fixed::Price;
 use crate::rules::plausible::is_gtin;
 use crate::rules::text::case_key;
-use crate::steuersaetze;
 
 pub fn create(tx: &WriteTx<'_>, change: ArtikelChange, hints: &mut Hints) -> Result<Artikel> {
     let tiers = tiers(&change)?;

@@ -22,17 +22,17 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use crate::anhaenge::{self, Anhang, AnhangAngelegt, Besitzer, NewAnhang, Owner};
-use crate::db::tx::Tx;
-use crate::failure::{Failure, Result};
-use crate::http::call::{Call, IfMatch};
-use crate::http::param::Param;
-use crate::http::query::Query;
-use crate::http::reply::Reply;
-use crate::http::route::{Access, Route, Write};
-use crate::http::shape::Answer;
-use crate::import::Import;
-use crate::listing::verlauf::StammdatenVerlaufseintrag;
+use crate::master::anhaenge::{self, Anhang, AnhangAngelegt, Besitzer, NewAnhang, Owner};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::call::{Call, IfMatch};
+use crate::platform::http::param::Param;
+use crate::platform::http::query::Query;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::{Access, Route, Write};
+use crate::platform::http::shape::Answer;
+use crate::platform::import::Import;
+use crate::platform::listing::verlauf::StammdatenVerlaufseintrag;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
 

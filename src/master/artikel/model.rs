@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::db::record::record;
 use crate::eingabe;
-use crate::http::wire::{Int, Liste, LongText, OneOf, Text};
+use crate::platform::db::record::record;
+use crate::platform::http::wire::{Int, Liste, LongText, OneOf, Text};
 use crate::rules::error::{Checked, Hints};
 use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::price::Tier;

@@ -6,10 +6,10 @@ use super::change::change;
 use super::import::{TIERS, store_tier};
 use super::model::{ArtikelChange, Staffel};
 use super::sql::{self, VERLAUF};
-use crate::db::tx::WriteTx;
-use crate::failure::{Failure, Result};
-use crate::import;
-use crate::listing::verlauf::part;
+use crate::platform::db::tx::WriteTx;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::import;
+use crate::platform::listing::verlauf::part;
 use crate::rules::error::Hints;
 use crate::rules::felder::GeaendertesFeld;
 

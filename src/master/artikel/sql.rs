@@ -8,12 +8,12 @@ use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
 use super::model::{Artikel, ArtikelZeile, Artikelgruppe, Staffel};
-use crate::db::list::{Filter, ListSql, Order, Page, names};
-use crate::db::record::{Part, Record, member};
-use crate::db::tx::{Params, Tx, WriteTx};
-use crate::failure::Result;
-use crate::listing::PageOf;
-use crate::listing::verlauf::Verlauf;
+use crate::platform::db::list::{Filter, ListSql, Order, Page, names};
+use crate::platform::db::record::{Part, Record, member};
+use crate::platform::db::tx::{Params, Tx, WriteTx};
+use crate::platform::failure::Result;
+use crate::platform::listing::PageOf;
+use crate::platform::listing::verlauf::Verlauf;
 use crate::rules::fixed::{Percent, Quantity};
 use crate::rules::price::Tier;
 use crate::rules::stammdaten::ArtikelStatus;

@@ -3,15 +3,15 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use crate::db::record::{Part, record};
-use crate::db::retention::Retention;
-use crate::db::tx::{Params, Tx, WriteTx};
 use crate::eingabe;
-use crate::failure::Result;
-use crate::http::json::Json;
-use crate::http::wire::{At, FromJson, Int, Text};
-use crate::import::{Import, Upserted};
-use crate::kunden;
+use crate::master::kunden;
+use crate::platform::db::proof::retention::Retention;
+use crate::platform::db::record::{Part, record};
+use crate::platform::db::tx::{Params, Tx, WriteTx};
+use crate::platform::failure::Result;
+use crate::platform::http::json::Json;
+use crate::platform::http::wire::{At, FromJson, Int, Text};
+use crate::platform::import::{Import, Upserted};
 use crate::rules::day::Day;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
 

@@ -4,8 +4,8 @@ use uuid::Uuid;
 
 use super::model::Kunde;
 use super::sql::{find, find_by_kunden_id, find_by_kundennr};
-use crate::db::tx::Tx;
-use crate::failure::{Failure, Result};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::{Failure, Result};
 use crate::rules::error::{Code, Refusal};
 use crate::rules::verweis::Verweis;
 

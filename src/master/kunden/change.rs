@@ -6,16 +6,15 @@ use uuid::Uuid;
 use super::bezug::by_id;
 use super::model::{Kunde, KundeChange, PartnerTypen};
 use super::{personenkonten, sql, verlauf};
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
-use crate::laender;
+use crate::master::{laender, vertriebler};
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Failure, Result};
 use crate::rules::buchung::Personenkonto;
 use crate::rules::change::{Change, apply_each};
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::felder::GeaendertesFeld;
 use crate::rules::plausible::{WRONG_IBAN, has_wrong_check_digits, is_doubtful_ust_id, is_email, is_iban};
 use crate::rules::tax::Gebiet;
-use crate::vertriebler;
 
 /// Longest customer number (D2).
 const KUNDENNR_CHARS_MAX: usize = 30;

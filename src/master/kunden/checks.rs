@@ -1,6 +1,6 @@
 //! What always holds for customers and the text they are searched in.
 
-use crate::db::check::Check;
+use crate::platform::db::proof::check::Check;
 
 pub const CHECKS: &[Check] = &[Check {
     rule: "Kunden sind gezählt, und gesucht wird in ihrem Text",

@@ -3,15 +3,15 @@
 use uuid::Uuid;
 
 use super::model::{Kunde, KundeAngelegt, KundeChange, KundeGeaendert};
-use super::sql::Auswahl;
-use super::{change, sql, verlauf};
-use crate::anhaenge::{Besitzer, Owner};
-use crate::db::tx::Tx;
-use crate::failure::{Failure, Result};
-use crate::http::call::{Call, IfMatch};
-use crate::http::query::Query;
-use crate::http::reply::Reply;
-use crate::http::route::Write;
+use super::sql::{self, Auswahl};
+use super::{change, verlauf};
+use crate::master::anhaenge::{Besitzer, Owner};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::call::{Call, IfMatch};
+use crate::platform::http::query::Query;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Write;
 use crate::rules::error::HintCode;
 
 const WHAT: &str = "Diesen Kunden";

@@ -22,11 +22,11 @@ pub use sql::{Auswahl, Merkmal, count, find, find_by_kundennr, list, must_have_n
 pub use vergessen::{Erased, forget};
 pub use verlauf::{altered_content, changes, digest, forgotten_attachments, without_evidence};
 
-use crate::anhaenge::{self, Anhang, AnhangAngelegt, NewAnhang};
-use crate::http::param::Param;
-use crate::http::route::{Access, Route};
-use crate::http::shape::Answer;
-use crate::import::Import;
+use crate::master::anhaenge::{self, Anhang, AnhangAngelegt, NewAnhang};
+use crate::platform::http::param::Param;
+use crate::platform::http::route::{Access, Route};
+use crate::platform::http::shape::Answer;
+use crate::platform::import::Import;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
 use model::{KundeAngelegt, KundeChange, KundeGeaendert, KundeVerlaufseintrag};

@@ -5,12 +5,11 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use crate::blatt::Anschrift;
-use crate::db::record::record;
-use crate::eingabe;
-use crate::http::json::Json;
-use crate::http::wire::{At, FromJson, Int, LongText, OneOf, Tage, Text};
-use crate::laender::{self, Staat};
+use crate::master::laender::{self, Staat};
+use crate::papers::blatt::Anschrift;
+use crate::platform::db::record::record;
+use crate::platform::http::json::Json;
+use crate::platform::http::wire::{At, FromJson, Int, LongText, OneOf, Tage, Text};
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Checked, Code, Hints, refuse_if};
@@ -19,7 +18,7 @@ use crate::rules::fixed::Percent;
 use crate::rules::stammdaten::{Anrede, ERechnung, KundeStatus, PartnerTyp};
 use crate::rules::tax::Steuerart;
 use crate::rules::verweis::Verweis;
-use crate::shape;
+use crate::{eingabe, shape};
 
 record! {
     /// A partner (specification, Kunde; the other fields of a POST are shown, too: D18).

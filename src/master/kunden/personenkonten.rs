@@ -2,12 +2,12 @@
 
 use super::model::Kunde;
 use super::sql;
-use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::master::tenants;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::buchung::Personenkonto;
 use crate::rules::change::Change;
 use crate::rules::error::{Code, refuse_if};
-use crate::tenants;
 
 impl Personenkonto {
     /// Its column, and field.

@@ -6,11 +6,11 @@ use uuid::Uuid;
 
 use super::model::Kunde;
 use super::suche;
-use crate::db::list::{Filter, ListSql, Order, Page, names};
-use crate::db::record::Part;
-use crate::db::tx::{Params, Tx, WriteTx};
-use crate::failure::Result;
-use crate::listing::PageOf;
+use crate::platform::db::list::{Filter, ListSql, Order, Page, names};
+use crate::platform::db::record::Part;
+use crate::platform::db::tx::{Params, Tx, WriteTx};
+use crate::platform::failure::Result;
+use crate::platform::listing::PageOf;
 use crate::rules::error::{Code, Refusal};
 use crate::rules::text::{Search, case_key, natural_key, searchable};
 

@@ -4,12 +4,12 @@
 use memchr::memmem::Finder;
 use memchr::{memchr, memrchr};
 
-use crate::db::readers::spend;
-use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::platform::db::readers::spend;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::text::Folded;
 
-/// Words that are searched, each in the text of one customer, for a tick (`db::readers`): no step of SQLite
+/// Words that are searched, each in the text of one customer, for a tick (`platform::db::readers`): no step of SQLite
 /// counts them.
 const WORDS_PER_TICK: usize = 150;
 

@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use super::model::{Kunde, PartnerTypen};
 use super::{sql, verlauf};
-use crate::anhaenge::{self, Besitzer};
-use crate::db::tx::WriteTx;
-use crate::failure::Result;
+use crate::master::anhaenge::{self, Besitzer};
+use crate::platform::db::tx::WriteTx;
+use crate::platform::failure::Result;
 use crate::rules::stammdaten::KundeStatus;
 
 const FORGOTTEN_NAME: &str = "(vergessen)";

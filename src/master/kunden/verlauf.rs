@@ -8,12 +8,12 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use super::model::{Kunde, KundeVerlaufseintrag};
-use crate::db::columns::StoredJson;
-use crate::db::evidence::{self, Digest, Subject};
-use crate::db::list::{Filter, ListSql, Page};
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
-use crate::listing::{Listing, Records};
+use crate::platform::db::columns::StoredJson;
+use crate::platform::db::list::{Filter, ListSql, Page};
+use crate::platform::db::proof::evidence::{self, Digest, Subject};
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
+use crate::platform::listing::{Listing, Records};
 use crate::rules::felder::{self, Aenderung, COMMAND_LINE, GeaendertesFeld};
 
 /// Fields that every change touches, and which say nothing.

@@ -2,10 +2,10 @@
 
 use super::firma::{self, Firma};
 use super::settings;
-use crate::blatt::{Absender, Aufdruck, Konto};
-use crate::db::tx::Tx;
-use crate::failure::{Failure, Result};
-use crate::laender;
+use crate::master::laender;
+use crate::papers::blatt::{Absender, Aufdruck, Konto};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::{Failure, Result};
 use crate::rules::error::{Checked, Code, Refusal};
 
 /// The country of a company that did not say.

@@ -7,12 +7,12 @@ use rusqlite::{Connection, named_params};
 use sha2::{Digest, Sha256};
 
 use super::settings::Setting;
-use crate::blatt;
-use crate::db::TenantId;
-use crate::db::record::{Part, columns};
-use crate::db::tx::{Params, Tx, WriteTx};
-use crate::failure::{Failure, Result};
-use crate::laender;
+use crate::master::laender;
+use crate::papers::blatt;
+use crate::platform::db::TenantId;
+use crate::platform::db::record::{Part, columns};
+use crate::platform::db::tx::{Params, Tx, WriteTx};
+use crate::platform::failure::{Failure, Result};
 use crate::rules::day::Instant;
 use crate::rules::document::BelegTyp;
 use crate::rules::plausible::{country_of_eu_ust_id, is_bic, is_email, is_iban};

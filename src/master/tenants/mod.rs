@@ -16,15 +16,15 @@ pub use value::{Jahrestag, Monate, SettingValue, Worded};
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::db::TenantId;
-use crate::db::tx::Tx;
-use crate::failure::{Failure, Result};
+use crate::master::steuersaetze;
+use crate::platform::db::TenantId;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::{Failure, Result};
 use crate::rules::bytes::hex;
 use crate::rules::changed::Changed;
 use crate::rules::day::Instant;
 use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::text::nearest;
-use crate::steuersaetze;
 
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Tenant {

@@ -11,9 +11,9 @@ use rusqlite::{Connection, Row, named_params};
 
 use super::value::{Jahrestag, Monate, Nummer, SettingValue, Worded};
 use crate::choice;
-use crate::db::TenantId;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
+use crate::platform::db::TenantId;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Failure, Result};
 use crate::rules::buchung::{Aufteilung, Rahmen};
 use crate::rules::day::Day;
 use crate::rules::document::{BelegTyp, Tagesabschluss};

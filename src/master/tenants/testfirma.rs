@@ -3,9 +3,9 @@
 
 use rusqlite::{Connection, params};
 
-use crate::db::TenantId;
-use crate::failure::Result;
-use crate::steuersaetze;
+use crate::master::steuersaetze;
+use crate::platform::db::TenantId;
+use crate::platform::failure::Result;
 
 /// Tables of a company that stay when it is emptied: its keys, its master data, and what proves what happened.
 const STAY: [&str; 9] = [

@@ -2,12 +2,12 @@
 
 use rusqlite::named_params;
 
-use crate::db::tx::{Params, Tx, WriteTx};
 use crate::eingabe;
-use crate::failure::Result;
-use crate::http::json::Json;
-use crate::http::wire::{At, FromJson, Int, Text};
-use crate::import::{Import, Upserted};
+use crate::platform::db::tx::{Params, Tx, WriteTx};
+use crate::platform::failure::Result;
+use crate::platform::http::json::Json;
+use crate::platform::http::wire::{At, FromJson, Int, Text};
+use crate::platform::import::{Import, Upserted};
 use crate::rules::change::Change;
 use crate::rules::error::{HintCode, Hints, required};
 use crate::rules::text::Folded;

@@ -2,13 +2,13 @@
 
 use super::model::BerichtBeleg;
 use super::zeitraum::Zeitraum;
-use crate::buchhaltung::{self, Rechnung, Welche};
-use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::master::tenants;
+use crate::office::buchhaltung::{self, Rechnung, Welche};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::buchung::Fall;
 use crate::rules::fixed::Money;
 use crate::rules::umsatzsteuer::{Umsatz, ZmArt, beitraege};
-use crate::tenants;
 
 /// Which groups of documents: those that all of this fits.
 #[derive(Debug, Default)]

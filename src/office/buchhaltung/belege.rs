@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use crate::db::record::record;
+use crate::platform::db::record::record;
 use crate::rules::buchung::{Buchungsbeleg, Buchungsposition, Fall, Kontierung};
 use crate::rules::day::Day;
 use crate::rules::document::{BelegTyp, Rechnungsart, Seite};

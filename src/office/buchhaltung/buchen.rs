@@ -7,15 +7,15 @@ use super::belege::{self, Belegfeld, Rechnung, Vorgang};
 use super::extf::{BUCHUNGSSTAPEL, Felder, amount, flag, german_digits, text};
 use super::stamm::replaced;
 use super::{konten, sql};
-use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::master::steuersaetze;
+use crate::master::tenants::{self, Einstellungen};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::buchung::{Buchungsbeleg, Buchungszeile, Fall, Kontenplan, Kontierung, zeilen};
 use crate::rules::document::Seite;
 use crate::rules::error::{Code, HintCode, Hints, PositionError, Refusal};
 use crate::rules::fixed::{Money, Percent};
 use crate::rules::tax::Satz;
-use crate::tenants::Einstellungen;
-use crate::{steuersaetze, tenants};
 
 /// What is named of what is missing, at most.
 const ERRORS_MAX: usize = 500;

@@ -1,11 +1,11 @@
 //! What always holds for batches (D32).
 
 use super::sql;
-use crate::belege::{content_digest, inflated};
-use crate::db::check::Check;
-use crate::db::tx::Tx;
-use crate::failure::Result;
-use crate::tenants;
+use crate::master::tenants;
+use crate::platform::db::proof::check::Check;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
+use crate::trade::belege::{content_digest, inflated};
 
 pub const CHECKS: &[Check] = &[
     Check {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::extf::{self, BUCHUNGSSTAPEL, Buchungen, DEBITOREN_KREDITOREN, Kopf};
 use super::stamm::Stammsatz;
+use crate::master::tenants::Einstellungen;
 use crate::rules::day::{Day, Instant};
-use crate::tenants::Einstellungen;
 
 /// Records of one file, at most: DATEV takes no more.
 const SAETZE_MAX: usize = 99_999;

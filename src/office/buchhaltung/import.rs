@@ -2,11 +2,11 @@
 
 use super::model::{FunktionZeile, KontoZeile};
 use super::{konten, sql};
-use crate::db::tx::WriteTx;
-use crate::failure::Result;
-use crate::http::json::Json;
-use crate::http::wire::{At, FromJson};
-use crate::import::Upserted;
+use crate::platform::db::tx::WriteTx;
+use crate::platform::failure::Result;
+use crate::platform::http::json::Json;
+use crate::platform::http::wire::{At, FromJson};
+use crate::platform::import::Upserted;
 use crate::rules::buchung::{Funktion, Funktionsart, Rahmen};
 use crate::rules::error::{Code, refuse_if, required};
 

@@ -2,15 +2,15 @@
 
 use super::model::{KontoAuskunft, KontoZeile};
 use super::sql;
-use crate::artikel::{self, Artikelgruppe};
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
-use crate::import::Upserted;
+use crate::master::artikel::{self, Artikelgruppe};
+use crate::master::tenants;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
+use crate::platform::import::Upserted;
 use crate::rules::buchung::{Automatik, Fall, Kontenplan, Konto, Rahmen};
 use crate::rules::choice::Choice;
 use crate::rules::error::{Code, Refusal, refuse_if, required};
 use crate::rules::fixed::Percent;
-use crate::tenants;
 
 /// The accounts of a company as they are now.
 pub fn plan(tx: &Tx<'_>) -> Result<Kontenplan> {

@@ -26,14 +26,14 @@ pub use sql::{Welche, all, delete_konto, list as list_stapel, monate, newest, op
 pub use stapel::{Entwurf, LOCKED_UNTIL, create, discard, found, listed, with_files, with_number, zip};
 pub use umsaetze::umsaetze;
 
-use crate::db::tx::Tx;
-use crate::failure::Result;
-use crate::http::call::Call;
-use crate::http::param::Param;
-use crate::http::reply::Reply;
-use crate::http::route::{Access, Route, Write};
-use crate::http::shape::Answer;
-use crate::import::Import;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
+use crate::platform::http::call::Call;
+use crate::platform::http::param::Param;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::{Access, Route, Write};
+use crate::platform::http::shape::Answer;
+use crate::platform::import::Import;
 use crate::rules::deed::Tat;
 use crate::rules::error::{Code, required};
 use crate::rules::scope::Scope;

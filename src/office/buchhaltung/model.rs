@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::db::record::record;
 use crate::eingabe;
-use crate::http::wire::{Int, OneOf, Text};
+use crate::platform::db::record::record;
+use crate::platform::http::wire::{Int, OneOf, Text};
 use crate::rules::buchung::{Fall, Funktionsart, Rahmen};
 use crate::rules::day::{Day, Instant};
 use crate::rules::deed::Deed;

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use super::extf::{DEBITOREN_KREDITOREN, Felder, percent, text};
-use crate::belege::content_digest;
-use crate::kunden::Kunde;
+use crate::master::kunden::Kunde;
 use crate::rules::buchung::Personenkonto;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::plausible::country_of_eu_ust_id;
 use crate::rules::stammdaten::Anrede;
+use crate::trade::belege::content_digest;
 
 /// A record, and what of it a batch remembers.
 pub struct Stammsatz {

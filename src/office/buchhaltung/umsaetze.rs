@@ -2,13 +2,13 @@
 
 use super::belege::{Rechnung, vorgaenge};
 use super::sql::{self, Welche};
-use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::master::{laender, steuersaetze, tenants};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::buchung::{Gruppe, Kontierung, gruppen};
 use crate::rules::day::Day;
 use crate::rules::error::{Code, refuse_if};
 use crate::rules::umsatzsteuer::Umsatz;
-use crate::{laender, steuersaetze, tenants};
 
 /// Invoices of one report, at most.
 const BELEGE_MAX: i64 = 50_000;

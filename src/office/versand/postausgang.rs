@@ -4,9 +4,9 @@ use rusqlite::types::FromSqlError;
 use rusqlite::{Connection, Row, named_params};
 
 use crate::choice;
-use crate::db::TenantId;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
+use crate::platform::db::TenantId;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
 use crate::rules::choice::Choice;
 use crate::rules::day::Instant;
 

@@ -28,7 +28,7 @@ use tokio_rustls::rustls::{self, CertificateError, ClientConfig, RootCertStore};
 
 use super::postausgang::{Postausgang, Verschluesselung};
 use super::sql::Ergebnis::{self, NichtGesendet, Ungewiss};
-use crate::db::german::in_german;
+use crate::platform::db::file::german::in_german;
 
 /// Until the mail server has let us in; and then until it has taken the mail, which may have 14 MiB on a slow line.
 const REACH: Duration = Duration::from_secs(10);

@@ -4,8 +4,8 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::brief::Brief;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
 

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use zip::write::{SimpleFileOptions, ZipWriter};
 
-use crate::db::files::folder_of;
-use crate::db::german::in_german;
-use crate::failure::{Failure, Result};
+use crate::platform::db::file::files::folder_of;
+use crate::platform::db::file::german::in_german;
+use crate::platform::failure::{Failure, Result};
 use crate::rules::error::{Code, Refusal};
 
 /// Bytes of the file, and of each of its parts, at most: what a zip holds without extensions that old programs lack.

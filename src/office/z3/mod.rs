@@ -1,6 +1,6 @@
 //! The hand-over of the data of a period to an auditor (D36; AO § 147 (6), Z3).
 //!
-//! A hand-over is a job: a row that waits until [`crate::app::z3`] has made its file. `tabellen` says what is in it,
+//! A hand-over is a job: a row that waits until [`crate::operations::z3`] has made its file. `tabellen` says what is in it,
 //! `schreiben` writes it: `zeile` a row of a CSV, `verzeichnis` index.xml, `bericht` what an auditor can compare, `archiv` the
 //! zip.
 
@@ -26,13 +26,13 @@ pub use schreiben::{Began, open, schreiben};
 pub use sql::{end, newest, set_step, waiting, with_old_file};
 pub use zeitraum::Zeitraum;
 
-use crate::db::files::beside;
-use crate::db::tx::Tx;
-use crate::failure::{Failure, Result};
-use crate::http::call::Call;
-use crate::http::reply::Reply;
-use crate::http::route::{Access, Route, Write};
-use crate::http::shape::Answer;
+use crate::platform::db::file::files::beside;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::call::Call;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::{Access, Route, Write};
+use crate::platform::http::shape::Answer;
 use crate::rules::error::{Code, Refusal, required};
 use crate::rules::scope::Scope;
 use model::{Angelegt, NewUeberlassung};

@@ -5,11 +5,10 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::tabellen::SCHRITTE;
-use crate::choice;
-use crate::db::record::record;
-use crate::eingabe;
+use crate::platform::db::record::record;
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::Hints;
+use crate::{choice, eingabe};
 
 choice! {
     /// How far a hand-over is.

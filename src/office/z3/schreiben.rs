@@ -16,18 +16,19 @@ use super::tabellen::TABELLEN;
 use super::verzeichnis::{DTD, DTD_NAME, Lieferant, index};
 use super::zeile::{self, Geschrieben};
 use super::zeitraum::Zeitraum;
-use crate::belege;
-use crate::db::connection::prepare_reader;
-use crate::db::tx::Tx;
-use crate::db::{TenantId, evidence};
-use crate::failure::{Result, or_refusal};
-use crate::gate::{administration, audit};
+use crate::master::tenants::firma;
+use crate::platform::db::TenantId;
+use crate::platform::db::file::connection::prepare_reader;
+use crate::platform::db::proof::evidence;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::{Result, or_refusal};
+use crate::platform::gate::{administration, audit};
 use crate::rules::day::Instant;
 use crate::rules::document::BelegStatus;
 use crate::rules::error::Hints;
 use crate::rules::fixed::{Money, Percent};
 use crate::rules::tax::share;
-use crate::tenants::firma;
+use crate::trade::belege;
 
 /// Characters of the name of an attachment at most, and of its end, where it is longer.
 const NAME_CHARS_MAX: usize = 150;

@@ -5,8 +5,8 @@ use uuid::Uuid;
 
 use super::model::{Ergebnis, Ueberlassung};
 use super::zeitraum::Zeitraum;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
 
 /// Hand-overs that a page shows.
 const SHOWN_MAX: u32 = 50;

@@ -6,7 +6,7 @@ use rusqlite::types::ValueRef;
 use uuid::Uuid;
 
 use super::tabelle::{Art, Tabelle};
-use crate::failure::{Failure, Result};
+use crate::platform::failure::{Failure, Result};
 use crate::rules::day::{Day, Instant};
 
 /// What was written of a table.

@@ -1,10 +1,10 @@
 //! The period of a hand-over, and when there can be one.
 
-use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::master::tenants::firma;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::day::Day;
 use crate::rules::error::{Code, refuse_if};
-use crate::tenants::firma;
 
 /// Years of a period at most: as long as books are kept (AO § 147 (3)).
 const YEARS_MAX: i64 = 10;

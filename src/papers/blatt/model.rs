@@ -1,6 +1,6 @@
 //! What a sheet says.
 
-use crate::erechnung::Profil;
+use crate::papers::erechnung::Profil;
 use crate::rules::day::Day;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 

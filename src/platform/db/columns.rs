@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::followed::{Aktion, Art};
-use crate::erechnung::Profil;
+use super::feed::followed::{Aktion, Art};
+use crate::papers::erechnung::Profil;
 use crate::rules::buchung::{Fall, Funktionsart, Rahmen};
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};

@@ -6,7 +6,7 @@ use rusqlite::ErrorCode::{
     OperationInterrupted, SystemIoFailure,
 };
 
-use crate::failure::Failure;
+use crate::platform::failure::Failure;
 use crate::rules::fixed::TooLarge;
 
 /// What SQLite says where the sum of a column is no i64.

@@ -9,7 +9,7 @@ use rusqlite::types::ToSql;
 use super::readers::expect_rows;
 use super::record::Record;
 use super::tx::Tx;
-use crate::failure::Result;
+use crate::platform::failure::Result;
 use crate::rules::text::Search;
 
 /// Largest page (D16; specification for barverkaeufe).

@@ -1,45 +1,22 @@
 //! The database: one SQLite file, readers from a pool, one writer.
 
-pub mod batch;
-pub mod cache;
-pub mod chain;
-pub mod check;
-pub mod checkpoint;
 pub mod columns;
-pub mod connection;
-pub mod copy;
-pub mod door;
 pub mod error;
-pub mod evidence;
 pub mod feed;
-pub mod files;
-pub mod followed;
-pub mod german;
+pub mod file;
 pub mod list;
-pub mod lock;
-pub mod logging;
 pub mod migrate;
-pub mod numbers;
-pub mod owner;
-pub mod priority;
-mod queue;
+pub mod proof;
 pub mod readers;
 pub mod record;
-pub mod retention;
-pub mod seal;
-mod statistics;
-pub mod steps;
 pub mod tx;
-pub mod vital;
-pub mod waiting;
-mod watch;
 pub mod writer;
 
 use std::sync::Arc;
 
 use rusqlite::{Connection, Params, Row};
 
-use crate::failure::{Failure, Result};
+use crate::platform::failure::{Failure, Result};
 use crate::rules::day::Instant;
 
 /// Where the time comes from. A parameter of the server, so that tests can shift it.

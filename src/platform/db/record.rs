@@ -6,7 +6,7 @@ use rusqlite::types::{FromSqlError, ToSql, ValueRef};
 use serde::Serialize;
 
 use super::columns::Column;
-use crate::failure::Result;
+use crate::platform::failure::Result;
 use crate::rules::felder::Aenderung;
 
 /// Columns and their values, as the statements of [`super::tx::WriteTx`] take them.
@@ -114,19 +114,19 @@ pub fn column<T: Column>(json: &mut Vec<u8>, null: &str, row: &Row<'_>, at: usiz
 macro_rules! record {
     ($(#[$meta:meta])* pub struct $record:ident $way:ident $table:ident as $alias:ident { $($fields:tt)* }
         $(with $with:tt)?) => {
-        $crate::db::record::record!(@field [$(#[$meta])* $record $way $table as $alias $(with $with)?]
+        $crate::platform::db::record::record!(@field [$(#[$meta])* $record $way $table as $alias $(with $with)?]
             {} {} {} $($fields)*);
     };
     // One field after the other goes to the fields, and either to the columns or to what follows from them.
     (@field $head:tt { $($fields:tt)* } $columns:tt { $($computed:tt)* }
         $(#[$($meta:tt)*])* $field:ident : $type:ty = $(|$($of:ident),+|)? { $value:expr }, $($rest:tt)*) => {
-        $crate::db::record::record!(@field $head
+        $crate::platform::db::record::record!(@field $head
             { $($fields)* $(#[$($meta)*])* $field: $type = { $($($of)+)? } $value, } $columns
             { $($computed)* $field: $value, } $($rest)*);
     };
     (@field $head:tt { $($fields:tt)* } { $($columns:tt)* } $computed:tt
         $(#[$($meta:tt)*])* $field:ident : $type:ty $(= $kind:tt $(as $column:ident)?)?, $($rest:tt)*) => {
-        $crate::db::record::record!(@field $head { $($fields)* $(#[$($meta)*])* $field: $type = column, }
+        $crate::platform::db::record::record!(@field $head { $($fields)* $(#[$($meta)*])* $field: $type = column, }
             { $($columns)* $field $(: $kind $(as $column)?)?, } $computed $($rest)*);
     };
     (@field [$(#[$meta:meta])* $record:ident of $table:ident as $alias:ident $(with $with:tt)?]
@@ -134,21 +134,21 @@ macro_rules! record {
         $columns:tt $computed:tt) => {
         $(#[$meta])*
         pub struct $record { $($(#[$($attribute)*])* pub $field: $type,)* }
-        $crate::db::record::columns! { $record from $table as $alias $columns $(with $with)? => $computed }
+        $crate::platform::db::record::columns! { $record from $table as $alias $columns $(with $with)? => $computed }
     };
     (@field [$(#[$meta:meta])* $record:ident $way:ident $table:ident as $alias:ident $(with $with:tt)?]
         { $($(#[$($attribute:tt)*])* $field:ident : $type:ty = $source:tt $($value:expr)?,)* }
         $columns:tt $computed:tt) => {
         $(#[$meta])*
         pub struct $record { $($(#[$($attribute)*])* pub $field: $type,)* }
-        $crate::db::record::columns! { $record $way $table as $alias $columns $(with $with)? => $computed
+        $crate::platform::db::record::columns! { $record $way $table as $alias $columns $(with $with)? => $computed
             listed { $($(#[$($attribute)*])* $field: $type = $source $($value)?,)* } }
     };
     // The columns stand in `At`, in their order.
     (@listed { $($(#[$($attribute:tt)*])* $field:ident : $type:ty = $source:tt $($value:expr)?,)* }) => {
-        fn write(row: &rusqlite::Row<'_>, json: &mut Vec<u8>) -> $crate::failure::Result<()> {
-            $crate::db::record::object(json, |json| {
-                $($crate::db::record::record!(@member row json
+        fn write(row: &rusqlite::Row<'_>, json: &mut Vec<u8>) -> $crate::platform::failure::Result<()> {
+            $crate::platform::db::record::object(json, |json| {
+                $($crate::platform::db::record::record!(@member row json
                     $(#[$($attribute)*])* $field: $type = $source $($value)?);)*
                 Ok(())
             })
@@ -157,21 +157,21 @@ macro_rules! record {
     (@member $row:ident $json:ident #[serde(skip)] $($rest:tt)*) => {};
     (@member $row:ident $json:ident #[serde(skip_serializing_if = "Option::is_none")]
         $field:ident : $type:ty = $of:tt $value:expr) => {
-        let value: $type = $crate::db::record::record!(@value $row $of $value);
+        let value: $type = $crate::platform::db::record::record!(@value $row $of $value);
         if value.is_some() {
-            $crate::db::record::member($json, concat!(",\"", stringify!($field), "\":"), &value)?;
+            $crate::platform::db::record::member($json, concat!(",\"", stringify!($field), "\":"), &value)?;
         }
     };
     (@member $row:ident $json:ident #[$($attribute:tt)*] $($rest:tt)*) => {
-        $crate::db::record::record!(@member $row $json $($rest)*)
+        $crate::platform::db::record::record!(@member $row $json $($rest)*)
     };
     (@member $row:ident $json:ident $field:ident : $type:ty = column) => {
         let null = concat!(",\"", stringify!($field), "\":null");
-        $crate::db::record::column::<$type>($json, null, $row, At::$field as usize)?;
+        $crate::platform::db::record::column::<$type>($json, null, $row, At::$field as usize)?;
     };
     (@member $row:ident $json:ident $field:ident : $type:ty = $of:tt $value:expr) => {
-        let value: $type = $crate::db::record::record!(@value $row $of $value);
-        $crate::db::record::member($json, concat!(",\"", stringify!($field), "\":"), &value)?;
+        let value: $type = $crate::platform::db::record::record!(@value $row $of $value);
+        $crate::platform::db::record::member($json, concat!(",\"", stringify!($field), "\":"), &value)?;
     };
     (@value $row:ident { $($of:ident)* } $value:expr) => {{
         $(let $of = $row.get(At::$of as usize)?;)*
@@ -208,18 +208,18 @@ macro_rules! columns {
     (@read $row:ident $at:expr, $($kind:tt)?) => { $row.get($at)? };
 
     (@value $values:ident $part:ident $value:expr, fixed $column:ident) => {
-        if $part == $crate::db::record::Part::All {
+        if $part == $crate::platform::db::record::Part::All {
             $values.push((concat!(":", stringify!($column)), &$value as &dyn rusqlite::types::ToSql));
         }
     };
     (@value $values:ident $part:ident $value:expr, fixed $name:ident $column:ident) => {
-        $crate::db::record::columns!(@value $values $part $value, fixed $column)
+        $crate::platform::db::record::columns!(@value $values $part $value, fixed $column)
     };
     (@value $values:ident $part:ident $value:expr, mutable $column:ident) => {
         $values.push((concat!(":", stringify!($column)), &$value as &dyn rusqlite::types::ToSql));
     };
     (@value $values:ident $part:ident $value:expr, mutable $name:ident $column:ident) => {
-        $crate::db::record::columns!(@value $values $part $value, mutable $column)
+        $crate::platform::db::record::columns!(@value $values $part $value, mutable $column)
     };
     (@value $values:ident $part:ident $value:expr, $($read:tt)+) => {};
 
@@ -229,10 +229,10 @@ macro_rules! columns {
         impl $record {
             /// The columns that are written, and their values.
             #[allow(unused_variables, reason = "in some records every column is mutable")]
-            pub(super) fn values(&self, part: $crate::db::record::Part) -> $crate::db::record::Values<'_> {
+            pub(super) fn values(&self, part: $crate::platform::db::record::Part) -> $crate::platform::db::record::Values<'_> {
                 let mut values = Vec::with_capacity(const { [$(stringify!($field),)*].len() } + 8);
-                $($crate::db::record::columns!(@value values part self.$field, $($kind)? $field $($($column)?)?);)*
-                $($crate::db::record::columns!(@value values part self$($($(.$path)+)?)?, $($okind)? $other);)*
+                $($crate::platform::db::record::columns!(@value values part self.$field, $($kind)? $field $($($column)?)?);)*
+                $($crate::platform::db::record::columns!(@value values part self$($($(.$path)+)?)?, $($okind)? $other);)*
                 values
             }
         }
@@ -254,29 +254,29 @@ macro_rules! columns {
             impl $record {
                 /// The list of a select.
                 pub(super) const COLUMNS: &'static str = concat!(
-                    $crate::db::record::columns!(@select $alias $first $($fkind $(as $fcolumn)? $($fsql)?)?)
-                    $(, ", ", $crate::db::record::columns!(@select $alias $field $($kind $(as $column)? $($sql)?)?))*
-                    $($(, ", ", $crate::db::record::columns!(@select $alias $other $($okind $($osql)?)?))+)?
+                    $crate::platform::db::record::columns!(@select $alias $first $($fkind $(as $fcolumn)? $($fsql)?)?)
+                    $(, ", ", $crate::platform::db::record::columns!(@select $alias $field $($kind $(as $column)? $($sql)?)?))*
+                    $($(, ", ", $crate::platform::db::record::columns!(@select $alias $other $($okind $($osql)?)?))+)?
                 );
 
                 /// The record of a row that begins with these columns.
                 pub(super) fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
-                    let $first = $crate::db::record::columns!(@read row At::$first as usize, $($fkind)?);
-                    $(let $field = $crate::db::record::columns!(@read row At::$field as usize, $($kind)?);)*
-                    $($(let $other = $crate::db::record::columns!(@read row At::$other as usize, $($okind)?);)+)?
+                    let $first = $crate::platform::db::record::columns!(@read row At::$first as usize, $($fkind)?);
+                    $(let $field = $crate::platform::db::record::columns!(@read row At::$field as usize, $($kind)?);)*
+                    $($(let $other = $crate::platform::db::record::columns!(@read row At::$other as usize, $($okind)?);)+)?
                     Ok(Self { $first, $($field,)* $($($part: $value,)*)? })
                 }
             }
 
-            impl $crate::db::record::Record for $record {
+            impl $crate::platform::db::record::Record for $record {
                 fn of_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
                     $record::read(row)
                 }
 
-                $($crate::db::record::record! { @listed $listed })?
+                $($crate::platform::db::record::record! { @listed $listed })?
             }
         };
-        $crate::db::record::columns!(@stored $way $record {
+        $crate::platform::db::record::columns!(@stored $way $record {
             $first $(: $fkind $(as $fcolumn)? $($fsql)?)?
             $(, $field $(: $kind $(as $column)? $($sql)?)?)*
         } { $($($other $(: $okind $($osql)? $(= $($path).+)?)?),+)? });

@@ -14,10 +14,10 @@ use rusqlite::types::{FromSql, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, Row, ffi, named_params};
 use uuid::{ContextV7, Timestamp, Uuid};
 
-use super::cache::Cache;
-use super::followed::{self, Art, Written};
+use super::feed::followed::{self, Art, Written};
+use super::writer::cache::Cache;
 use super::{TenantId, all};
-use crate::failure::{Failure, Result};
+use crate::platform::failure::{Failure, Result};
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, Instant};
 
@@ -132,7 +132,7 @@ impl<'c> Tx<'c> {
     }
 
     /// Master data of this kind, by its key: from the writer's cache, or else read now. The tables it is read from
-    /// must be among those that [`super::cache`] watches.
+    /// must be among those that [`super::writer::cache`] watches.
     pub fn cached<T: Send + Sync + 'static>(
         &self,
         kind: &'static str,

@@ -5,11 +5,11 @@ use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use serde::{Deserialize, Serialize};
 
-use crate::db::chain::Chain;
-use crate::db::columns::Json;
-use crate::db::tx::Tx;
-use crate::db::{TenantId, all};
-use crate::failure::Result;
+use crate::platform::db::columns::Json;
+use crate::platform::db::proof::chain::Chain;
+use crate::platform::db::tx::Tx;
+use crate::platform::db::{TenantId, all};
+use crate::platform::failure::Result;
 use crate::rules::day::{Day, Instant};
 use crate::rules::deed::{Deed, Felder, Gegenstand};
 

@@ -11,7 +11,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::db::writer::WriterQueue;
+use crate::platform::db::writer::WriterQueue;
 
 /// Upper ends of the classes of durations, in seconds.
 const DURATIONS: [f64; 12] =

@@ -9,25 +9,11 @@
 //! `shares` what reads of a key may cost others, `turns` whose turn it is on the slow lane, `cors` what browsers ask,
 //! `audit` the log of all requests, `administration` that of what people and commands did, `metrics` the figures.
 
-pub mod address;
+pub mod access;
 pub mod administration;
-mod admission;
-mod answer;
 pub mod audit;
-pub mod completion;
-mod cors;
-pub mod idempotency;
-pub mod ip_limit;
-pub mod key;
-pub mod key_changes;
-mod lanes;
+pub mod flow;
 pub mod metrics;
-pub mod quota;
-mod shares;
-mod stapel;
-pub mod turns;
-pub mod verifying;
-pub mod waiters;
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -38,24 +24,24 @@ use ipnet::IpNet;
 use rusqlite::Connection;
 
 use crate::choice;
-use crate::db::Clock;
-use crate::db::readers::{Lane, Readers};
-use crate::db::writer::WriterQueue;
-use crate::failure::Result;
-use crate::http::budget::Budget;
-use crate::http::request::Request;
-use crate::http::route::ServiceStatus;
-use crate::http::router::Router;
+use crate::platform::db::Clock;
+use crate::platform::db::readers::{Lane, Readers};
+use crate::platform::db::writer::WriterQueue;
+use crate::platform::failure::Result;
+use crate::platform::http::budget::Budget;
+use crate::platform::http::request::Request;
+use crate::platform::http::route::ServiceStatus;
+use crate::platform::http::router::Router;
+pub use access::cors::Origins;
+use access::ip_limit::IpLimit;
+use access::key::Keys;
+use access::quota::Quota;
+use access::verifying::Verifying;
 use audit::Journal;
-pub use cors::Origins;
-use ip_limit::IpLimit;
-use key::Keys;
+use flow::shares::Shares;
+use flow::turns::Turns;
+use flow::waiters::Waiters;
 use metrics::Metrics;
-use quota::Quota;
-use shares::Shares;
-use turns::Turns;
-use verifying::Verifying;
-use waiters::Waiters;
 
 pub struct Gate {
     pub router: Router,
@@ -153,15 +139,15 @@ const WRITER_SILENCE_MAX: Duration = Duration::from_secs(10);
 impl Gate {
     /// Where a request comes from, as far as proxies of ours are believed.
     pub fn address_of(&self, request: &Request) -> IpAddr {
-        if address::is_of_unnamed_proxy(request.peer, &request.headers, &self.policy.proxies) {
+        if access::address::is_of_unnamed_proxy(request.peer, &request.headers, &self.policy.proxies) {
             self.metrics.count_unnamed_proxy();
         }
-        address::client(request.peer, &request.headers, &self.policy.proxies)
+        access::address::client(request.peer, &request.headers, &self.policy.proxies)
     }
 
     /// Whether a request begins on this machine, as far as that can be known.
     pub fn is_local(&self, request: &Request) -> bool {
-        address::is_local(request.peer, &request.headers, &self.policy.proxies)
+        access::address::is_local(request.peer, &request.headers, &self.policy.proxies)
     }
 
     /// Whether the service still works: neither the writer nor a read has been at one piece of work for so long. The read
@@ -198,6 +184,7 @@ impl ServiceStatus for Gate {
     }
 
     fn shows_metrics_to(&self, request: &Request) -> bool {
-        self.policy.public_metrics || self.is_local(request) && address::names_this_machine(&request.headers)
+        self.policy.public_metrics
+            || self.is_local(request) && access::address::names_this_machine(&request.headers)
     }
 }

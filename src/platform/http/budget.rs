@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
-use crate::failure::locked;
+use crate::platform::failure::locked;
 
 /// A number of units (bytes, places) for all together, and one for each account: that of a key, a person or an address.
 #[derive(Debug)]

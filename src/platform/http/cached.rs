@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::call::Call;
 use super::reply::Reply;
 use super::request::listed;
-use crate::failure::Result;
+use crate::platform::failure::Result;
 
 impl Reply {
     /// A single resource with its ETag: the version, and a digest of the answer, which also

@@ -10,9 +10,9 @@ use super::param::Param;
 use super::query::Query;
 use super::request::{Request, listed, weight};
 use super::wire::{At, FromJson};
-use crate::db::TenantId;
-use crate::db::waiting::Account;
-use crate::failure::{Failure, Result};
+use crate::platform::db::TenantId;
+use crate::platform::db::writer::fair_queue::Account;
+use crate::platform::failure::{Failure, Result};
 use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::scope::ScopeSet;
 

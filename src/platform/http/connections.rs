@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::task::AbortHandle;
 
-use crate::failure::locked;
+use crate::platform::failure::locked;
 
 pub struct Connections {
     total_max: usize,

@@ -2,8 +2,8 @@
 
 use tokio::task::spawn_blocking;
 
-use crate::db::priority::step_back;
-use crate::failure::{Failure, Result};
+use crate::platform::db::readers::priority::step_back;
+use crate::platform::failure::{Failure, Result};
 
 /// Does work on a thread that serves no sockets and lets others go first. It is a failure of ours where it panicked.
 pub async fn off_sockets<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {

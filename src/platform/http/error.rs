@@ -5,9 +5,9 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::reply::Reply;
-use crate::db::error::is_passing;
-use crate::db::log;
-use crate::failure::Failure;
+use crate::platform::db::error::is_passing;
+use crate::platform::db::log;
+use crate::platform::failure::Failure;
 use crate::rules::error::{Code, PositionError, Refusal};
 
 /// The error body: a superset of both shapes of the specification (D19).

@@ -4,7 +4,7 @@ use percent_encoding::percent_decode_str;
 use uuid::Uuid;
 
 use super::param::{Param, ParamKind, TRIAL};
-use crate::db::list::{MAX_LIMIT, MAX_SEARCH_WORDS, Page};
+use crate::platform::db::list::{MAX_LIMIT, MAX_SEARCH_WORDS, Page};
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};

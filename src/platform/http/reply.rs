@@ -7,8 +7,8 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::budget::Permit;
-use crate::failure::Result;
-use crate::listing::Listing;
+use crate::platform::failure::Result;
+use crate::platform::listing::Listing;
 use crate::rules::deed::Deed;
 use crate::rules::error::{Code, Hints};
 

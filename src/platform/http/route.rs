@@ -10,8 +10,8 @@ use super::param::Param;
 use super::reply::Reply;
 use super::request::Request;
 use super::shape::{Answer, Body};
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
 

@@ -29,16 +29,16 @@ use super::answering::Answering;
 pub use super::client::Limits;
 use super::client::{BodyBudgets, Client, ConnectionContext, Stage};
 use super::connections::{ConnectionSlot, Connections};
+use super::cpu_pool::off_sockets;
 use super::encoding::{accepts_gzip, encoded};
 use super::error::unavailable;
 use super::message::{Content, malformed, response};
-use super::off_sockets::off_sockets;
 use super::paced::Paced;
 use super::plain;
 use super::reply::Reply;
 use super::request::{Body, Request};
 use super::socket::Socket;
-use crate::db::{Clock, log};
+use crate::platform::db::{Clock, log};
 
 /// Largest head of a request in bytes; also what is read of a connection at once.
 const HEAD_BYTES_MAX: usize = 16 << 10;

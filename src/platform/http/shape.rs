@@ -166,7 +166,7 @@ fn decimal_sent(range: Option<(i64, i64)>) -> Schema {
     schema
 }
 
-/// The shape of a page in its wrapper ([`crate::listing::Listing`]).
+/// The shape of a page in its wrapper ([`crate::platform::listing::Listing`]).
 struct Wrapper<T>(PhantomData<T>);
 
 impl<T: JsonSchema> JsonSchema for Wrapper<T> {

@@ -2,8 +2,8 @@
 
 use super::call::Call;
 use super::reply::Reply;
-use crate::blatt::{Blatt, draw};
-use crate::failure::Result;
+use crate::papers::blatt::{Blatt, draw};
+use crate::platform::failure::Result;
 
 impl Reply {
     /// A sheet, drawn now, as `{name}.pdf`; what it does not show is noted.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::io::ReadBuf;
 use tokio::net::TcpStream;
 
-use crate::failure::locked;
+use crate::platform::failure::locked;
 
 /// A socket with two owners: hyper, and a request that waits. While a request runs hyper reads nothing (`half_close`), so
 /// the one that waits may take its place as the reader who is woken.

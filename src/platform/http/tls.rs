@@ -14,7 +14,7 @@ use x509_cert::certificate::{CertificateInner, Raw};
 use x509_cert::der::Decode;
 use x509_cert::time::Time;
 
-use crate::db::german::in_german;
+use crate::platform::db::file::german::in_german;
 use crate::rules::day::Instant;
 
 /// Reads a certificate (with those between it and its root behind it) and its key, both PEM.

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use quick_xml::events::BytesStart;
 
-use super::complaint::Complaint;
-use super::room::Room;
+use super::memory_budget::Room;
+use super::parse_error::Complaint;
 use super::xml::attribute;
 
 /// One part of the zip.

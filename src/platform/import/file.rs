@@ -12,15 +12,15 @@ use serde::Deserializer as _;
 use serde::de::{SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-pub use super::complaint::Complaint;
 use super::header::{self, Header, Names, OfSheet};
-use super::room::{COMMAND_TABLE_BYTES_MAX, ROW_BYTES, Room};
+use super::memory_budget::{COMMAND_TABLE_BYTES_MAX, ROW_BYTES, Room};
+pub use super::parse_error::Complaint;
 use super::sheet::{Aside, Sheet};
 use super::table::{Columns, NUMBER, RECORD_BYTES_MAX, RecordPlace, Scanner, record_too_long};
 use super::workbook;
-use crate::db::german::in_german;
-use crate::http::json::Json;
-use crate::http::wire::{At, Decimal, Numbers};
+use crate::platform::db::file::german::in_german;
+use crate::platform::http::json::Json;
+use crate::platform::http::wire::{At, Decimal, Numbers};
 use crate::rules::error::Hints;
 use crate::rules::text::shown;
 

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use super::complaint::Complaint;
-use super::room::{ROW_BYTES, Room};
+use super::memory_budget::{ROW_BYTES, Room};
+use super::parse_error::Complaint;
 use super::sheet::merged_cells;
 use super::table::{Columns, NUMBER, RecordPlace, Scanner, excerpt, separator};
 use crate::rules::text::{folded_key, shown};

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Import;
 use super::check::{self, Mistakes};
-use super::complaint::Complaint;
 use super::file::Rows;
+use super::parse_error::Complaint;
 use super::table::excerpt;
 use super::template::EXAMPLE;
-use crate::http::json::Json;
-use crate::http::wire::{Decimal, Numbers, Seen};
+use crate::platform::http::json::Json;
+use crate::platform::http::wire::{Decimal, Numbers, Seen};
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::text::shown;
 

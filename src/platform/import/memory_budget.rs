@@ -1,6 +1,6 @@
 //! How much of a file may be held: text and places of rows take room before they are made (D22).
 
-use super::complaint::Complaint;
+use super::parse_error::Complaint;
 
 /// Bytes that a table uploaded to the page may take: of its text with what it repeats and shares, and of each row.
 pub const UPLOAD_TABLE_BYTES_MAX: usize = 64 << 20;

@@ -1,15 +1,15 @@
 //! Import of master data (D22): what a kind of import is, reading the file, and what is wrong with it.
-//! The slices say what a row is; `app::imports` joins them.
+//! The slices say what a row is; `interface::imports` joins them.
 
 mod beside;
 pub mod check;
-mod complaint;
 pub mod file;
 mod header;
 pub mod look;
+pub mod memory_budget;
 mod ods;
+mod parse_error;
 pub mod parts;
-pub mod room;
 mod sheet;
 pub mod suspicions;
 pub mod table;
@@ -22,10 +22,10 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 
-use crate::db::tx::WriteTx;
-use crate::failure::{Failure, Result};
-use crate::http::json::Json;
-use crate::http::wire::{At, FromJson};
+use crate::platform::db::tx::WriteTx;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::json::Json;
+use crate::platform::http::wire::{At, FromJson};
 use crate::rules::error::{Checked, Hints};
 use crate::rules::felder::GeaendertesFeld;
 use file::{Complaint, Rows};

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use quick_xml::events::BytesStart;
 
-use super::complaint::Complaint;
-use super::room::{ROW_BYTES, Room};
+use super::memory_budget::{ROW_BYTES, Room};
+use super::parse_error::Complaint;
 use super::sheet::{COLUMNS_MAX, Sheet, choose, decimal, no_value};
 use super::table::{RECORD_BYTES_MAX, cell_bytes, record_too_long};
 use super::xml::{Piece, Pieces, attribute, unreadable};

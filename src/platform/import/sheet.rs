@@ -1,7 +1,7 @@
 //! A sheet of a spreadsheet as text, cell by cell (D22).
 
-use super::complaint::Complaint;
-use super::room::Room;
+use super::memory_budget::Room;
+use super::parse_error::Complaint;
 use super::table::{NUMBER, RECORD_BYTES_MAX, cell_bytes, push_cell, record_too_long};
 use super::template::MEANINGS;
 

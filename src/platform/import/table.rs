@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr3};
 
-use super::complaint::Complaint;
+use super::parse_error::Complaint;
 use crate::rules::text::shown;
 
 /// Longest record in bytes.

@@ -10,7 +10,7 @@ use quick_xml::escape::escape;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 use super::table::push_cell;
-use crate::http::json::Json;
+use crate::platform::http::json::Json;
 
 /// The sheet of a template that says what its columns mean.
 pub const MEANINGS: &str = "Spalten";

@@ -10,9 +10,9 @@ use quick_xml::events::BytesStart;
 use zip::{ZipArchive, ZipWriter};
 
 use super::beside::{Beside, Part};
-use super::complaint::Complaint;
+use super::memory_budget::{ROW_BYTES, Room};
 use super::ods;
-use super::room::{ROW_BYTES, Room};
+use super::parse_error::Complaint;
 use super::sheet::{SHEETS_MAX, Sheet, choose, decimal, no_value, too_many_sheets};
 use super::table::excerpt;
 use super::xml::{Piece, Pieces, attribute, unreadable};

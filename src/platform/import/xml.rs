@@ -8,7 +8,7 @@ use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesEnd, BytesStart, Event};
 use quick_xml::reader::Reader;
 
-use super::complaint::Complaint;
+use super::parse_error::Complaint;
 
 /// Longest element or text, in bytes. A cell has 32,767 characters at most.
 const PIECE_BYTES_MAX: u64 = 1 << 20;

@@ -7,10 +7,10 @@ use serde_json::value::{RawValue, to_raw_value};
 use uuid::Uuid;
 
 use super::{Listing, Records};
-use crate::db::columns::StoredJson;
-use crate::db::list::{Filter, ListSql, Page};
-use crate::db::tx::{Params, Tx, WriteTx};
-use crate::failure::Result;
+use crate::platform::db::columns::StoredJson;
+use crate::platform::db::list::{Filter, ListSql, Page};
+use crate::platform::db::tx::{Params, Tx, WriteTx};
+use crate::platform::failure::Result;
 use crate::rules::day::Instant;
 use crate::rules::felder::{Aenderung, COMMAND_LINE, GeaendertesFeld};
 

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use super::changes::note;
 use super::database::{change, find_tenant, now, open};
 use super::terminal::{Outcome, Terminal, sentence};
-use crate::abrechnungen::{self, AbrechnungsVorschau};
-use crate::blatt::numbers::german;
-use crate::config::Config;
-use crate::db::tx::{Tx, WriteTx};
+use crate::papers::blatt::numbers::german;
+use crate::platform::db::tx::{Tx, WriteTx};
 use crate::rules::deed::{Art, Deed, Tat};
+use crate::start::config::Config;
+use crate::trade::abrechnungen::{self, AbrechnungsVorschau};
 
 #[derive(Subcommand)]
 pub enum Command {

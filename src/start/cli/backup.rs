@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use super::changes::note_made;
 use super::database::{is_there, missing, use_file};
 use super::terminal::{Outcome, Terminal};
-use crate::app::backup::{Content, backup, restore};
-use crate::config::Config;
-use crate::db::seal::Secret;
-use crate::db::{migrate as schema, system_clock};
+use crate::operations::backup::{Content, backup, restore};
+use crate::platform::db::proof::seal::Secret;
+use crate::platform::db::{migrate as schema, system_clock};
 use crate::rules::changed::Changed;
 use crate::rules::deed::{Art, Deed, Tat};
+use crate::start::config::Config;
 
 #[derive(clap::Args)]
 pub struct BackupArguments {

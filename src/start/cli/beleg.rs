@@ -9,13 +9,13 @@ use serde_json::json;
 use super::changes::note;
 use super::database::{change, find_tenant, now, open};
 use super::terminal::{Outcome, Terminal, sentence};
-use crate::belege;
-use crate::config::Config;
-use crate::db::files::{private_options, why};
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
+use crate::platform::db::file::files::{private_options, why};
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Failure, Result};
 use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::Hints;
+use crate::start::config::Config;
+use crate::trade::belege;
 
 #[derive(Subcommand)]
 pub enum Command {

@@ -4,17 +4,17 @@ use clap::Subcommand;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::berichte::{self, Intrastat, Umsatzsteuer, Zeitraum, Zm};
-use crate::blatt::numbers::german;
-use crate::cli::database::{find_tenant, now, open};
-use crate::cli::key::day;
-use crate::cli::terminal::{Outcome, Terminal};
-use crate::config::Config;
-use crate::db::tx::Tx;
-use crate::failure::{Failure, Result};
+use crate::office::berichte::{self, Intrastat, Umsatzsteuer, Zeitraum, Zm};
+use crate::papers::blatt::numbers::german;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::{Failure, Result};
 use crate::rules::day::Day;
 use crate::rules::error::Hints;
 use crate::rules::fixed::Money;
+use crate::start::cli::database::{find_tenant, now, open};
+use crate::start::cli::key::day;
+use crate::start::cli::terminal::{Outcome, Terminal};
+use crate::start::config::Config;
 
 #[derive(Subcommand)]
 pub enum Command {

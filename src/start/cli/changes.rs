@@ -7,12 +7,12 @@ use rusqlite::Connection;
 
 use super::database::{in_transaction, now};
 use super::terminal::{Outcome, Terminal, sentence};
-use crate::db::connection::open_sealed;
+use crate::platform::db::file::connection::open_sealed;
+use crate::platform::db::file::owner::name_of;
 #[cfg(target_os = "linux")]
-use crate::db::owner::name_of;
-use crate::db::{TenantId, log};
-use crate::failure::Result;
-use crate::gate::administration::{self, Akteur};
+use crate::platform::db::{TenantId, log};
+use crate::platform::failure::Result;
+use crate::platform::gate::administration::{self, Akteur};
 use crate::rules::deed::{Art, Deed, Tat};
 
 /// Writes down what a command did, within the transaction that does it; to what belongs to a company, or to none.

@@ -2,9 +2,9 @@
 
 use super::database::{open, secret};
 use super::terminal::{Outcome, Terminal};
-use crate::app::check::check;
-use crate::config::Config;
-use crate::db::system_clock;
+use crate::operations::check::check;
+use crate::platform::db::system_clock;
+use crate::start::config::Config;
 
 pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let mut connection = open(config)?;

@@ -6,14 +6,15 @@ use std::sync::OnceLock;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::terminal::{Outcome, Terminal, sentence};
-use crate::app::sealing;
-use crate::config::Config;
-use crate::db::connection::{open_sealed, open_writer};
-use crate::db::files::broken;
-use crate::db::seal::Secret;
-use crate::db::{lock, migrate as schema, system_clock};
+use crate::master::tenants::{self, Tenant};
+use crate::operations::sealing;
+use crate::platform::db::file::connection::{open_sealed, open_writer};
+use crate::platform::db::file::files::broken;
+use crate::platform::db::file::lock;
+use crate::platform::db::proof::seal::Secret;
+use crate::platform::db::{migrate as schema, system_clock};
 use crate::rules::day::Instant;
-use crate::tenants::{self, Tenant};
+use crate::start::config::Config;
 
 /// Opens an existing database to write to it, also beside a running server.
 pub fn open(config: &Config) -> Outcome<Connection> {

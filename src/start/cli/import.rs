@@ -16,20 +16,18 @@ use rueckgaengig::TakeBack;
 
 use super::database::{find_tenant, now, open};
 use super::terminal::{Outcome, Terminal};
-use crate::app::description::vorlagen::columns;
-use crate::app::{imports, known};
-use crate::buchhaltung;
-use crate::config::Config;
-use crate::db::tx::Tx;
-use crate::http::wire::Decimal;
-use crate::import::Import;
-use crate::import::file::{self, Rows};
-use crate::import::look;
-use crate::import::parts::{Counts, NOTHING_STORED, store_group};
-use crate::import::room::COMMAND_TABLE_BYTES_MAX;
-use crate::import::suspicions;
+use crate::interface::description::vorlagen::columns;
+use crate::interface::imports;
+use crate::office::buchhaltung;
+use crate::platform::db::tx::Tx;
+use crate::platform::http::wire::Decimal;
+use crate::platform::import::file::{self, Rows};
+use crate::platform::import::memory_budget::COMMAND_TABLE_BYTES_MAX;
+use crate::platform::import::parts::{Counts, NOTHING_STORED, store_group};
+use crate::platform::import::{Import, look, suspicions};
 use crate::rules::buchung::Rahmen;
 use crate::rules::error::HintCode;
+use crate::start::config::Config;
 
 const TO_ACCEPT: &str = "Bitte in der Datei berichtigen, oder mit --accept-warnings so speichern.";
 
@@ -98,9 +96,9 @@ enum What {
 
 /// Reads a kind by its name; another one is wrong usage.
 fn what() -> impl TypedValueParser<Value = What> {
-    let names = imports().map(|kind| kind.kind).chain([dsfinvk::KIND]);
+    let names = imports::all().map(|kind| kind.kind).chain([dsfinvk::KIND]);
     PossibleValuesParser::new(names)
-        .map(|name| imports().find(|kind| kind.kind == name).map_or(What::Dsfinvk, What::Rows))
+        .map(|name| imports::all().find(|kind| kind.kind == name).map_or(What::Dsfinvk, What::Rows))
 }
 
 pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
@@ -144,7 +142,7 @@ fn store_table(
     refuse_interrupted().map_err(|complaint| in_file(&complaint))?;
     let mut connection = open(config)?;
     let tenant = find_tenant(&connection, &source.tenant)?.id;
-    let known = known(&Tx::new(&connection, tenant, now()))?;
+    let known = imports::known(&Tx::new(&connection, tenant, now()))?;
     if let Some(text) = suspicions::find(kind, &rows, known).text() {
         let doubtful = format!("{}: das ist vermutlich nicht gemeint:\n{text}", source.file.display());
         match (arguments.accept_warnings, source.dry_run) {

@@ -12,13 +12,13 @@ use super::changes::note;
 use super::database::{self, find_tenant, in_transaction, now, open};
 use super::private::{warn_of_readers, write_private};
 use super::terminal::{Outcome, Terminal};
-use crate::config::Config;
-use crate::gate::key::{self, Grant, KeyState, StoredKey};
-use crate::gate::key_changes::{self, Changes as KeyChanges, LABEL_CHARS_MAX};
+use crate::platform::gate::access::key::{self, Grant, KeyState, StoredKey};
+use crate::platform::gate::access::key_changes::{self, Changes as KeyChanges, LABEL_CHARS_MAX};
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::deed::Deed;
 use crate::rules::scope::{Purpose, Scope, ScopeSet};
+use crate::start::config::Config;
 
 #[derive(Subcommand)]
 pub enum Command {

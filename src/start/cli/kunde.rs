@@ -8,12 +8,12 @@ use uuid::Uuid;
 use super::changes::note;
 use super::database::{begin, find_tenant, now, open};
 use super::terminal::{Outcome, Terminal};
-use crate::app::vergessen::{self, Forgotten, Records};
-use crate::config::Config;
-use crate::db::TenantId;
-use crate::db::tx::{Tx, WriteTx};
-use crate::kunden::{self, Erased};
+use crate::master::kunden::{self, Erased};
+use crate::operations::vergessen::{self, Forgotten, Records};
+use crate::platform::db::TenantId;
+use crate::platform::db::tx::{Tx, WriteTx};
 use crate::rules::deed::{Art, Deed, Tat};
+use crate::start::config::Config;
 
 #[derive(Subcommand)]
 pub enum Command {

@@ -9,7 +9,7 @@ use clap_mangen::Man;
 use super::arguments::Arguments;
 use super::german::{command, translated};
 use super::terminal::{Outcome, Terminal};
-use crate::db::german::in_german;
+use crate::platform::db::file::german::in_german;
 
 pub fn completions(shell: Shell, terminal: &Terminal) -> Outcome {
     let mut text = Vec::new();

@@ -2,8 +2,8 @@
 
 use super::database::{is_there, missing, now, open_or_create};
 use super::terminal::{Outcome, Terminal};
-use crate::config::Config;
-use crate::db::migrate as schema;
+use crate::platform::db::migrate as schema;
+use crate::start::config::Config;
 
 #[derive(clap::Args)]
 pub struct Arguments {

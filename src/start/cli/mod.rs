@@ -42,10 +42,10 @@ use std::process::ExitCode;
 use arguments::{Arguments, Command};
 use terminal::{Outcome, Terminal, is_of_disk, sentence};
 
-use crate::app::openapi_text;
-use crate::config::Config;
-use crate::db::files::folder_of;
-use crate::db::{lock, logging};
+use crate::interface::routes;
+use crate::platform::db::file::files::folder_of;
+use crate::platform::db::file::{lock, logging};
+use crate::start::config::Config;
 
 pub fn main() -> ExitCode {
     let arguments = german::parse();
@@ -139,7 +139,7 @@ fn carry_out(arguments: Arguments, config: &Config, terminal: &Terminal) -> Outc
         Command::Completions { shell } => manual::completions(shell, terminal),
         Command::Man { folder } => manual::man(folder.as_deref(), terminal),
         Command::Openapi => {
-            terminal.print(openapi_text().trim_end());
+            terminal.print(routes::openapi_text().trim_end());
             Ok(())
         }
     }

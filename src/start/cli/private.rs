@@ -5,7 +5,7 @@ use std::io::{Error, ErrorKind, Write};
 use std::path::Path;
 
 use super::terminal::Terminal;
-use crate::db::files::{as_whom, folder_of, private_options, why};
+use crate::platform::db::file::files::{as_whom, folder_of, private_options, why};
 
 /// Creates a file for its owner alone; one that is there already stays.
 pub fn create_private(path: &Path) -> Result<File, String> {

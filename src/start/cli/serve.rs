@@ -14,22 +14,21 @@ use tokio_rustls::TlsAcceptor;
 
 use super::database::{is_there, now};
 use super::finding::{Finding, Severity, ok, warning, wrong};
-#[cfg(target_os = "linux")]
-use super::systemd;
 use super::terminal::{Outcome, Terminal, sentence};
-use super::{changes, user};
-use crate::app::backup::restore;
-use crate::config::Config;
-use crate::db::copy::is_any_in_work;
-use crate::db::german::in_german;
-use crate::db::{log, system_clock};
-use crate::failure::{Failure, locked};
-use crate::gate::waiters::WAITERS_MAX;
-use crate::http::server::{Limits, once_told, stop_signal};
-use crate::http::tls::{acceptor, validity};
-use crate::leitstand::restoring::{Order, Restored};
+use super::{changes, systemd, user};
+#[cfg(target_os = "linux")]
+use crate::leitstand::operations::restoring::{Order, Restored};
+use crate::operations::backup::restore;
+use crate::platform::db::file::copy::is_any_in_work;
+use crate::platform::db::file::german::in_german;
+use crate::platform::db::{log, system_clock};
+use crate::platform::failure::{Failure, locked};
+use crate::platform::gate::flow::waiters::WAITERS_MAX;
+use crate::platform::http::server::{Limits, once_told, stop_signal};
+use crate::platform::http::tls::{acceptor, validity};
 use crate::rules::day::Day;
-use crate::service::{self, Service};
+use crate::start::config::Config;
+use crate::start::service::{self, Service};
 
 #[derive(clap::Args)]
 pub struct Arguments {

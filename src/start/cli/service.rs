@@ -23,11 +23,11 @@ use super::database::now;
 use super::logfile::LogFile;
 use super::serve::{encryption, fitting, listen, runtime};
 use super::terminal::{Outcome, Terminal, sentence};
-use crate::config::Config;
-use crate::db::files::beside;
-use crate::db::german::in_german;
-use crate::db::system_clock;
-use crate::http::server::when_told;
+use crate::platform::db::file::files::beside;
+use crate::platform::db::file::german::in_german;
+use crate::platform::db::system_clock;
+use crate::platform::http::server::when_told;
+use crate::start::config::Config;
 
 const NAME: &str = "partnerd";
 
@@ -304,7 +304,7 @@ fn serve(config: &Config, handle: ServiceStatusHandle, stop: &Notify) -> Outcome
     let runtime = runtime()?;
     let listener = listen(&runtime, config)?;
     let tls = encryption(config)?;
-    let app = crate::service::Service::open(&config.db, system_clock(), &config.policy)?;
+    let app = crate::start::service::Service::open(&config.db, system_clock(), &config.policy)?;
     report(handle, ServiceState::Running, Duration::ZERO);
     let stopping =
         when_told(stop, || report(handle, ServiceState::StopPending, config.limits.shutdown + STOP_TIME));

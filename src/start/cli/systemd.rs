@@ -11,9 +11,9 @@ use sd_notify::NotifyState::{self, Ready, Stopping, Watchdog};
 use sd_notify::watchdog_enabled;
 use tokio::runtime::Handle;
 
-use crate::db::german::in_german;
-use crate::db::log;
-use crate::gate::Gate;
+use crate::platform::db::file::german::in_german;
+use crate::platform::db::log;
+use crate::platform::gate::Gate;
 
 /// How often the first answer is asked for, and how long it is waited for without a watchdog.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
@@ -103,10 +103,10 @@ fn send(news: &NotifyState<'_>, complained: &mut bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::system_clock;
-    use crate::db::waiting::Account;
-    use crate::gate::Policy;
-    use crate::service::Service;
+    use crate::platform::db::system_clock;
+    use crate::platform::db::writer::fair_queue::Account;
+    use crate::platform::gate::Policy;
+    use crate::start::service::Service;
 
     #[test]
     fn what_hangs_is_seen() {

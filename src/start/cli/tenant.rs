@@ -11,13 +11,13 @@ use serde_json::json;
 use super::changes::note;
 use super::database::{self, find_tenant, in_transaction, now, open, open_or_create};
 use super::terminal::{Outcome, Terminal};
-use crate::blatt;
-use crate::config::Config;
-use crate::db::TenantId;
-use crate::db::german::in_german;
+use crate::master::tenants::{self, CurrentSetting, Logo, Setting};
+use crate::papers::blatt;
+use crate::platform::db::TenantId;
+use crate::platform::db::file::german::in_german;
 use crate::rules::changed::Changed;
 use crate::rules::deed::{Art, Deed, Tat};
-use crate::tenants::{self, CurrentSetting, Logo, Setting};
+use crate::start::config::Config;
 
 #[derive(Subcommand)]
 pub enum Command {

@@ -10,8 +10,8 @@ use serde::Serialize;
 use terminal_size::terminal_size_of;
 
 use super::layout::layout;
-use crate::db::german::cause_in_german;
-use crate::failure::{self, Failure};
+use crate::platform::db::file::german::cause_in_german;
+use crate::platform::failure::{self, Failure};
 use crate::rules::changed::Changed;
 use crate::rules::text::shown;
 

@@ -9,14 +9,14 @@ use super::changes::note_made;
 use super::database::{is_there, now, use_file};
 use super::private::write_private;
 use super::terminal::{Outcome, Terminal};
-use crate::config::Config;
-use crate::db::files::refuse_existing;
-use crate::db::german::in_german;
-use crate::db::migrate as schema;
-use crate::http::tls::self_signed;
+use crate::platform::db::file::files::refuse_existing;
+use crate::platform::db::file::german::in_german;
+use crate::platform::db::migrate as schema;
+use crate::platform::http::tls::self_signed;
 use crate::rules::changed::Changed;
 use crate::rules::day::Day;
 use crate::rules::deed::{Art, Deed, Tat};
+use crate::start::config::Config;
 
 #[derive(Subcommand)]
 pub enum Command {

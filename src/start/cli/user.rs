@@ -11,13 +11,13 @@ use serde_json::json;
 use super::changes::note;
 use super::database::{change, find_tenant, in_transaction, now, open};
 use super::terminal::{Outcome, Terminal};
-use crate::config::Config;
-use crate::db::connection::open_sealed;
-use crate::gate::Modus;
-use crate::leitstand::people::{self, Person, Rolle};
+use crate::leitstand::access::people::{self, Person, Rolle};
+use crate::master::tenants;
+use crate::platform::db::file::connection::open_sealed;
+use crate::platform::gate::Modus;
 use crate::rules::choice::Choice;
 use crate::rules::deed::Tat;
-use crate::tenants;
+use crate::start::config::Config;
 
 #[derive(Subcommand)]
 pub enum Command {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::settings::{SETTINGS, Setting};
-use crate::db::files::as_whom;
-use crate::db::german::in_german;
+use crate::platform::db::file::files::as_whom;
+use crate::platform::db::file::german::in_german;
 use crate::rules::text::nearest;
 
 /// The settings of a file by name: value, and the file with the line where it stands.

@@ -9,9 +9,8 @@ use super::model::{
 use super::positionen::{check_sum, items};
 use super::rechnen::{Berechnet, Note, settlement};
 use super::sql;
-use crate::belege::{self, Beleg, NewBeleg, NewItem};
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
 use crate::rules::bytes::fingerprint;
 use crate::rules::day::Day;
 use crate::rules::document::{BelegStatus, BelegTyp};
@@ -22,6 +21,7 @@ use crate::rules::repeat;
 use crate::rules::settlement::Abrechnungsart;
 use crate::rules::tax::Summen;
 use crate::rules::verweis::Verweis;
+use crate::trade::belege::{self, Beleg, NewBeleg, NewItem};
 
 /// Days after a delivery on which it must be paid (AgrarOLkG § 11).
 const ZAHLUNGSFRIST: i64 = 60;

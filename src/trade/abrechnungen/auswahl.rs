@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use uuid::Uuid;
 
 use super::model::{ANNAHMESCHEINE_MAX, AuswahlEingabe, NewAbrechnung};
-use crate::annahmescheine::{self, Annahmeschein, Suche};
-use crate::artikel;
-use crate::db::tx::Tx;
-use crate::failure::{Failure, Result};
-use crate::kunden::{self, Kunde};
+use crate::master::artikel;
+use crate::master::kunden::{self, Kunde};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::{Failure, Result};
 use crate::rules::error::{Checked, Code, Refusal, Refusals, refuse_if, required};
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::settlement::Abrechnungsart;
+use crate::trade::annahmescheine::{self, Annahmeschein, Suche};
 
 /// The notes, by day of delivery, then id, and their partner; all that is wrong with them at once.
 pub fn notes(tx: &Tx<'_>, new: &NewAbrechnung, art: Abrechnungsart) -> Result<(Kunde, Vec<Annahmeschein>)> {

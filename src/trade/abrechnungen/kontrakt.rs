@@ -6,17 +6,17 @@ use std::collections::btree_map::Entry;
 use uuid::Uuid;
 
 use super::model::NewAbrechnung;
-use crate::annahmescheine::Annahmeschein;
-use crate::artikel;
-use crate::blatt::numbers::german;
-use crate::db::tx::Tx;
-use crate::failure::Result;
-use crate::kontrakte;
-use crate::kunden::Kunde;
+use crate::goods::kontrakte;
+use crate::master::artikel;
+use crate::master::kunden::Kunde;
+use crate::papers::blatt::numbers::german;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::{Price, Quantity};
 use crate::rules::settlement::Abrechnungsart;
 use crate::rules::unit::Conversion;
+use crate::trade::annahmescheine::Annahmeschein;
 
 /// A part of a note at one price.
 pub struct Preisteil {

@@ -6,16 +6,16 @@ use uuid::Uuid;
 
 use super::rechnen::{Berechnet, Note};
 use super::sql::Abschlag;
-use crate::belege::NewItem;
-use crate::blatt::numbers::german;
-use crate::blatt::settled;
-use crate::failure::Result;
+use crate::papers::blatt::numbers::german;
+use crate::papers::blatt::settled;
+use crate::platform::failure::Result;
 use crate::rules::day::Day;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::receipt::{net_amount, tonnes};
 use crate::rules::settlement::{AbrechnungsTeil, Abrechnungsart, Groesse, Wirkung};
 use crate::rules::tax::{Steuerkategorie, share};
+use crate::trade::belege::NewItem;
 
 /// Items of a document, at most (D18).
 const POSITIONEN_MAX: usize = 1_000;

@@ -9,13 +9,11 @@ use super::auswahl;
 use super::kontrakt::{Kontrakte, Preisteil};
 use super::model::NewAbrechnung;
 use super::sql::{self, Abgerechnet, Abschlag};
-use crate::abrechnungsschemata::{self, Gueltig};
-use crate::annahmescheine::{self, Annahmeschein, Gemessen, day_of};
-use crate::belege::{self, Geliefert};
-use crate::chargen::Bewegung;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result, keep_refused, or_refusal};
-use crate::kunden::Kunde;
+use crate::goods::abrechnungsschemata::{self, Gueltig};
+use crate::goods::chargen::Bewegung;
+use crate::master::kunden::Kunde;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Failure, Result, keep_refused, or_refusal};
 use crate::rules::day::{Day, DayTime};
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, Refusals, refuse_if, required};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
@@ -25,6 +23,8 @@ use crate::rules::settlement::{
     compute, mean,
 };
 use crate::rules::tax::{Steuerkategorie, share};
+use crate::trade::annahmescheine::{self, Annahmeschein, Gemessen, day_of};
+use crate::trade::belege::{self, Geliefert};
 
 /// A note with all that its items are made of.
 pub struct Note {

@@ -4,17 +4,17 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::model::Abrechnung;
-use crate::annahmescheine::{self, Annahmeschein};
-use crate::db::columns::Json;
-use crate::db::list::{Filter, ListSql, Page};
-use crate::db::record::record;
-use crate::db::tx::{Params, Tx, WriteTx};
-use crate::failure::Result;
-use crate::listing::Records;
+use crate::platform::db::columns::Json;
+use crate::platform::db::list::{Filter, ListSql, Page};
+use crate::platform::db::record::record;
+use crate::platform::db::tx::{Params, Tx, WriteTx};
+use crate::platform::failure::Result;
+use crate::platform::listing::Records;
 use crate::rules::day::Day;
 use crate::rules::fixed::{Money, Percent, Quantity};
 use crate::rules::settlement::{AbrechnungsPosten, Abrechnungsart};
 use crate::rules::tax::Steuerkategorie;
+use crate::trade::annahmescheine::{self, Annahmeschein};
 
 const LIST: ListSql<'_> = ListSql {
     columns: Abrechnung::COLUMNS,

@@ -3,16 +3,16 @@
 
 use super::model::Annahmeschein;
 use super::qualitaet;
-use crate::blatt::numbers::german;
-use crate::blatt::settled;
-use crate::blatt::{Abschnitt, Abzug, Angabe, Blatt, Tabelle, Wert, Zeile};
-use crate::db::columns::Json;
-use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::goods::{kontrakte, waage};
+use crate::master::kunden;
+use crate::master::tenants::{self, firma};
+use crate::papers::blatt::numbers::german;
+use crate::papers::blatt::{Abschnitt, Abzug, Angabe, Blatt, Tabelle, Wert, Zeile, settled};
+use crate::platform::db::columns::Json;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::day::Day;
 use crate::rules::receipt::{AnnahmescheinStatus, deductions, tonnes};
-use crate::tenants::{self, firma};
-use crate::{kontrakte, kunden, waage};
 
 /// The sheet of a note; refused where the company's master data are not complete.
 pub fn annahmeschein(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Blatt> {

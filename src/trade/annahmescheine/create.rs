@@ -8,14 +8,15 @@ use uuid::Uuid;
 use super::model::{Annahmeschein, AnnahmescheinBestaetigung, NewAnnahmeschein};
 use super::qualitaet::{self, Qualitaet, Ware, day_of, of_intake, refuse_rejected};
 use super::sql;
-use crate::artikel::{self, Artikel};
-use crate::belege::{NewItem, receive};
-use crate::chargen::Bewegung;
-use crate::db::numbers;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
-use crate::kontrakte::KontraktBezug;
-use crate::kunden::{self, Kunde};
+use crate::goods::chargen::Bewegung;
+use crate::goods::kontrakte::KontraktBezug;
+use crate::goods::waage::{self, FertigeWiegung};
+use crate::master::artikel::{self, Artikel};
+use crate::master::biozertifikate;
+use crate::master::kunden::{self, Kunde};
+use crate::platform::db::proof::numbers;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Failure, Result};
 use crate::rules::bytes::fingerprint;
 use crate::rules::day::DayTime;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
@@ -26,8 +27,7 @@ use crate::rules::repeat::{Angelegt, Wiederholt};
 use crate::rules::settlement::Werte;
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::weighing::Richtung;
-use crate::waage::{self, FertigeWiegung};
-use crate::{belege, biozertifikate};
+use crate::trade::belege::{self, NewItem, receive};
 
 /// Why a note is refused, besides its partner, date and article.
 pub const REFUSALS: &[Code] = &[

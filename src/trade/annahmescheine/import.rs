@@ -3,20 +3,22 @@
 use super::create::{check_ranges, check_unused};
 use super::model::{Annahmeschein, AnnahmescheinZeile};
 use super::sql;
-use crate::db::numbers;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
-use crate::http::json::Json;
-use crate::http::wire::{At, FromJson};
-use crate::import::Upserted;
-use crate::kontrakte::KontraktBezug;
+use crate::goods::kontrakte::KontraktBezug;
+use crate::goods::waage;
+use crate::master::{artikel, biozertifikate, kunden};
+use crate::platform::db::proof::numbers;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
+use crate::platform::http::json::Json;
+use crate::platform::http::wire::{At, FromJson};
+use crate::platform::import::Upserted;
 use crate::rules::change::fill_each;
 use crate::rules::day::DayTime;
 use crate::rules::error::{Code, HintCode, Refusal, refuse_if, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::number::Reihe;
 use crate::rules::receipt::AnnahmescheinStatus;
-use crate::{artikel, belege, biozertifikate, kunden, waage};
+use crate::trade::belege;
 
 /// Stores a note; its key is belegnummer. Absent and blank fields stay as they are.
 pub fn annahmeschein(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {

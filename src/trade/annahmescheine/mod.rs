@@ -19,25 +19,25 @@ pub use sql::{RETENTION, Suche, Summen, find, find_by_delivery, follows, search,
 
 use uuid::Uuid;
 
-use crate::belege;
-use crate::db::list::{Filter, Page};
-use crate::db::tx::Tx;
-use crate::failure::{Failure, Result};
-use crate::http::call::Call;
-use crate::http::param::Param;
-use crate::http::query::Query;
-use crate::http::reply::Reply;
-use crate::http::route::{Access, Route, Write};
-use crate::http::shape::Answer;
-use crate::import::Import;
-use crate::listing::PageOf;
+use crate::goods::waage::{self, Storno};
+use crate::platform::db::list::{Filter, Page};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::call::Call;
+use crate::platform::http::param::Param;
+use crate::platform::http::query::Query;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::{Access, Route, Write};
+use crate::platform::http::shape::Answer;
+use crate::platform::import::Import;
+use crate::platform::listing::PageOf;
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::error::{Code, required};
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::repeat::{Angelegt, Wiederholt};
 use crate::rules::scope::Scope;
-use crate::waage::{self, Storno};
+use crate::trade::belege;
 use model::{
     AnalyseBestaetigung, AnnahmescheinBestaetigung, Freigabe, NewAnalyse, NewAnnahmeschein,
     StornoBestaetigung,

@@ -6,14 +6,13 @@ use uuid::Uuid;
 
 use super::model::{Analyse, AnalyseBestaetigung, Annahmeschein, Freigabe, NewAnalyse, NewAnnahmeschein};
 use super::sql;
-use crate::abrechnungsschemata::{self, Gueltig};
-use crate::belege;
-use crate::biozertifikate;
-use crate::blatt::numbers::german;
-use crate::db::columns::Json;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Result, or_refusal};
-use crate::kontrakte::{self, Kontrakt};
+use crate::goods::abrechnungsschemata::{self, Gueltig};
+use crate::goods::kontrakte::{self, Kontrakt};
+use crate::master::biozertifikate;
+use crate::papers::blatt::numbers::german;
+use crate::platform::db::columns::Json;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Result, or_refusal};
 use crate::rules::day::{Day, DayTime};
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, refuse_if, required};
 use crate::rules::fixed::{Percent, Quantity, Zahl};
@@ -21,6 +20,7 @@ use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::settlement::{
     Befund, Grenzfolge, Grund, Lieferung, Messwert, Quelle, Rechnung, Werte, compute, rounded,
 };
+use crate::trade::belege;
 
 /// Analyses and releases of one note, at most: all of them are read for its values.
 const ANALYSEN_MAX: i64 = 500;

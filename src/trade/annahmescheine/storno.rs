@@ -2,11 +2,11 @@
 
 use super::model::{Annahmeschein, StornoBestaetigung};
 use super::sql;
-use crate::belege;
-use crate::db::tx::WriteTx;
-use crate::failure::Result;
+use crate::platform::db::tx::WriteTx;
+use crate::platform::failure::Result;
 use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::receipt::AnnahmescheinStatus;
+use crate::trade::belege;
 
 /// PUT /annahmescheine/{id}/storno: only while it is open, and not while the delivery note that
 /// was made with it still books the goods, or a Gutschrift pays for it (D29j).

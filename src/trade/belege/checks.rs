@@ -1,6 +1,6 @@
 //! What always holds for documents: their sums, numbers and history, and what they move and pair (D8).
 
-use crate::db::check::Check;
+use crate::platform::db::proof::check::Check;
 
 pub const CHECKS: &[Check] = &[
     Check {

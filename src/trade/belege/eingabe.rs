@@ -4,12 +4,11 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::model::{Beleg, BelegPosition};
-use crate::eingabe;
-use crate::http::json::Json;
-use crate::http::upload::{Dateiname, Inhalt};
-use crate::http::wire::{At, FromJson, Kennung, Liste, LongText, OneOf, Tage, Text};
-use crate::kunden::KundenId;
-use crate::laender::Staat;
+use crate::master::kunden::KundenId;
+use crate::master::laender::Staat;
+use crate::platform::http::json::Json;
+use crate::platform::http::upload::{Dateiname, Inhalt};
+use crate::platform::http::wire::{At, FromJson, Kennung, Liste, LongText, OneOf, Tage, Text};
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
@@ -17,7 +16,7 @@ use crate::rules::error::{Checked, Code};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::tax::{GedruckteGruppe, Steuerkategorie};
 use crate::rules::verweis::Verweis;
-use crate::shape;
+use crate::{eingabe, shape};
 
 /// Positions of one document at most (D18).
 const POSITIONS_MAX: usize = 1_000;

@@ -2,25 +2,27 @@
 
 use uuid::Uuid;
 
+use super::create::{self, partner};
 use super::eingabe::{BelegChange, Erledigung, NewBeleg, NewEinlesen, NewPdf};
-use super::einlesen::Datei;
+use super::einlesen::{self, Datei};
+use super::lifecycle::{self, change, verlauf};
 use super::model::{Beleg, BelegPdf, StatusBestaetigung};
+use super::out::{ausfertigung, dokumente, pdf};
 use super::sql::{self, Auswahl};
-use super::{ausfertigung, change, create, dokumente, einlesen, lifecycle, partner, pdf, verlauf};
-use crate::anhaenge::{Besitzer, Owner};
-use crate::db::tx::Tx;
-use crate::failure::{Failure, Result};
-use crate::http::call::{Call, IfMatch};
-use crate::http::query::Query;
-use crate::http::reply::Reply;
-use crate::http::route::Write;
-use crate::http::wire::Leer;
+use crate::goods::waage::Storno;
+use crate::master::anhaenge::{Besitzer, Owner};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::call::{Call, IfMatch};
+use crate::platform::http::query::Query;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::Write;
+use crate::platform::http::wire::Leer;
 use crate::rules::bytes::base64;
 use crate::rules::choice::Choice;
 use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::error::{Hints, required};
 use crate::rules::repeat::Angelegt;
-use crate::waage::Storno;
 
 const WHAT: &str = "Diesen Beleg";
 const PDF: &str = "application/pdf";

@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::blatt::Skonto;
-use crate::chargen::Bewegung;
-use crate::db::columns::Json;
-use crate::db::record::record;
-use crate::failure::Result;
+use crate::goods::chargen::Bewegung;
+use crate::papers::blatt::Skonto;
+use crate::platform::db::columns::Json;
+use crate::platform::db::record::record;
+use crate::platform::failure::Result;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::document::{BelegStatus, BelegTyp, Rechnungsart};
 use crate::rules::error::{Code, Hints};

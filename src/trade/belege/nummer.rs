@@ -2,9 +2,10 @@
 
 use super::lifecycle::{finalise, settle};
 use super::model::Beleg;
-use super::{ausfertigung, pdf, sql};
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
+use super::out::{ausfertigung, pdf};
+use super::sql;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Failure, Result};
 use crate::rules::error::Hints;
 
 /// Finalises a document by its number; what is to be noted.

@@ -5,10 +5,10 @@ use rusqlite::named_params;
 
 use super::model::Beleg;
 use super::sql::{Auswahl, LIST, UNBEZAHLT, faellig, filter};
-use crate::db::list::{ListSql, Page};
-use crate::db::tx::Tx;
-use crate::failure::Result;
-use crate::listing::{PageOf, Records};
+use crate::platform::db::list::{ListSql, Page};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
+use crate::platform::listing::{PageOf, Records};
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
 use crate::rules::fixed::Money;

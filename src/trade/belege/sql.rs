@@ -6,12 +6,12 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::model::{Beleg, BelegPosition, Gegenbeleg, Kettenglied};
-use crate::db::list::{Filter, ListSql, Order, Page, names};
-use crate::db::record::{Part, record};
-use crate::db::retention::Retention;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
-use crate::listing::PageOf;
+use crate::platform::db::list::{Filter, ListSql, Order, Page, names};
+use crate::platform::db::proof::retention::Retention;
+use crate::platform::db::record::{Part, record};
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Failure, Result};
+use crate::platform::listing::PageOf;
 use crate::rules::day::{Day, Instant};
 use crate::rules::document::{BelegTyp, Lagerrolle};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};

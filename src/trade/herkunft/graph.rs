@@ -7,8 +7,8 @@ use uuid::Uuid;
 
 use super::model::{Beteiligter, Knoten};
 use super::sql::{self, Schritt, Weite};
-use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::error::{Checked, Code, Refusal};
 
 /// Batches and documents that one answer lists at most.

@@ -12,16 +12,17 @@ pub use graph::{Weg, walk};
 pub use model::{Beteiligter, Buchung, Knoten, Ueber};
 pub use sql::{Schritt, Umschlag, count_movements, moved_by_document, movements};
 
-use crate::db::tx::Tx;
-use crate::failure::{Failure, Result};
-use crate::http::call::Call;
-use crate::http::param::{Param, ParamKind};
-use crate::http::reply::Reply;
-use crate::http::route::{Access, Route};
-use crate::http::shape::Answer;
+use crate::goods::chargen;
+use crate::master::artikel;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::call::Call;
+use crate::platform::http::param::{Param, ParamKind};
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::{Access, Route};
+use crate::platform::http::shape::Answer;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::scope::Scope;
-use crate::{artikel, chargen};
 use model::Herkunft;
 
 const WHAT: &str = "Diese Charge";

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::chargen::Charge;
-use crate::db::record::record;
+use crate::goods::chargen::Charge;
+use crate::platform::db::record::record;
 use crate::rules::day::{Day, Instant};
 use crate::rules::document::BelegTyp;
 use crate::rules::error::Hints;

@@ -6,7 +6,7 @@
 use csv::{QuoteStyle, Terminator, WriterBuilder};
 
 use super::model::{Beteiligter, Herkunft, Knoten};
-use crate::failure::{Failure, Result};
+use crate::platform::failure::{Failure, Result};
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::text::cell;

@@ -4,8 +4,8 @@ use rusqlite::{ToSql, named_params};
 use uuid::Uuid;
 
 use super::model::{Beteiligter, Bilanz, Buchung, Knoten};
-use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::fixed::Quantity;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

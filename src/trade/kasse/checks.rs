@@ -1,6 +1,6 @@
 //! What always holds for receipts, their lines and the days of the cash register.
 
-use crate::db::check::Check;
+use crate::platform::db::proof::check::Check;
 
 pub const CHECKS: &[Check] = &[
     Check {

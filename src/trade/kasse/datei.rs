@@ -2,8 +2,8 @@
 
 use super::model::Kassendatei;
 use super::sql;
-use crate::db::tx::WriteTx;
-use crate::failure::Result;
+use crate::platform::db::tx::WriteTx;
+use crate::platform::failure::Result;
 use crate::rules::day::Day;
 
 /// For how many whole years after that of its last day a file is kept (AO § 147 (3): records of each sale).

@@ -6,13 +6,13 @@ use uuid::Uuid;
 
 use super::model::BarverkaufZeile;
 use super::store::{BonEingabe, ZeileEingabe, find_article, store};
-use crate::db::tx::WriteTx;
-use crate::failure::Result;
-use crate::http::json::Json;
-use crate::http::wire::{At, FromJson};
-use crate::import::Stored;
-use crate::import::file::{Complaint, Rows};
-use crate::kunden;
+use crate::master::kunden;
+use crate::platform::db::tx::WriteTx;
+use crate::platform::failure::Result;
+use crate::platform::http::json::Json;
+use crate::platform::http::wire::{At, FromJson};
+use crate::platform::import::Stored;
+use crate::platform::import::file::{Complaint, Rows};
 use crate::rules::error::{Checked, Code, Hints, Refusal};
 
 #[derive(PartialEq, Eq, Hash)]

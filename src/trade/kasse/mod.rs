@@ -15,15 +15,15 @@ pub use sql::{Auswahl, RETENTION, Summe, altered_file, list, sums_of_day};
 
 use uuid::Uuid;
 
-use crate::db::tx::Tx;
-use crate::failure::Result;
-use crate::http::call::Call;
-use crate::http::param::Param;
-use crate::http::query::Query;
-use crate::http::reply::Reply;
-use crate::http::route::{Access, Route};
-use crate::http::shape::Answer;
-use crate::import::Import;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
+use crate::platform::http::call::Call;
+use crate::platform::http::param::Param;
+use crate::platform::http::query::Query;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::route::{Access, Route};
+use crate::platform::http::shape::Answer;
+use crate::platform::import::Import;
 use crate::rules::error::{Code, Refusal};
 use crate::rules::scope::Scope;
 

@@ -7,9 +7,9 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::db::record::record;
 use crate::eingabe;
-use crate::http::wire::{Int, OneOf, Text};
+use crate::platform::db::record::record;
+use crate::platform::http::wire::{Int, OneOf, Text};
 use crate::rules::day::{Day, Instant};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::kasse::BonArt;

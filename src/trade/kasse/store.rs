@@ -6,10 +6,10 @@ use uuid::Uuid;
 
 use super::model::BarverkaufZeile;
 use super::sql::{self, Bon, Zeile};
-use crate::artikel;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
-use crate::import::{Stored, Upserted};
+use crate::master::artikel;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Failure, Result};
+use crate::platform::import::{Stored, Upserted};
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
 use crate::rules::fixed::{Money, Percent};

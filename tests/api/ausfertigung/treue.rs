@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use partnerd::db::connection::open_writer;
+use partnerd::platform::db::file::connection::open_writer;
 use rusqlite::Connection;
 use serde_json::json;
 

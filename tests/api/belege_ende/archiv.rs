@@ -137,7 +137,10 @@ fn a_cancelled_document_still_takes_a_pdf() {
 
 /// A statement on the database file itself; whether it was carried out.
 fn execute(server: &Server, statement: &str) -> bool {
-    partnerd::db::connection::open_writer(&server.database).unwrap().execute_batch(statement).is_ok()
+    partnerd::platform::db::file::connection::open_writer(&server.database)
+        .unwrap()
+        .execute_batch(statement)
+        .is_ok()
 }
 
 #[test]

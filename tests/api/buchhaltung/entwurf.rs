@@ -1,8 +1,8 @@
 //! A batch is computed on a reader, and the writer stores what still holds (D32).
 
-use partnerd::buchhaltung::{Entwurf, NewStapel, StapelAngelegt, create};
-use partnerd::db::connection::open_writer;
-use partnerd::db::tx::{Tx, WriteTx};
+use partnerd::office::buchhaltung::{Entwurf, NewStapel, StapelAngelegt, create};
+use partnerd::platform::db::file::connection::open_writer;
+use partnerd::platform::db::tx::{Tx, WriteTx};
 use partnerd::rules::day::{Day, Instant};
 use partnerd::rules::error::Hints;
 use serde_json::json;

@@ -49,7 +49,7 @@ fn a_batch_is_corrected_after_goods_have_left_it_and_its_history_is_kept() {
     assert_eq!(mill.charge_id(&delivery), id);
     assert_eq!(mill.stock("C-1"), "70.000");
     for statement in ["update charge_verlauf set version = 9", "delete from charge_verlauf"] {
-        let connection = partnerd::db::connection::open_writer(&server.database).unwrap();
+        let connection = partnerd::platform::db::file::connection::open_writer(&server.database).unwrap();
         assert!(connection.execute_batch(statement).unwrap_err().to_string().contains("append-only"));
     }
 }

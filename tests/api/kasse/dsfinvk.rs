@@ -26,7 +26,7 @@ const FILES: [&str; 7] = [
     "references.csv",
 ];
 
-/// uuid v5 in the namespace of src/kasse/dsfinvk: of K1, of K2, and of K1, 2 and 2.
+/// uuid v5 in the namespace of src/trade/kasse/dsfinvk: of K1, of K2, and of K1, 2 and 2.
 const K1: &str = "16cf17d2-e35a-5fa8-9322-370321b9fb53";
 const K2: &str = "38783212-427d-5c3d-9da3-ba8c4a3094ba";
 const REVERSED: &str = "45485ca1-6e9b-5767-a881-0014d3d16b54";

@@ -1,6 +1,6 @@
 //! `import barverkaeufe`: keys, amounts, reversals, and what is refused (D7, D22).
 
-use partnerd::db::connection::open_writer;
+use partnerd::platform::db::file::connection::open_writer;
 use serde_json::{Value, json};
 
 use super::{PATH, column, counts, list, row, rows};

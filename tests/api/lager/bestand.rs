@@ -92,7 +92,7 @@ fn check_names_a_stock_that_is_not_the_sum_of_its_movements() {
     };
     assert!(check().0);
     for spoil in ["update artikel_bestand set bestand = bestand + 1", "delete from artikel_bestand"] {
-        let connection = partnerd::db::connection::open_writer(&server.database).unwrap();
+        let connection = partnerd::platform::db::file::connection::open_writer(&server.database).unwrap();
         connection.execute_batch("create temp table kept as select * from artikel_bestand").unwrap();
         connection.execute_batch(spoil).unwrap();
         let (clean, said) = check();

@@ -11,9 +11,9 @@ const BELONGS: &str = "was offen oder gepaart ist, gehört zu Belegen seines Par
 fn broken_by(server: &Server, statement: &str) -> Vec<String> {
     let copy = server.database.with_file_name("altered.db");
     let _ = std::fs::remove_file(&copy);
-    let writer = partnerd::db::connection::open_writer(&server.database).unwrap();
+    let writer = partnerd::platform::db::file::connection::open_writer(&server.database).unwrap();
     writer.execute("vacuum into ?1", [copy.to_str().unwrap()]).unwrap();
-    let altered = partnerd::db::connection::open_writer(&copy).unwrap();
+    let altered = partnerd::platform::db::file::connection::open_writer(&copy).unwrap();
     let rows = altered.execute(statement, []).unwrap();
     assert!(rows > 0, "{statement} alters nothing");
     drop(altered);

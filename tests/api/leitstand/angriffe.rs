@@ -1,8 +1,8 @@
 //! Attacks: each of them is refused, on every form and address of the table of pages.
 
-use partnerd::gate::{Modus, Policy, Zugang};
 use partnerd::leitstand::PAGES;
 use partnerd::leitstand::access::Access;
+use partnerd::platform::gate::{Modus, Policy, Zugang};
 use serde_json::json;
 
 use super::{Browser, PASSWORD, address, forms, link, of_companies, person};

@@ -1,6 +1,6 @@
 //! The stock and the batches, as the people see them: what is there, where it came from and where it went.
 
-use partnerd::db::connection::open_writer;
+use partnerd::platform::db::file::connection::open_writer;
 use serde_json::json;
 
 use super::{Browser, person};

@@ -5,9 +5,9 @@ use crate::harness::{COMPLETE, NOON, Server};
 
 /// The first person, who began with the link of a new database.
 fn first(server: &Server) -> Browser {
-    let connection = partnerd::db::connection::open_writer(&server.database).unwrap();
+    let connection = partnerd::platform::db::file::connection::open_writer(&server.database).unwrap();
     let now = partnerd::rules::day::Instant::parse(NOON).unwrap();
-    let (_, secret) = partnerd::leitstand::people::first_link(&connection, now).unwrap().unwrap();
+    let (_, secret) = partnerd::leitstand::access::people::first_link(&connection, now).unwrap().unwrap();
     let secret = secret.unwrap();
     let mut browser = Browser::on(server);
     let path = format!("/leitstand/passwort?link={secret}");
@@ -88,7 +88,7 @@ fn settings_are_shown_and_offered_in_german_words() {
         assert!(page.contains(said), "{said}: {page}");
     }
     // No word that only programs read is offered for a person to choose.
-    for setting in partnerd::tenants::SETTINGS {
+    for setting in partnerd::master::tenants::SETTINGS {
         for (value, words) in setting.choices().unwrap_or_default() {
             assert!(words != value || value == "ablehnen", "{}: {value}", setting.name);
         }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use partnerd::leitstand::PAGES;
-use partnerd::leitstand::page::{Page, Take};
+use partnerd::leitstand::kit::page::{Page, Take};
 
 use super::{Browser, address, person};
 use crate::harness::Server;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use partnerd::db::connection::open_writer;
+use partnerd::platform::db::file::connection::open_writer;
 use rusqlite::{Connection, params};
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! Links, passwords and sessions.
 
-use partnerd::db::connection::open_writer;
+use partnerd::platform::db::file::connection::open_writer;
 
 use super::{Browser, PASSWORD, link, person};
 use crate::harness::Server;

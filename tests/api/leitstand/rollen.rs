@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use partnerd::leitstand::PAGES;
-use partnerd::leitstand::page::{Page, Take};
+use partnerd::leitstand::kit::page::{Page, Take};
 use serde_json::json;
 
 use super::{Browser, address, person};

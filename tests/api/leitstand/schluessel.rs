@@ -1,8 +1,8 @@
 //! Keys made, changed and ended on the page: they hold, or are refused, from the next request on.
 
-use partnerd::db::connection::open_writer;
-use partnerd::gate::key::Grant;
-use partnerd::gate::{Policy, Zugang};
+use partnerd::platform::db::file::connection::open_writer;
+use partnerd::platform::gate::access::key::Grant;
+use partnerd::platform::gate::{Policy, Zugang};
 use partnerd::rules::scope::Scope;
 use serde_json::json;
 

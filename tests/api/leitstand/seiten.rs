@@ -2,7 +2,7 @@
 
 use partnerd::leitstand::PAGES;
 use partnerd::leitstand::access::Access;
-use partnerd::leitstand::page::Take;
+use partnerd::leitstand::kit::page::Take;
 use serde_json::json;
 
 use super::{Browser, PASSWORD, Shown, address, link, of_companies, person};
@@ -185,9 +185,9 @@ fn the_first_page_counts_what_was_weighed_today() {
 #[test]
 fn the_first_person_begins_with_a_link() {
     let server = Server::start();
-    let connection = partnerd::db::connection::open_writer(&server.database).unwrap();
+    let connection = partnerd::platform::db::file::connection::open_writer(&server.database).unwrap();
     let now = partnerd::rules::day::Instant::parse(NOON).unwrap();
-    let begin_at = |now| partnerd::leitstand::people::first_link(&connection, now).unwrap();
+    let begin_at = |now| partnerd::leitstand::access::people::first_link(&connection, now).unwrap();
     let begin = || begin_at(now);
     let hour = partnerd::rules::day::Instant::from_millis(now.millis() + 60 * 60 * 1_000);
     let (name, old) = begin().unwrap();

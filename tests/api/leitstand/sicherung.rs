@@ -4,14 +4,14 @@ use std::cell::Cell;
 use std::fs;
 use std::time::Duration;
 
-use partnerd::app::backup::backup;
-use partnerd::app::check;
-use partnerd::app::kept::prove_running;
-use partnerd::db::connection::open_writer;
-use partnerd::db::system_clock;
-use partnerd::failure::Failure;
-use partnerd::gate::{Nightly, Policy};
-use partnerd::service::Service;
+use partnerd::operations::backup::backup;
+use partnerd::operations::check;
+use partnerd::operations::retention::prove_running;
+use partnerd::platform::db::file::connection::open_writer;
+use partnerd::platform::db::system_clock;
+use partnerd::platform::failure::Failure;
+use partnerd::platform::gate::{Nightly, Policy};
+use partnerd::start::service::Service;
 
 use super::{Browser, Shown, person};
 use crate::harness::Server;

@@ -200,7 +200,7 @@ fn a_form_that_is_sent_twice_makes_one_key_and_one_link_and_one_person() {
 
 #[test]
 fn behind_a_proxy_a_link_begins_as_the_browser_calls_it() {
-    use partnerd::gate::{Modus, Policy, Zugang};
+    use partnerd::platform::gate::{Modus, Policy, Zugang};
     let leitstand =
         Zugang { modus: Modus::Netz, hosts: vec!["muehle.local".to_owned()], ..Zugang::default() };
     let proxies = vec!["127.0.0.0/8".parse().unwrap()];

@@ -3,8 +3,8 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use partnerd::db::connection::open_writer;
-use partnerd::gate::{Policy, Zugang};
+use partnerd::platform::db::file::connection::open_writer;
+use partnerd::platform::gate::{Policy, Zugang};
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 
 use serde_json::json;

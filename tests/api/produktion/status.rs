@@ -1,6 +1,6 @@
 //! How a production order moves on (D13): the transitions, what the last one needs, If-Match.
 
-use partnerd::db::connection::open_writer;
+use partnerd::platform::db::file::connection::open_writer;
 use serde_json::{Value, json};
 
 use super::{PATH, UNKNOWN, assert_fields, flour, ground, id_of, loose, miller, order, post, put, show};

@@ -112,7 +112,7 @@ fn only_the_storno_changes_an_order_that_is_done() {
     let mill = miller(&server);
     let charge = mill.receive("C1", 500);
     let id = done(&mill, &charge);
-    let connection = partnerd::db::connection::open_writer(&server.database).unwrap();
+    let connection = partnerd::platform::db::file::connection::open_writer(&server.database).unwrap();
     let pa = id.replace('-', "");
     for change in ["status = 'storniert'", "status = 'storniert', version = version + 1, bemerkung = 'x'"] {
         let statement = format!("update produktionsauftrag set {change} where id = x'{pa}'");

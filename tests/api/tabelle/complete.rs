@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use partnerd::app::routes;
-use partnerd::http::route::{Method, Route};
+use partnerd::interface::routes;
+use partnerd::platform::http::route::{Method, Route};
 
 use super::described::{Field, fields};
 use super::{Read, happy, is_refusal, reading, writing};
 
 /// The routes of the interface by their names below /api/v1; probes are none of them.
 pub fn named() -> impl Iterator<Item = (&'static str, &'static Route)> {
-    routes().filter_map(|route| Some((route.pattern.strip_prefix("/api/v1")?, route)))
+    routes::all().filter_map(|route| Some((route.pattern.strip_prefix("/api/v1")?, route)))
 }
 
 /// The rows of a route that are about a parameter.

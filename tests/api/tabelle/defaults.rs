@@ -1,8 +1,8 @@
 //! The page sizes that the routes declare hold where no limit is sent, and a larger limit than the maximum is cut
 //! (specification, Limits; D16). `tests/description.rs` compares what is declared with the specification.
 
-use partnerd::http::param::ParamKind;
-use partnerd::http::route::Route;
+use partnerd::platform::http::param::ParamKind;
+use partnerd::platform::http::route::Route;
 use serde_json::{Value, json};
 
 use super::complete::named;

@@ -22,7 +22,7 @@ pub struct Field {
     schema: Value,
 }
 
-static DESCRIPTION: LazyLock<Value> = LazyLock::new(partnerd::app::document);
+static DESCRIPTION: LazyLock<Value> = LazyLock::new(partnerd::interface::routes::document);
 
 /// Every field of every body.
 pub fn fields() -> Vec<Field> {

@@ -1,8 +1,8 @@
 //! What every reading route refuses, as its row in the route table says: ids that nobody has, parameters that it does
 //! not know, values that their kind excludes, a parameter sent twice. A new route is tried without a line here.
 
-use partnerd::http::param::{Param, ParamKind};
-use partnerd::http::route::Method;
+use partnerd::platform::http::param::{Param, ParamKind};
+use partnerd::platform::http::route::Method;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use super::complete::named;

@@ -1,8 +1,8 @@
 //! The table of settings and the columns of a company agree.
 
+use partnerd::master::tenants::firma::ANGABEN;
+use partnerd::master::tenants::{SETTINGS, set};
 use partnerd::rules::day::Instant;
-use partnerd::tenants::firma::ANGABEN;
-use partnerd::tenants::{SETTINGS, set};
 use rusqlite::types::Value;
 
 use crate::harness::Server;
@@ -33,7 +33,7 @@ fn each_column_of_the_master_data_can_be_entered() {
 fn a_new_company_has_the_defaults_that_are_documented() {
     let server = Server::start();
     let mill = server.company("Mühle");
-    let writer = partnerd::db::connection::open_writer(&server.database).unwrap();
+    let writer = partnerd::platform::db::file::connection::open_writer(&server.database).unwrap();
     for setting in SETTINGS {
         let stored = || -> Value {
             server.sql(&format!("select {} from tenant where id = {}", setting.name, mill.tenant))

@@ -11,7 +11,7 @@ mod statement;
 
 use std::collections::BTreeSet;
 
-use partnerd::db::connection::open_writer;
+use partnerd::platform::db::file::connection::open_writer;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 

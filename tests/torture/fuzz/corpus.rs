@@ -5,8 +5,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
-use partnerd::app::{imports, routes};
-use partnerd::http::param::ParamKind;
+use partnerd::interface::{imports, routes};
+use partnerd::platform::http::param::ParamKind;
 use serde_json::Value;
 
 use super::input::{BYTES_MAX, Input};
@@ -125,8 +125,8 @@ pub fn queries() -> Vec<Input> {
         ParamKind::ListOf(values) => values.join(","),
         ParamKind::Text => "M%C3%BCller+S%C3%B6hne".to_owned(),
     };
-    let routes = routes().filter(|route| !route.query.is_empty());
-    let query = |route: &partnerd::http::route::Route| {
+    let routes = routes::all().filter(|route| !route.query.is_empty());
+    let query = |route: &partnerd::platform::http::route::Route| {
         let pairs = route.query.iter().map(|param| format!("{}={}", param.name, value(param.kind)));
         Input::text(&format!("{}\n{}", route.name(), pairs.collect::<Vec<_>>().join("&")))
     };
@@ -138,7 +138,7 @@ pub fn heads() -> Vec<Input> {
         accept-encoding: br;q=0.5, gzip;q=0.001, *\nx-api-key: ak_0123456789abcdef_0123456789abcdef\nforwarded: for=1.2.3.4";
     let id = "0197f000-0000-7000-8000-000000000001";
     let path = |pattern: &str| pattern.replace("{id}", id);
-    routes().map(|route| Input::text(&format!("{}\n{headers}", path(route.pattern)))).collect()
+    routes::all().map(|route| Input::text(&format!("{}\n{headers}", path(route.pattern)))).collect()
 }
 
 pub fn json() -> Vec<Input> {
@@ -194,7 +194,7 @@ pub fn tables() -> Vec<Input> {
     let of_kind = |fields: &[&str]| {
         Input::text(&format!("{}\n{}1\n", fields.join(";"), "1,5;".repeat(fields.len() - 1)))
     };
-    imported(".csv").into_iter().chain(imports().map(|kind| of_kind(kind.fields))).collect()
+    imported(".csv").into_iter().chain(imports::all().map(|kind| of_kind(kind.fields))).collect()
 }
 
 /// Workbooks, among them one with shared texts, days and a formula.

@@ -1,7 +1,7 @@
 //! Files that are uploaded for documents: e-invoices of others, logos.
 
-use partnerd::blatt::check_logo;
-use partnerd::erechnung::lesen::{Gelesen, gedruckt, posten, read, verstoesse};
+use partnerd::papers::blatt::check_logo;
+use partnerd::papers::erechnung::lesen::{Gelesen, gedruckt, posten, read, verstoesse};
 use partnerd::rules::fixed::Money;
 use partnerd::rules::price::line_total;
 

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use partnerd::app::imports;
-use partnerd::http::json::Json;
-use partnerd::import::look;
-use partnerd::import::table::Scanner;
-use partnerd::kasse::dsfinvk;
+use partnerd::interface::imports;
+use partnerd::platform::http::json::Json;
+use partnerd::platform::import::look;
+use partnerd::platform::import::table::Scanner;
+use partnerd::trade::kasse::dsfinvk;
 
 use super::values::same;
 
@@ -38,7 +38,7 @@ fn cells(bytes: &[u8]) -> Result<(), String> {
 /// A file of some kind of import, looked at as far as that goes without a database.
 pub fn import(bytes: &[u8]) -> Result<(), String> {
     cells(bytes)?;
-    let kinds: Vec<_> = imports().collect();
+    let kinds: Vec<_> = imports::all().collect();
     let kind = kinds[bytes.len() % kinds.len()];
     let file = look::Source { bytes: bytes.to_vec(), sheet: None, bytes_max: TABLE_BYTES_MAX };
     let mut notes = String::new();

@@ -1,6 +1,6 @@
 //! Single values: numbers, days, cursors, texts.
 
-use partnerd::aenderungen::cursor::Cursor;
+use partnerd::interface::aenderungen::cursor::Cursor;
 use partnerd::rules::day::{Day, Instant};
 use partnerd::rules::fixed::{Fixed, Money, NumberError, Parsed, Price, parse_whole};
 use partnerd::rules::text::{

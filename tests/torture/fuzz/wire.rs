@@ -5,21 +5,21 @@ use std::sync::OnceLock;
 
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
-use partnerd::app::routes;
-use partnerd::failure::Failure;
-use partnerd::gate::address;
-use partnerd::gate::key::Keys;
-use partnerd::http::call::{Call, Strictness};
-use partnerd::http::encoding::accepts_gzip;
-use partnerd::http::fingerprint::of_request;
-use partnerd::http::json::Json;
-use partnerd::http::param::ParamKind;
-use partnerd::http::query::{Query, decode};
-use partnerd::http::request::{Body, Request};
-use partnerd::http::route::{Method, Route, Run};
-use partnerd::http::router::{Router, split};
-use partnerd::leitstand::page::{encoded, fields};
-use partnerd::leitstand::upload;
+use partnerd::interface::routes;
+use partnerd::leitstand::kit::page::{encoded, fields};
+use partnerd::leitstand::kit::upload;
+use partnerd::platform::failure::Failure;
+use partnerd::platform::gate::access::address;
+use partnerd::platform::gate::access::key::Keys;
+use partnerd::platform::http::call::{Call, Strictness};
+use partnerd::platform::http::encoding::accepts_gzip;
+use partnerd::platform::http::fingerprint::of_request;
+use partnerd::platform::http::json::Json;
+use partnerd::platform::http::param::ParamKind;
+use partnerd::platform::http::query::{Query, decode};
+use partnerd::platform::http::request::{Body, Request};
+use partnerd::platform::http::route::{Method, Route, Run};
+use partnerd::platform::http::router::{Router, split};
 use partnerd::rules::day::Instant;
 use serde_json::Value;
 use uuid::Uuid;
@@ -82,7 +82,7 @@ fn is_same(ours: &Json<'_>, theirs: &Value) -> bool {
 fn route_of(bytes: &[u8], fits: fn(&Route) -> bool) -> (&'static Route, &[u8]) {
     let end = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(0);
     let (name, rest) = bytes.split_at(end);
-    let routes: Vec<&Route> = routes().filter(|route| fits(route)).collect();
+    let routes: Vec<&Route> = routes::all().filter(|route| fits(route)).collect();
     let named = routes.iter().find(|route| route.name().as_bytes() == name);
     (named.unwrap_or(&routes[bytes.len() % routes.len()]), rest.get(1..).unwrap_or_default())
 }
@@ -159,7 +159,7 @@ pub fn body(bytes: &[u8]) -> Read {
 pub fn head(bytes: &[u8]) -> Read {
     static ROUTER: OnceLock<Router> = OnceLock::new();
     let text = String::from_utf8_lossy(bytes);
-    let router = ROUTER.get_or_init(|| Router::new(routes()));
+    let router = ROUTER.get_or_init(|| Router::new(routes::all()));
     let path = split(text.lines().next().unwrap_or_default());
     if let Some(at) = router.find(Some(Method::Get), &path) {
         same("ids", router.ids(at, &path).len(), router.route(at).pattern.matches('{').count())?;

@@ -14,7 +14,7 @@ pub const WRITERS: usize = 16;
 const DOCUMENTS: usize = 4;
 
 /// Attachments that a client sends where the log of the database is to become so long that it is begun anew under way:
-/// 48 MiB in all (`src/db/checkpoint.rs`).
+/// 48 MiB in all (`src/platform/db/readers/checkpoint.rs`).
 const ATTACHMENTS: usize = 6;
 const ATTACHMENT_BYTES: usize = 512 * 1024;
 

@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 
 use argon2::password_hash::PasswordHasher;
 use argon2::{Algorithm, Argon2, Params, Version};
-use partnerd::db::connection::open_writer;
-use partnerd::gate::key::{self, Grant, NewKey};
+use partnerd::platform::db::file::connection::open_writer;
+use partnerd::platform::gate::access::key::{self, Grant, NewKey};
 use partnerd::rules::choice::Choice;
 use partnerd::rules::day::Instant;
 use partnerd::rules::scope::Scope;

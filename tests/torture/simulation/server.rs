@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use partnerd::gate::Policy;
-use partnerd::http::server::Limits;
+use partnerd::platform::gate::Policy;
+use partnerd::platform::http::server::Limits;
 use partnerd::rules::day::Instant;
-use partnerd::service::{Service, runtime};
+use partnerd::start::service::{Service, runtime};
 use tokio::net::TcpListener;
 
 /// The argument that makes this programme a server; behind it stand the database and the time in milliseconds.

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use partnerd::app::check::check;
-use partnerd::db::Clock;
-use partnerd::db::connection::open_writer;
-use partnerd::db::seal::Secret;
+use partnerd::operations::check::check;
+use partnerd::platform::db::Clock;
+use partnerd::platform::db::file::connection::open_writer;
+use partnerd::platform::db::proof::seal::Secret;
 use partnerd::rules::day::Day;
 use rusqlite::Connection;
 
@@ -48,7 +48,7 @@ pub fn has_nothing_left(folder: &Folder) -> Result<(), String> {
 }
 
 pub fn is_whole(database: &Path, clock: &Clock) -> Result<(), String> {
-    let failed = |failure: partnerd::failure::Failure| failure.to_string();
+    let failed = |failure: partnerd::platform::failure::Failure| failure.to_string();
     let secret = Secret::read(database).map_err(failed)?;
     let mut connection = open_writer(database).map_err(failed)?;
     let lines = check(&mut connection, secret.as_ref(), clock, |_| Ok(())).map_err(failed)?;

@@ -17,8 +17,8 @@ use std::sync::Mutex;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use partnerd::app::backup::restore;
-use partnerd::db::system_clock;
+use partnerd::operations::backup::restore;
+use partnerd::platform::db::system_clock;
 use partnerd::rules::day::Day;
 use serde_json::json;
 

@@ -6,17 +6,17 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use partnerd::db::Clock;
-use partnerd::db::connection::open_writer;
-use partnerd::db::migrate::migrate;
-use partnerd::gate::key::{self, Grant};
-use partnerd::gate::{Nightly, Policy};
-use partnerd::http::server::Limits;
+use partnerd::master::tenants;
+use partnerd::platform::db::Clock;
+use partnerd::platform::db::file::connection::open_writer;
+use partnerd::platform::db::migrate::migrate;
+use partnerd::platform::gate::access::key::{self, Grant};
+use partnerd::platform::gate::{Nightly, Policy};
+use partnerd::platform::http::server::Limits;
 use partnerd::rules::choice::Choice;
 use partnerd::rules::day::Instant;
 use partnerd::rules::scope::Scope;
-use partnerd::service::{Service, runtime};
-use partnerd::tenants;
+use partnerd::start::service::{Service, runtime};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 

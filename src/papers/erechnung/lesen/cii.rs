@@ -8,7 +8,7 @@ use super::values::{
     ACCOUNTS_MAX, BATCH, BEST_BEFORE, Values, attribute, attribute_day, compact, number_of, owned,
     too_many_lines,
 };
-use crate::erechnung::model::Partei;
+use crate::papers::erechnung::model::Partei;
 use crate::rules::choice::Choice;
 use crate::rules::tax::Steuerkategorie;
 

@@ -1,7 +1,7 @@
 //! What was read, as plain values.
 
 use crate::choice;
-use crate::erechnung::model::Partei;
+use crate::papers::erechnung::model::Partei;
 use crate::rules::day::Day;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::tax::Steuerkategorie;

@@ -1,7 +1,7 @@
 //! The feed of changes (D28), as it is written: a row for each record that a transaction changed, numbered in the order
 //! of commits.
 //!
-//! [`WriteTx`](super::tx::WriteTx) sees every write of a table whose records are followed and keeps in mind whose row it
+//! [`WriteTx`](crate::platform::db::tx::WriteTx) sees every write of a table whose records are followed and keeps in mind whose row it
 //! was; at its end each of them has one row in the feed, however often it was written. There is one writer at a time, so
 //! the numbers of a company grow in the order in which its changes can be seen; what is undone takes its numbers with it.
 
@@ -10,9 +10,9 @@ use std::sync::LazyLock;
 use rusqlite::{Connection, OptionalExtension, named_params};
 use uuid::Uuid;
 
-use super::TenantId;
 use crate::choice;
-use crate::failure::Result;
+use crate::platform::db::TenantId;
+use crate::platform::failure::Result;
 use crate::rules::choice::Choice;
 use crate::rules::day::Instant;
 

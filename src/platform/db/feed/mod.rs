@@ -1,16 +1,18 @@
 //! The feed of changes (D28), as it is read, and how old rows go. `followed` writes it.
 
+pub mod followed;
+
 use rusqlite::{Connection, named_params};
 use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::TenantId;
-use super::followed::{Aktion, Art};
 use super::record::record;
 use super::tx::Tx;
-use crate::failure::Result;
+use crate::platform::failure::Result;
 use crate::rules::day::Instant;
+use followed::{Aktion, Art};
 
 record! {
     /// A change of a record, as clients are told it.

@@ -6,8 +6,8 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::seal::{self, Secret};
-use crate::failure::{Failure, Result};
+use crate::platform::db::proof::seal::{self, Secret};
+use crate::platform::failure::{Failure, Result};
 
 /// Oldest SQLite that is safe: before it a reset of the write-ahead log could corrupt the file.
 const MIN_SQLITE: i32 = 3_051_003;

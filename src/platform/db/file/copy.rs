@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
 use super::files::{beside, broken, create_private, link, refuse_existing, remove, sync, sync_folder};
-use crate::failure::{Failure, Result};
+use crate::platform::failure::{Failure, Result};
 
 /// Pages that are copied at once: 1 MiB, about a millisecond, for which requests wait.
 const PAGES_PER_STEP: i32 = 256;
@@ -70,7 +70,7 @@ pub fn fill_at_once(connection: &Connection, part: &Path) -> Result<()> {
 }
 
 /// Opens an empty file to be filled. Who asked for the copy syncs it; one that fails is thrown away.
-pub(super) fn open_target(part: &Path) -> Result<Connection> {
+pub(in crate::platform::db) fn open_target(part: &Path) -> Result<Connection> {
     let target = Connection::open(part)?;
     target.execute_batch("pragma journal_mode = off; pragma synchronous = off")?;
     Ok(target)
@@ -78,7 +78,7 @@ pub(super) fn open_target(part: &Path) -> Result<Connection> {
 
 /// A copy that is being made between the transactions of the connection that it is made of. What that
 /// connection writes goes into the copy, too.
-pub(super) struct Pages<'c> {
+pub(in crate::platform::db) struct Pages<'c> {
     backup: Backup<'c, 'c>,
     done: i32,
     beginnings: u32,

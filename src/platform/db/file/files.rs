@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::german::in_german;
 use super::owner::{give_to_owner_of, owner_of};
-use crate::failure::{Failure, Result};
+use crate::platform::failure::{Failure, Result};
 
 /// The path `<database>-<suffix>`.
 pub fn beside(path: &Path, suffix: &str) -> PathBuf {

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 
 use rusqlite::ErrorCode;
 
-use crate::failure::Failure;
+use crate::platform::failure::Failure;
 
 /// What the system says of a file, a socket or a thread. What nobody is expected to meet stands in brackets, as it is.
 pub fn in_german(error: &io::Error) -> String {

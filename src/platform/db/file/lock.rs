@@ -8,9 +8,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant as Ticks};
 
 use super::files::{beside, broken, create_database, log_was_removed, private_options};
-use super::log;
 use super::owner::give_to_owner_of;
-use crate::failure::{Failure, Result};
+use crate::platform::db::log;
+use crate::platform::failure::{Failure, Result};
 
 /// How long a starting server waits for a command that holds its lock for a moment.
 const SERVER_LOCK_TIMEOUT: Duration = Duration::from_secs(3);

@@ -35,7 +35,7 @@ struct Now;
 
 impl FormatTime for Now {
     fn format_time(&self, writer: &mut Writer<'_>) -> std::fmt::Result {
-        write!(writer, "{}", (super::system_clock())())
+        write!(writer, "{}", (crate::platform::db::system_clock())())
     }
 }
 

@@ -1,10 +1,10 @@
 //! Work that is done a little at a time, so that nobody who writes has to wait.
 
-use super::batch::{Batch, Ended};
-use super::log;
-use super::waiting::Account;
-use super::writer::WriterQueue;
-use crate::failure::Result;
+use crate::platform::db::log;
+use crate::platform::db::writer::WriterQueue;
+use crate::platform::db::writer::batch::{Batch, Ended};
+use crate::platform::db::writer::fair_queue::Account;
+use crate::platform::failure::Result;
 
 /// Has the writer take steps, each in a batch, until one says that nothing is left. A step begins where the one before
 /// got to; one that is undone with its batch ends them. `failed` is what the log says of a failure, which ends them, too.

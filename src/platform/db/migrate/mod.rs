@@ -5,15 +5,17 @@ use std::path::Path;
 use rusqlite::{Connection, TransactionBehavior, params};
 use serde::Serialize;
 
-use super::connection::open_writer;
-use super::copy::{copy, fill_at_once, remove_leftovers};
-use super::files::{beside, create_database, folder_of};
-use super::{lock, log, random, statistics};
-use crate::failure::{Failure, Result};
+use super::file::connection::open_writer;
+use super::file::copy::{copy, fill_at_once, remove_leftovers};
+use super::file::files::{beside, create_database, folder_of};
+use super::file::lock;
+use super::{log, random};
+use crate::platform::failure::{Failure, Result};
 use crate::rules::day::{Day, Instant};
 
 mod runner;
 mod schema;
+mod statistics;
 
 pub use schema::{MIGRATIONS, Migration, fresh_schema, refuse_foreign, schema};
 
@@ -176,7 +178,7 @@ fn keep_copy(connection: &Connection, first: i64, path: &Path, now: Instant) -> 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::db::connection::open_to_look;
+    use crate::platform::db::file::connection::open_to_look;
 
     /// The steps of the plan of a statement on a database as it is made.
     pub fn plan_of(sql: &str) -> String {

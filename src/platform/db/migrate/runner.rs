@@ -5,8 +5,8 @@ use refinery_core::traits::sync;
 use rusqlite::Connection;
 
 use super::schema::{HISTORY, Migration};
-use crate::db::german::cause_in_german;
-use crate::failure::{Failure, Result};
+use crate::platform::db::file::german::cause_in_german;
+use crate::platform::failure::{Failure, Result};
 
 /// What was applied to a database, as refinery compares it with what it knows.
 pub fn history(connection: &mut Connection) -> Result<Vec<refinery::Migration>> {

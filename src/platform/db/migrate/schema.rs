@@ -4,8 +4,8 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use crate::db::all;
-use crate::failure::{Failure, Result};
+use crate::platform::db::all;
+use crate::platform::failure::{Failure, Result};
 
 /// A migration. Its version is its place among all, from 1.
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +16,7 @@ pub struct Migration {
 }
 
 pub const MIGRATIONS: &[Migration] =
-    &[Migration { name: "schema", sql: include_str!("../../../migrations/V1__schema.sql") }];
+    &[Migration { name: "schema", sql: include_str!("../../../../migrations/V1__schema.sql") }];
 
 /// The table of the migrations that a database has, which refinery makes: a version that knows fewer refuses it.
 pub const HISTORY: &str = "migration";

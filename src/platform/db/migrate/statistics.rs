@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 
 use rusqlite::Connection;
 
-use super::all;
-use crate::failure::Result;
+use crate::platform::db::all;
+use crate::platform::failure::Result;
 
 const ROWS: i64 = 1_000_000;
 

@@ -9,9 +9,9 @@ use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use sha2::{Digest as _, Sha256};
 
-use super::record::record;
 use super::seal::Content;
-use crate::failure::{Failure, Result};
+use crate::platform::db::record::record;
+use crate::platform::failure::{Failure, Result};
 use crate::rules::bytes::hex;
 
 pub type Digest = [u8; 32];

@@ -7,12 +7,12 @@ use rusqlite::{Connection, Row};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use super::TenantId;
 pub use super::chain::Digest;
 use super::chain::{Chain, FIRST};
 use super::seal::Content;
-use super::tx::{Params, Tx, WriteTx};
-use crate::failure::{Failure, Result};
+use crate::platform::db::TenantId;
+use crate::platform::db::tx::{Params, Tx, WriteTx};
+use crate::platform::failure::{Failure, Result};
 
 /// What a row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

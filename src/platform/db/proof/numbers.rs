@@ -2,8 +2,8 @@
 
 use rusqlite::named_params;
 
-use super::tx::WriteTx;
-use crate::failure::Result;
+use crate::platform::db::tx::WriteTx;
+use crate::platform::failure::Result;
 use crate::rules::number::Reihe;
 
 pub fn next(tx: &WriteTx<'_>, reihe: Reihe, year: i64) -> Result<String> {

@@ -21,10 +21,10 @@ use rusqlite::types::ValueRef;
 use sha2::Sha256;
 use siphasher::sip128::{Hasher128, SipHasher24};
 
-use super::files::{beside, broken, folder_of, link, private_options, sync, sync_folder};
-use super::owner::give_to_owner_of;
-use super::random;
-use crate::failure::{Failure, Result, locked};
+use crate::platform::db::file::files::{beside, broken, folder_of, link, private_options, sync, sync_folder};
+use crate::platform::db::file::owner::give_to_owner_of;
+use crate::platform::db::random;
+use crate::platform::failure::{Failure, Result, locked};
 use crate::rules::bytes::{digits_of, hex, unhex};
 
 pub type Seal = [u8; 32];

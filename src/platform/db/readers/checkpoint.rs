@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use super::connection::{open_writer, wait_for_others};
-use super::door::Door;
-use super::files::beside;
-use super::log;
-use super::vital::Worker;
-use crate::failure::{Failure, Result, locked};
+use super::snapshot_gate::Door;
+use crate::platform::db::file::connection::{open_writer, wait_for_others};
+use crate::platform::db::file::files::beside;
+use crate::platform::db::log;
+use crate::platform::db::writer::critical::Worker;
+use crate::platform::failure::{Failure, Result, locked};
 
 /// Pages left to be moved at which the thread is told to. While the disk takes in more at once, commits wait.
 const PAGES_TO_WAKE: i32 = 1_000;
@@ -189,7 +189,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::db::readers::{Lane, Readers};
+    use crate::platform::db::readers::{Lane, Readers};
 
     fn of_new_database() -> (TempDir, Connection, Checkpoints) {
         let folder = TempDir::new().unwrap();

@@ -8,6 +8,10 @@
 //! once reads them all on one, as long as the writer has committed nothing since. When the write-ahead log must be
 //! begun anew a read may be stopped ([`Door`]); then it is run again from its start.
 
+pub mod checkpoint;
+pub mod priority;
+pub mod snapshot_gate;
+
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,10 +22,11 @@ use std::time::{Duration, Instant};
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
 
-use super::door::{Door, Inside};
-use super::priority::step_back;
-use super::{connection, log};
-use crate::failure::{Failure, Result, locked};
+use super::file::connection;
+use super::log;
+use crate::platform::failure::{Failure, Result, locked};
+use priority::step_back;
+use snapshot_gate::{Door, Inside};
 
 /// Steps of SQLite's virtual machine in a tick, the unit of a budget: about 10 µs.
 const STEPS_PER_TICK: i32 = 1_000;
@@ -317,9 +322,9 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::db::error::exceeded_budget;
+    use crate::platform::db::error::exceeded_budget;
     #[cfg(target_os = "linux")]
-    use crate::db::priority::NICENESS;
+    use crate::platform::db::readers::priority::NICENESS;
 
     fn of_new_database() -> (TempDir, Readers) {
         let folder = TempDir::new().unwrap();

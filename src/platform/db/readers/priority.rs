@@ -12,7 +12,7 @@ pub fn step_back() {
     {
         thread_local! {
             static STEPPED_BACK: () = if let Err(error) = rustix::process::nice(NICENESS) {
-                super::log(&format!("long work has the same priority as short work: {error}"));
+                crate::platform::db::log(&format!("long work has the same priority as short work: {error}"));
             };
         }
         STEPPED_BACK.with(|()| ());

@@ -10,10 +10,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use rusqlite::Connection;
 
 use super::cache::Cache;
-use super::error::undid_commit;
-use super::tx::{Tx, WriteTx};
-use super::{Clock, TenantId, log};
-use crate::failure::{Failure, Result};
+use crate::platform::db::error::undid_commit;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::db::{Clock, TenantId, log};
+use crate::platform::failure::{Failure, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
@@ -26,14 +26,14 @@ pub enum Ended {
 }
 
 /// Work of any kind that waits for a batch.
-pub(super) trait Job: Send {
+pub(in crate::platform::db) trait Job: Send {
     fn bytes(&self) -> usize;
     fn run(&mut self, batch: &Batch<'_>);
     fn finish(self: Box<Self>, ended: Ended);
 }
 
-/// A [`Job`] of two closures, as [`super::writer::WriterQueue::submit`] takes them.
-pub(super) struct ClosureJob<T, R, F> {
+/// A [`Job`] of two closures, as [`super::WriterQueue::submit`] takes them.
+pub(in crate::platform::db) struct ClosureJob<T, R, F> {
     pub bytes: usize,
     pub run: R,
     pub done: Option<T>,
@@ -72,7 +72,7 @@ pub struct Batch<'b> {
 
 impl<'b> Batch<'b> {
     /// A batch in the transaction that has begun on `connection`.
-    pub(super) fn new(
+    pub(in crate::platform::db) fn new(
         connection: &'b Connection,
         clock: &'b Clock,
         cache: &'b Cache,
@@ -83,7 +83,7 @@ impl<'b> Batch<'b> {
 
     /// Whether nothing of it may be kept: a request could not be undone alone, or its failure undid the whole
     /// transaction.
-    pub(super) fn has_failed(&self) -> bool {
+    pub(in crate::platform::db) fn has_failed(&self) -> bool {
         self.failed.get() || self.connection.is_autocommit()
     }
 
@@ -148,13 +148,13 @@ impl<'b> Batch<'b> {
 }
 
 /// Runs a statement that begins or ends something; it stays prepared.
-pub(super) fn execute(connection: &Connection, sql: &str) -> Result<()> {
+pub(in crate::platform::db) fn execute(connection: &Connection, sql: &str) -> Result<()> {
     connection.prepare_cached(sql)?.execute([])?;
     Ok(())
 }
 
 /// Commits; an error where nothing is kept.
-pub(super) fn commit(connection: &Connection) -> Result<Ended> {
+pub(in crate::platform::db) fn commit(connection: &Connection) -> Result<Ended> {
     match execute(connection, "commit") {
         Ok(()) => Ok(Ended::Committed),
         Err(failure) if undid_commit(&failure) => Err(failure),

@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
 
-use super::TenantId;
-use crate::failure::{Failure, Result};
+use crate::platform::db::TenantId;
+use crate::platform::failure::{Failure, Result};
 
 /// Tables of which rows are cached: forms, imports and commands write them, hardly ever.
 const TABLES: &[&str] = &["artikel", "artikelgruppe", "firma", "staffelpreis", "steuersatz", "tenant"];

@@ -7,7 +7,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle, current, sleep};
 use std::time::Duration;
 
-use crate::failure::{Failure, Result};
+use crate::platform::failure::{Failure, Result};
 
 /// What the process ends with when such a thread panicked: a bug (`EX_SOFTWARE`).
 pub const PANICKED: i32 = 70;
@@ -82,11 +82,11 @@ pub fn end_process(code: i32, why: &str) -> ! {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(in crate::platform::db) mod tests {
     use std::process::{Command, Output};
 
     use super::*;
-    use crate::db::logging::{Format, Verbosity, start};
+    use crate::platform::db::file::logging::{Format, Verbosity, start};
 
     /// Says to a process that it is the one that shall die.
     const DIES: &str = "PARTNERD_TEST_DIES";

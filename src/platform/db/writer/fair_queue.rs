@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::TenantId;
+use crate::platform::db::TenantId;
 
 /// Who waits: a company, and of it a key or a person.
 #[derive(Debug, Clone, PartialEq, Eq)]

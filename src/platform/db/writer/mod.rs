@@ -6,6 +6,13 @@
 //!
 //! A copy of the database is made between the transactions, some pages at a time.
 
+pub mod batch;
+pub mod cache;
+pub mod critical;
+pub mod fair_queue;
+mod queue;
+mod watch;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,16 +22,16 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::batch::{Batch, ClosureJob, Ended, Job, commit, execute};
-use super::cache::Cache;
-use super::checkpoint::Checkpoints;
-use super::copy::{Pages, open_target};
-use super::queue::{ALONE_BYTES, CopyRequest, Next, Queue};
-use super::vital::{OUTCOME_UNKNOWN, end_process, vital};
-use super::waiting::Account;
-pub use super::watch::Watch;
+use super::file::copy::{Pages, open_target};
+use super::readers::checkpoint::Checkpoints;
 use super::{Clock, log};
-use crate::failure::{Failure, Result};
+use crate::platform::failure::{Failure, Result};
+use batch::{Batch, ClosureJob, Ended, Job, commit, execute};
+use cache::Cache;
+use critical::{OUTCOME_UNKNOWN, end_process, vital};
+use fair_queue::Account;
+use queue::{ALONE_BYTES, CopyRequest, Next, Queue};
+pub use watch::Watch;
 
 /// Batches that run with savepoints from the start after one that had to be run again: where clients send many
 /// requests that fail late, hardly any is run twice.

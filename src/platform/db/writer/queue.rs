@@ -7,8 +7,8 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use super::batch::Job;
-use super::waiting::{Account, Places, Waiting};
-use crate::failure::{Result, locked};
+use super::fair_queue::{Account, Places, Waiting};
+use crate::platform::failure::{Result, locked};
 
 /// Requests that wait for the writer at most; further ones are answered 503.
 const JOBS_WAITING: Places = Places::of(4_096);
@@ -127,7 +127,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::batch::{Batch, ClosureJob, Ended};
+    use crate::platform::db::writer::batch::{Batch, ClosureJob, Ended};
 
     fn job(bytes: usize) -> Box<dyn Job> {
         let (run, finish) = (|_: &Batch<'_>| (), |_, _: Ended| ());

@@ -4,9 +4,9 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::channel;
 
 use super::*;
-use crate::db::system_clock;
-use crate::db::vital::PANICKED;
-use crate::db::vital::tests::{dies, in_own_process};
+use crate::platform::db::system_clock;
+use crate::platform::db::writer::critical::PANICKED;
+use crate::platform::db::writer::critical::tests::{dies, in_own_process};
 
 /// Counts in a table how often it was done.
 struct Counts;
@@ -23,7 +23,7 @@ impl Housekeeping for Counts {
 }
 
 fn writer_of(connection: Connection) -> Writer {
-    crate::db::cache::tests::create_tables(&connection);
+    crate::platform::db::writer::cache::tests::create_tables(&connection);
     connection.execute_batch("create table t (a); create table done (a)").unwrap();
     Writer::start(connection, None, system_clock(), Box::new(Counts)).unwrap()
 }
@@ -248,7 +248,7 @@ impl Housekeeping for Fails {
 fn on_a_full_disk_the_writers_own_work_is_not_tried_at_each_step_of_a_copy() {
     let folder = tempfile::TempDir::new().unwrap();
     let connection = Connection::open_in_memory().unwrap();
-    crate::db::cache::tests::create_tables(&connection);
+    crate::platform::db::writer::cache::tests::create_tables(&connection);
     // 40 steps.
     connection.execute_batch("create table t (a); insert into t values (zeroblob(41943040))").unwrap();
     let tries = Arc::<AtomicUsize>::default();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 
-use crate::failure::locked;
+use crate::platform::failure::locked;
 
 /// What can be seen of the writer from outside.
 pub struct Watch {
@@ -32,11 +32,11 @@ impl Watch {
         self.failed.load(Ordering::Relaxed)
     }
 
-    pub(super) fn note(&self, failed: bool) {
+    pub(in crate::platform::db) fn note(&self, failed: bool) {
         self.failed.store(failed, Ordering::Relaxed);
     }
 
-    pub(super) fn seen(&self) {
+    pub(in crate::platform::db) fn seen(&self) {
         *locked(&self.last_seen) = Instant::now();
     }
 }
@@ -61,11 +61,11 @@ mod tests {
     use rusqlite::Connection;
 
     use super::*;
-    use crate::db::batch::Ended;
-    use crate::db::system_clock;
-    use crate::db::waiting::Account;
-    use crate::db::writer::{Housekeeping, Writer};
-    use crate::failure::Result;
+    use crate::platform::db::system_clock;
+    use crate::platform::db::writer::batch::Ended;
+    use crate::platform::db::writer::fair_queue::Account;
+    use crate::platform::db::writer::{Housekeeping, Writer};
+    use crate::platform::failure::Result;
 
     struct Nothing;
 
@@ -86,7 +86,7 @@ mod tests {
     fn a_write_that_failed_is_seen_until_one_succeeds_and_the_writer_tries_by_itself() {
         let connection = Connection::open_in_memory().unwrap();
         // As full as a disk may be: what needs another page fails.
-        crate::db::cache::tests::create_tables(&connection);
+        crate::platform::db::writer::cache::tests::create_tables(&connection);
         connection.execute_batch("create table t (a); pragma max_page_count = 8").unwrap();
         let writer = Writer::start(connection, None, system_clock(), Box::new(Nothing)).unwrap();
         let (told, hears) = channel();

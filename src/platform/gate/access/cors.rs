@@ -1,8 +1,8 @@
 //! Which web pages may call the interface from a browser (Fetch Standard, CORS protocol): none,
 //! unless the configuration names their origins.
 
-use crate::http::reply::Reply;
-use crate::http::request::Request;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::request::Request;
 
 /// Headers of a request that such a page may set.
 const REQUEST_HEADERS: &str = "content-type, x-api-key, if-match, if-none-match, idempotency-key, prefer";

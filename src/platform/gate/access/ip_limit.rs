@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::Mutex;
 
-use crate::failure::locked;
+use crate::platform::failure::locked;
 use crate::rules::day::Instant;
 
 /// Critical requests of an address in a minute (specification, Limits).

@@ -18,9 +18,9 @@ use sha2::{Digest, Sha256};
 
 use super::quota::DAILY_LIMIT;
 use crate::choice;
-use crate::db::{TenantId, all, random};
-use crate::failure::{Failure, Result};
-use crate::http::call::{Caller, Strictness};
+use crate::platform::db::{TenantId, all, random};
+use crate::platform::failure::{Failure, Result};
+use crate::platform::http::call::{Caller, Strictness};
 use crate::rules::bytes::{hex, unhex};
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Code, Refusal};
@@ -332,7 +332,7 @@ pub fn change(connection: &Connection, key: &StoredKey) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::migrate::tests::plan_of;
+    use crate::platform::db::migrate::tests::plan_of;
 
     #[test]
     fn keys_of_other_companies_are_neither_sorted_nor_read_for_one() {

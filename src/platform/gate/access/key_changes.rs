@@ -4,8 +4,8 @@
 use rusqlite::{Connection, params};
 
 use super::key::{self, Grant, KeyState, NewKey, StoredKey};
-use crate::db::TenantId;
-use crate::failure::Result;
+use crate::platform::db::TenantId;
+use crate::platform::failure::Result;
 use crate::rules::changed::Changed;
 use crate::rules::day::{Day, Instant};
 use crate::rules::deed::{Art, Deed, Tat};

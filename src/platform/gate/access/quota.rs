@@ -8,9 +8,9 @@ use std::sync::Mutex;
 
 use rusqlite::{Connection, params};
 
-use crate::failure::{Result, locked};
-use crate::http::call::Caller;
-use crate::http::reply::Reply;
+use crate::platform::failure::{Result, locked};
+use crate::platform::http::call::Caller;
+use crate::platform::http::reply::Reply;
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
 

@@ -13,10 +13,10 @@ use rusqlite::{Connection, OpenFlags};
 use tokio::sync::oneshot;
 
 use super::key::{Digest32, Keys, PresentedKey};
-use crate::db::connection::prepare_reader;
-use crate::db::vital::Worker;
-use crate::failure::{Failure, Result, locked, unpanicked};
-use crate::http::budget::{Budget, Permit};
+use crate::platform::db::file::connection::prepare_reader;
+use crate::platform::db::writer::critical::Worker;
+use crate::platform::failure::{Failure, Result, locked, unpanicked};
+use crate::platform::http::budget::{Budget, Permit};
 
 /// Keys that wait at most.
 const KEYS_WAITING_MAX: usize = 1_024;

@@ -8,7 +8,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use super::chain::{DAY, Pruefsumme, beginning, link, log_seal, log_seal_of, route_name};
 use super::row::Row;
-use crate::failure::Result;
+use crate::platform::failure::Result;
 use crate::rules::day::Instant;
 
 /// Where the rows of a day end: number and checksum of the last one, and whether the seal of its head held.

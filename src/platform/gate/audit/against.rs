@@ -5,11 +5,11 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::chain::Pruefsumme;
 use super::heads::{Head, copied_heads};
-use crate::db::evidence;
-use crate::db::migrate::is_of_this_version;
-use crate::failure::{Failure, Result};
-use crate::gate::administration;
-use crate::gate::key::mac_secret;
+use crate::platform::db::migrate::is_of_this_version;
+use crate::platform::db::proof::evidence;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::gate::access::key::mac_secret;
+use crate::platform::gate::administration;
 use crate::rules::day::Day;
 
 /// The first thing of a backup that is missing or different, in words.

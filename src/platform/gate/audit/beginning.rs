@@ -5,9 +5,10 @@ use rusqlite::{Connection, params};
 
 use super::adding::begin_day;
 use super::chain::{DAY, beginning, log_seal};
-use crate::db::seal::{Seal, Secret};
-use crate::db::{all, chain};
-use crate::failure::Result;
+use crate::platform::db::all;
+use crate::platform::db::proof::chain;
+use crate::platform::db::proof::seal::{Seal, Secret};
+use crate::platform::failure::Result;
 use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
 

@@ -6,8 +6,8 @@ use rusqlite::{Connection, OptionalExtension};
 use sha2::{Digest, Sha256};
 
 use super::row::Row;
-use crate::db::seal::Content;
-use crate::failure::Result;
+use crate::platform::db::proof::seal::Content;
+use crate::platform::failure::Result;
 
 /// The checksum of a row, and of all before it on its day.
 pub type Pruefsumme = [u8; 32];

@@ -9,8 +9,8 @@ use rusqlite::{Connection, params};
 
 use super::adding::Adding;
 use super::row::Row;
-use crate::db::all;
-use crate::failure::Result;
+use crate::platform::db::all;
+use crate::platform::failure::Result;
 use crate::rules::day::Instant;
 
 const MINUTE_MILLIS: i64 = 60_000;

@@ -7,8 +7,8 @@
 use rusqlite::{Connection, Row};
 
 use super::chain::Pruefsumme;
-use crate::db::all;
-use crate::failure::Result;
+use crate::platform::db::all;
+use crate::platform::failure::Result;
 use crate::rules::bytes::hex;
 use crate::rules::day::Day;
 

@@ -16,10 +16,10 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::row::Row;
 use super::strangers::Strangers;
-use crate::db::files::{beside, broken, folder_of, private_options, remove_file};
-use crate::db::log;
-use crate::db::seal::Secret;
-use crate::failure::{Result, locked};
+use crate::platform::db::file::files::{beside, broken, folder_of, private_options, remove_file};
+use crate::platform::db::log;
+use crate::platform::db::proof::seal::Secret;
+use crate::platform::failure::{Result, locked};
 use crate::rules::day::Instant;
 
 /// A segment of the journal is taken in when it is this old.

@@ -7,9 +7,9 @@ use rusqlite::{Connection, OptionalExtension};
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::db::record::record;
-use crate::failure::Result;
-use crate::gate::administration;
+use crate::platform::db::record::record;
+use crate::platform::failure::Result;
+use crate::platform::gate::administration;
 use crate::rules::day::{Day, Instant};
 
 /// Where a row stands in the log, as `20644-17`.

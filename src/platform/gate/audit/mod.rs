@@ -41,11 +41,11 @@ use std::sync::Arc;
 
 use rusqlite::Connection;
 
-use super::quota::Quota;
-use crate::db::Clock;
-use crate::db::seal::Secret;
-use crate::failure::Result;
-use crate::http::route::Route;
+use super::access::quota::Quota;
+use crate::platform::db::Clock;
+use crate::platform::db::proof::seal::Secret;
+use crate::platform::failure::Result;
+use crate::platform::http::route::Route;
 
 /// Takes in what a server that runs no more left behind.
 pub fn catch_up(

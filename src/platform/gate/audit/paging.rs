@@ -8,8 +8,8 @@ use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::listing::{Entry, FROM, Place};
-use crate::db::all;
-use crate::failure::Result;
+use crate::platform::db::all;
+use crate::platform::failure::Result;
 use crate::rules::day::Instant;
 
 /// Rows that are looked at for a page, at most.
@@ -180,7 +180,7 @@ pub fn find(connection: &Connection, place: Place, tenant_id: Option<i64>) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::migrate::tests::plan_of;
+    use crate::platform::db::migrate::tests::plan_of;
 
     #[test]
     fn the_newest_rows_are_read_first_and_none_is_sorted() {

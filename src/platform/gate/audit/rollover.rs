@@ -5,10 +5,11 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::chain::{log_seal, log_seal_of};
-use crate::db::writer::WriterQueue;
-use crate::db::{all, steps};
-use crate::failure::Result;
-use crate::gate::administration;
+use crate::platform::db::all;
+use crate::platform::db::file::steps;
+use crate::platform::db::writer::WriterQueue;
+use crate::platform::failure::Result;
+use crate::platform::gate::administration;
 use crate::rules::day::Instant;
 
 /// Days that rows are kept (specification, Limits).

@@ -4,7 +4,7 @@ use serde::ser::SerializeTuple;
 use serde::{Deserialize, Serialize, Serializer};
 use uuid::Uuid;
 
-use crate::db::record::record;
+use crate::platform::db::record::record;
 
 /// Bytes that a line of the journal has, as a rule.
 const LINE: usize = 384;

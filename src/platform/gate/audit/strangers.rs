@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant as Ticks};
 
 use super::row::Row;
-use crate::failure::locked;
+use crate::platform::failure::locked;
 use crate::rules::day::Instant;
 
 /// Rows of one address in a minute (D20).

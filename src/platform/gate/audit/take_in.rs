@@ -12,10 +12,10 @@ use super::adding::Adding;
 use super::flood;
 use super::journal::{Journal, Ready};
 use super::row::Row;
-use crate::db::writer::Housekeeping;
-use crate::db::{Clock, log};
-use crate::failure::{Failure, Result};
-use crate::gate::quota::Quota;
+use crate::platform::db::writer::Housekeeping;
+use crate::platform::db::{Clock, log};
+use crate::platform::failure::{Failure, Result};
+use crate::platform::gate::access::quota::Quota;
 use crate::rules::day::Instant;
 
 /// The writer's side of the journal.

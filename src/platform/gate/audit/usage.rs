@@ -2,8 +2,8 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::db::TenantId;
-use crate::failure::Result;
+use crate::platform::db::TenantId;
+use crate::platform::failure::Result;
 use crate::rules::day::{Day, Instant};
 
 /// Rows that are counted at most, those of other companies included: each of them is read.

@@ -5,10 +5,10 @@ use rusqlite::{Connection, OptionalExtension};
 use super::beginning::{Sealed, sealed};
 use super::chain::{DAY, Pruefsumme, beginning, link, log_seal, route_name};
 use super::row::Row;
-use crate::db::all;
-use crate::db::seal::Secret;
-use crate::failure::{Failure, Result};
-use crate::gate::administration;
+use crate::platform::db::all;
+use crate::platform::db::proof::seal::Secret;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::gate::administration;
 use crate::rules::day::{Day, Instant};
 
 #[derive(Debug, Clone, PartialEq, Eq)]

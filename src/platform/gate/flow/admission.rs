@@ -8,18 +8,19 @@ use uuid::Uuid;
 
 use super::completion::{Trail, reserve, shortened};
 use super::idempotency::Repeatable;
-use super::ip_limit::Limited;
-use super::key::{self, PresentedKey};
-use super::{Gate, address};
-use crate::db::readers::{Lane, within};
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
-use crate::http::call::{Call, Caller};
-use crate::http::reply::Reply;
-use crate::http::request::Request;
-use crate::http::route::{Access, Followed, Method, Route, Run, Wait, Write};
-use crate::http::router::split;
-use crate::http::{error, query};
+use crate::platform::db::readers::{Lane, within};
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Failure, Result};
+use crate::platform::gate::Gate;
+use crate::platform::gate::access::address;
+use crate::platform::gate::access::ip_limit::Limited;
+use crate::platform::gate::access::key::{self, PresentedKey};
+use crate::platform::http::call::{Call, Caller};
+use crate::platform::http::reply::Reply;
+use crate::platform::http::request::Request;
+use crate::platform::http::route::{Access, Followed, Method, Route, Run, Wait, Write};
+use crate::platform::http::router::split;
+use crate::platform::http::{error, query};
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Hints, Refusal};
 
@@ -82,7 +83,12 @@ pub enum Thread {
 }
 
 impl Gate {
-    pub(super) fn refuse(&self, failure: Failure, request: &Request, trail: &mut Trail) -> Reply {
+    pub(in crate::platform::gate) fn refuse(
+        &self,
+        failure: Failure,
+        request: &Request,
+        trail: &mut Trail,
+    ) -> Reply {
         let failure = self.limited_if_401(failure, trail);
         let reply = error::reply(&failure, request.id);
         let allowed = || self.router.methods(&split(&request.path)).join(", ");
@@ -90,7 +96,7 @@ impl Gate {
     }
 
     /// The checks that need no key. Each line may end the request; nothing below it is looked at.
-    pub(super) fn check_head(&self, request: &Request, trail: &mut Trail) -> Result<Head> {
+    pub(in crate::platform::gate) fn check_head(&self, request: &Request, trail: &mut Trail) -> Result<Head> {
         if let Some(refusal) = &request.malformed {
             return Err(refusal.clone().into());
         }
@@ -106,7 +112,7 @@ impl Gate {
     }
 
     /// Checks what a verified key may do, and answers a request that reads on the same snapshot.
-    pub(super) fn check_and_read(
+    pub(in crate::platform::gate) fn check_and_read(
         &self,
         request: &Request,
         key: &PresentedKey,
@@ -194,7 +200,11 @@ impl Gate {
     }
 
     /// A route that the configuration names takes ten requests a minute from one address.
-    pub(super) fn check_critical_route(&self, found: Option<usize>, trail: &mut Trail) -> Result<()> {
+    pub(in crate::platform::gate) fn check_critical_route(
+        &self,
+        found: Option<usize>,
+        trail: &mut Trail,
+    ) -> Result<()> {
         match found.filter(|at| self.critical[*at]) {
             Some(at) => self.limit_address(trail, Limited::Route(at)),
             None => Ok(()),
@@ -222,7 +232,11 @@ impl Gate {
 
     /// Reads the body of a request that writes. Whether it was answered before is asked before every other check of the
     /// body (D19), and again by the writer.
-    pub(super) fn prepare(&self, request: &Request, admitted: &Admitted) -> Result<Prepared> {
+    pub(in crate::platform::gate) fn prepare(
+        &self,
+        request: &Request,
+        admitted: &Admitted,
+    ) -> Result<Prepared> {
         let Admitted { route, caller, ids } = admitted;
         let call = Call::new(request, route.query, ids.clone(), caller.strictness)?;
         // What was written cannot be refused any more, so there must be room for its answer now.
@@ -301,7 +315,7 @@ fn leaves(admitted: Admitted, request: &Request, thread: Thread) -> Option<After
 
 impl PreparedWrite {
     /// Carries it out, or gives the answer of the first time.
-    pub(super) fn run_or_repeat(&self, tx: &WriteTx<'_>) -> Result<Reply> {
+    pub(in crate::platform::gate) fn run_or_repeat(&self, tx: &WriteTx<'_>) -> Result<Reply> {
         let Some(repeatable) = &self.repeatable else { return Ok((self.write)(tx)?.with_notes(&self.notes)) };
         if let Some(reply) = repeatable.stored(tx)? {
             return Ok(reply);

@@ -7,21 +7,22 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use tokio::time::sleep;
 
-use super::administration::{self, Akteur};
 use super::admission::{Admitted, AfterChecks, Head, Prepared, PreparedWrite, Thread};
 use super::completion::{Trail, Written};
-use super::key::PresentedKey;
-use super::{Gate, address};
-use crate::db::batch::Batch;
-use crate::db::error::exceeded_budget;
-use crate::db::waiting::Account;
-use crate::failure::{Failure, Result};
-use crate::http::answering::Answering;
-use crate::http::client::Client;
-use crate::http::off_sockets::off_sockets;
-use crate::http::reply::Reply;
-use crate::http::request::Request;
-use crate::http::route::Run;
+use crate::platform::db::error::exceeded_budget;
+use crate::platform::db::writer::batch::Batch;
+use crate::platform::db::writer::fair_queue::Account;
+use crate::platform::failure::{Failure, Result};
+use crate::platform::gate::Gate;
+use crate::platform::gate::access::address;
+use crate::platform::gate::access::key::PresentedKey;
+use crate::platform::gate::administration::{self, Akteur};
+use crate::platform::http::answering::Answering;
+use crate::platform::http::client::Client;
+use crate::platform::http::cpu_pool::off_sockets;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::request::Request;
+use crate::platform::http::route::Run;
 
 /// A body above this size is parsed on a thread that serves no sockets, in bytes.
 pub const LARGE_BODY_BYTES: usize = 64 << 10;
@@ -121,7 +122,7 @@ impl Gate {
 
     /// Reads the body of a request: on this thread; a large one, or that of a heavy route, off the sockets, after a pause where
     /// its key has had its share of the machine; what is computed before it is written, on the slow lane.
-    pub(super) async fn with_body<T: Send + 'static>(
+    pub(in crate::platform::gate) async fn with_body<T: Send + 'static>(
         self: &Arc<Gate>,
         request: &Arc<Request>,
         admitted: &Admitted,
@@ -159,7 +160,7 @@ impl Gate {
     }
 
     /// Carries a request out within a batch.
-    pub(super) fn run_write(
+    pub(in crate::platform::gate) fn run_write(
         &self,
         batch: &Batch<'_>,
         request: &Request,

@@ -11,18 +11,18 @@ use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::Gate;
 use super::admission::{Admitted, Prepared, PreparedWrite};
 use super::answer::LARGE_BODY_BYTES;
 use super::completion::{Trail, Written};
 use super::idempotency::{KEY_CHARS_MAX, sent_key};
-use crate::db::waiting::Account;
-use crate::failure::{Failure, Result, unpanicked};
-use crate::http::off_sockets::off_sockets;
-use crate::http::reply::Reply;
-use crate::http::request::{Body, Request};
-use crate::http::route::{ITEMS_MAX, Method, StapelAntwort, StapelZeile};
-use crate::http::router::split;
+use crate::platform::db::writer::fair_queue::Account;
+use crate::platform::failure::{Failure, Result, unpanicked};
+use crate::platform::gate::Gate;
+use crate::platform::http::cpu_pool::off_sockets;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::request::{Body, Request};
+use crate::platform::http::route::{ITEMS_MAX, Method, StapelAntwort, StapelZeile};
+use crate::platform::http::router::split;
 use crate::rules::error::{Checked, Code, Refusal};
 
 /// Items that wait for the writer at a time.
@@ -43,7 +43,7 @@ struct Item {
 impl Gate {
     /// Answers a request whose items go to the route with the path `single`, some of them at the writer at a time. A
     /// client that hangs up stops none of them: it looks like one that only closed its half.
-    pub(super) async fn answer_each(
+    pub(in crate::platform::gate) async fn answer_each(
         self: &Arc<Gate>,
         single: &'static str,
         request: &Arc<Request>,

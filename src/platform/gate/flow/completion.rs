@@ -4,16 +4,17 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::audit::Row;
-use super::quota::Allowance;
 use super::waiters::Looked;
-use super::{Gate, address};
-use crate::http::budget::Budget;
-use crate::http::call::Caller;
-use crate::http::error;
-use crate::http::reply::Reply;
-use crate::http::request::Request;
-use crate::http::route::Run;
+use crate::platform::gate::Gate;
+use crate::platform::gate::access::address;
+use crate::platform::gate::access::quota::Allowance;
+use crate::platform::gate::audit::Row;
+use crate::platform::http::budget::Budget;
+use crate::platform::http::call::Caller;
+use crate::platform::http::error;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::request::Request;
+use crate::platform::http::route::Run;
 use crate::rules::error::Code;
 
 /// Answers up to this size take no part in the memory for answers, in bytes.
@@ -84,7 +85,12 @@ impl Trail {
 impl Gate {
     /// The last step of every request: it has its audit row and its line in the log, is counted, and is told what it has
     /// left.
-    pub(super) fn complete(&self, request: &Request, trail: &Trail, reply: Reply) -> Reply {
+    pub(in crate::platform::gate) fn complete(
+        &self,
+        request: &Request,
+        trail: &Trail,
+        reply: Reply,
+    ) -> Reply {
         let reserved = match &trail.caller {
             Some(caller) => reserve(reply, &self.answers, &caller.key_id, trail.written != Written::Nothing),
             None => {
@@ -134,7 +140,12 @@ impl Gate {
         );
     }
 
-    pub(super) fn audit_row(&self, request: &Request, trail: &Trail, reply: &Reply) -> Row {
+    pub(in crate::platform::gate) fn audit_row(
+        &self,
+        request: &Request,
+        trail: &Trail,
+        reply: &Reply,
+    ) -> Row {
         // What is refused because of its address, or on and on, is counted, not listed.
         let of_stranger = trail.caller.is_none() && [429, 503].contains(&reply.status);
         let flut = of_stranger || trail.allowance.is_some_and(Allowance::is_flood);

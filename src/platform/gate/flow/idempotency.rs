@@ -4,15 +4,15 @@ use hyper::header::HeaderValue;
 use rusqlite::{Connection, named_params};
 use uuid::Uuid;
 
-use crate::db::TenantId;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
-use crate::http::call::{Call, Caller};
-use crate::http::fingerprint;
-use crate::http::reply::Reply;
-use crate::http::request::Request;
-use crate::http::route::Method;
-use crate::http::router::without_last_slash;
+use crate::platform::db::TenantId;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
+use crate::platform::http::call::{Call, Caller};
+use crate::platform::http::fingerprint;
+use crate::platform::http::reply::Reply;
+use crate::platform::http::request::Request;
+use crate::platform::http::route::Method;
+use crate::platform::http::router::without_last_slash;
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
-use super::Gate;
-use crate::db::batch::{Batch, Ended};
-use crate::db::waiting::Account;
-use crate::failure::{Failure, Result, unpanicked};
+use crate::platform::db::writer::batch::{Batch, Ended};
+use crate::platform::db::writer::fair_queue::Account;
+use crate::platform::failure::{Failure, Result, unpanicked};
+use crate::platform::gate::Gate;
 
 impl Gate {
     /// Reads on the slow lane once it is the turn of an account.

@@ -2,7 +2,7 @@
 //! sockets, bodies that go to the writer and from there through the write-ahead log into the database. Many clients of
 //! one key, each with something that takes a millisecond, would keep everybody else waiting for all of them.
 //!
-//! So a key has an account, in ticks of about 10 µs (`db::readers`), and gets a twentieth of a core. Where it has
+//! So a key has an account, in ticks of about 10 µs (`platform::db::readers`), and gets a twentieth of a core. Where it has
 //! spent more its longer reads run on the slow lane and its larger bodies wait, until the account is level. As long as
 //! no other key asks for anything it may do what it likes.
 
@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use crate::db::readers::IN_PLACE;
-use crate::failure::locked;
+use crate::platform::db::readers::IN_PLACE;
+use crate::platform::failure::locked;
 use crate::rules::day::Instant;
 
 /// Ticks that a key gets back in a millisecond, which has about a hundred.

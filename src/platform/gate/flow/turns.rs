@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::oneshot;
 
-use crate::db::readers::SLOW_THREADS;
-use crate::db::waiting::{Account, Places, Waiting};
-use crate::failure::locked;
+use crate::platform::db::readers::SLOW_THREADS;
+use crate::platform::db::writer::fair_queue::{Account, Places, Waiting};
+use crate::platform::failure::locked;
 
 /// Requests that wait for the slow lane at most; further ones are answered 503.
 const REQUESTS_WAITING: Places = Places::of(1_024);
@@ -92,7 +92,7 @@ mod tests {
     use std::collections::VecDeque;
 
     use super::*;
-    use crate::db::TenantId;
+    use crate::platform::db::TenantId;
 
     fn account(firma: TenantId, name: &str) -> Account {
         Account { firma, name: name.to_owned() }

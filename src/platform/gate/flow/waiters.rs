@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-use crate::db::readers::{Lane, Readers};
-use crate::db::{TenantId, feed, log};
-use crate::failure::{Failure, Result, locked};
-use crate::http::budget::{Budget, Permit};
-use crate::http::client::Client;
-use crate::http::route::Wait;
+use crate::platform::db::readers::{Lane, Readers};
+use crate::platform::db::{TenantId, feed, log};
+use crate::platform::failure::{Failure, Result, locked};
+use crate::platform::http::budget::{Budget, Permit};
+use crate::platform::http::client::Client;
+use crate::platform::http::route::Wait;
 use crate::rules::error::{Code, Refusal};
 
 /// Requests that wait at once at most, beside the limits of connections (D28).

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use super::cell::{Decimal, Numbers};
-use crate::http::json::Json;
+use crate::platform::http::json::Json;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
 
 pub struct At<'h> {

@@ -78,31 +78,31 @@ macro_rules! eingabe {
         $(#[$meta])*
         #[derive(Debug, Clone, Default)]
         pub struct $name {
-            $($(#[$doc])* pub $field: $crate::eingabe!(@ $holder: <$type as $crate::http::wire::FromJson>::Value)),+
+            $($(#[$doc])* pub $field: $crate::eingabe!(@ $holder: <$type as $crate::platform::http::wire::FromJson>::Value)),+
         }
 
-        impl $crate::http::wire::FromJson for $name {
+        impl $crate::platform::http::wire::FromJson for $name {
             type Value = $name;
             const FIELDS: &'static [&'static str] = &[$(stringify!($field)),+];
 
             fn from_json(
-                json: &$crate::http::json::Json<'_>,
-                at: &mut $crate::http::wire::At<'_>,
+                json: &$crate::platform::http::json::Json<'_>,
+                at: &mut $crate::platform::http::wire::At<'_>,
             ) -> $crate::rules::error::Checked<$name> {
                 let mut body = $name::default();
                 let mut refused = $crate::rules::error::Refusals::default();
-                let members = $crate::http::wire::members(json, at)?;
+                let members = $crate::platform::http::wire::members(json, at)?;
                 for (key, value) in members {
-                    match $crate::http::wire::meant(key, members, Self::FIELDS, at) {
+                    match $crate::platform::http::wire::meant(key, members, Self::FIELDS, at) {
                         $(stringify!($field) => {
-                            let read = at.field(key, |at| $crate::http::wire::field::<$type, _>(value, at));
+                            let read = at.field(key, |at| $crate::platform::http::wire::field::<$type, _>(value, at));
                             body.$field = refused.keep(read).unwrap_or_default();
                         })+
-                        $($read_only => at.field(key, |at| $crate::http::wire::ignored(at)),)*
+                        $($read_only => at.field(key, |at| $crate::platform::http::wire::ignored(at)),)*
                         $(shown if {
-                            static SHOWN: $crate::http::wire::FieldsOf<$shown_by> = $crate::http::wire::FieldsOf::new();
+                            static SHOWN: $crate::platform::http::wire::FieldsOf<$shown_by> = $crate::platform::http::wire::FieldsOf::new();
                             SHOWN.has(shown)
-                        } => at.field(key, |at| $crate::http::wire::ignored(at)),)?
+                        } => at.field(key, |at| $crate::platform::http::wire::ignored(at)),)?
                         _ => {
                             let unknown = at.field(key, |at| at.unknown());
                             refused.keep(unknown);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::at::{At, FromJson};
 use super::cell::{Decimal, plain_number};
-use crate::http::json::Json;
+use crate::platform::http::json::Json;
 use crate::rules::error::{Checked, Code, HintCode};
 use crate::rules::fixed::{self, Money, NumberError, Percent, Price, Quantity, Zahl};
 

@@ -11,32 +11,32 @@ use tokio::runtime::Runtime;
 use uuid::Uuid;
 
 use super::database::{in_transaction, now};
-use super::serve;
 use super::terminal::{Outcome, Terminal, sentence};
-use super::user;
-use crate::app::backup::journal;
-use crate::app::imports;
-use crate::buchhaltung;
-use crate::config::Config;
-use crate::db::connection::open_writer;
-use crate::db::files::{beside, remove, remove_file};
-use crate::db::migrate::migrate;
-use crate::db::tx::Tx;
-use crate::db::{lock, system_clock};
-use crate::gate::Policy;
-use crate::gate::key::{self, Grant};
-use crate::http::answering::Answering;
-use crate::http::client;
-use crate::http::request::{Body, Request};
-use crate::import::file::Rows;
-use crate::import::parts::{Stop, store_group};
+use super::{serve, user};
+use crate::interface::imports;
+use crate::master::tenants;
+use crate::office::buchhaltung;
+use crate::operations::backup::journal;
+use crate::platform::db::file::connection::open_writer;
+use crate::platform::db::file::files::{beside, remove, remove_file};
+use crate::platform::db::file::lock;
+use crate::platform::db::migrate::migrate;
+use crate::platform::db::system_clock;
+use crate::platform::db::tx::Tx;
+use crate::platform::gate::Policy;
+use crate::platform::gate::access::key::{self, Grant};
+use crate::platform::http::answering::Answering;
+use crate::platform::http::client;
+use crate::platform::http::request::{Body, Request};
+use crate::platform::import::file::Rows;
+use crate::platform::import::parts::{Stop, store_group};
 use crate::rules::buchung::Rahmen;
 use crate::rules::bytes::base64;
 use crate::rules::choice::Choice;
 use crate::rules::error::Hints;
 use crate::rules::scope::Scope;
-use crate::service::Service;
-use crate::tenants;
+use crate::start::config::Config;
+use crate::start::service::Service;
 
 const DATABASE: &str = "partnerd-demo.db";
 
@@ -135,7 +135,7 @@ fn create_company(database: &Path) -> Outcome<String> {
         let files =
             FILES.iter().copied().chain([(buchhaltung::KONTEN, konten.trim_start_matches('\u{feff}'))]);
         for (kind, text) in files {
-            let kind = imports().find(|known| known.kind == kind);
+            let kind = imports::all().find(|known| known.kind == kind);
             let kind = kind.ok_or("eine Datei der Demo lässt sich nicht übernehmen")?;
             let rows = Rows::of_text(text.to_owned())?;
             let groups = kind.groups(&rows)?;

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use crate::app::nightly::made;
-use crate::cli::database::now;
-use crate::cli::finding::{Finding, ok, warning, wrong};
-use crate::config::Config;
-use crate::db::connection::open_to_look;
+use crate::operations::nightly::made;
+use crate::platform::db::file::connection::open_to_look;
 #[cfg(unix)]
-use crate::db::files::folder_of;
-use crate::gate::Nightly;
+use crate::platform::db::file::files::folder_of;
+use crate::platform::gate::Nightly;
 use crate::rules::day::Day;
+use crate::start::cli::database::now;
+use crate::start::cli::finding::{Finding, ok, warning, wrong};
+use crate::start::config::Config;
 
 const LOOK: &str = "backups";
 

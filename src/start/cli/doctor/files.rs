@@ -4,10 +4,10 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::cli::finding::{Finding, ok, warning, wrong};
-use crate::db::files::{beside, folder_of, log_was_removed};
-use crate::db::lock::{self, LOG_LOST};
-use crate::db::owner::name_of;
+use crate::platform::db::file::files::{beside, folder_of, log_was_removed};
+use crate::platform::db::file::lock::{self, LOG_LOST};
+use crate::platform::db::file::owner::name_of;
+use crate::start::cli::finding::{Finding, ok, warning, wrong};
 
 /// What partnerd keeps beside a database as long as it is used.
 const KEPT: [&str; 6] = ["wal", "shm", "secret", "lock", "use-lock", "migrate-lock"];

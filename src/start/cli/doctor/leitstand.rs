@@ -2,11 +2,11 @@
 
 use rusqlite::Connection;
 
-use crate::cli::finding::{Finding, ok, warning, wrong};
-use crate::cli::user::base;
-use crate::config::Config;
-use crate::gate::Modus;
-use crate::leitstand::people::{self, Person};
+use crate::leitstand::access::people::{self, Person};
+use crate::platform::gate::Modus;
+use crate::start::cli::finding::{Finding, ok, warning, wrong};
+use crate::start::cli::user::base;
+use crate::start::config::Config;
 
 const LOOK: &str = "leitstand";
 

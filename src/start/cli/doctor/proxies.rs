@@ -4,9 +4,9 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use crate::cli::finding::{Finding, warning};
-use crate::config::Config;
-use crate::gate::metrics::UNNAMED_PROXY;
+use crate::platform::gate::metrics::UNNAMED_PROXY;
+use crate::start::cli::finding::{Finding, warning};
+use crate::start::config::Config;
 
 /// How long the server is waited for, and how much of its answer is read.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -5,20 +5,20 @@ use std::path::{Path, PathBuf};
 use clap::ArgGroup;
 use serde_json::json;
 
-use crate::blatt::numbers::german;
-use crate::buchhaltung::{self, Entwurf, NewStapel, StapelAngelegt};
-use crate::cli::changes::note;
-use crate::cli::database::{begin, change, find_tenant, now, open};
-use crate::cli::key::day;
-use crate::cli::terminal::{Outcome, Terminal, sentence};
-use crate::config::Config;
-use crate::db::copy::copy;
-use crate::db::files::broken;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
+use crate::office::buchhaltung::{self, Entwurf, NewStapel, StapelAngelegt};
+use crate::papers::blatt::numbers::german;
+use crate::platform::db::file::copy::copy;
+use crate::platform::db::file::files::broken;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Failure, Result};
 use crate::rules::day::Day;
 use crate::rules::deed::Tat;
 use crate::rules::error::{Code, Hints};
+use crate::start::cli::changes::note;
+use crate::start::cli::database::{begin, change, find_tenant, now, open};
+use crate::start::cli::key::day;
+use crate::start::cli::terminal::{Outcome, Terminal, sentence};
+use crate::start::config::Config;
 
 #[derive(clap::Args)]
 #[command(group(ArgGroup::new("was").required(true).args(["bis", "liste", "stapel", "verwerfen"])))]

@@ -6,7 +6,7 @@ mod z3;
 use clap::Subcommand;
 
 use super::terminal::{Outcome, Terminal};
-use crate::config::Config;
+use crate::start::config::Config;
 
 #[derive(Subcommand)]
 pub enum Command {

@@ -8,14 +8,14 @@ use super::super::changes::note;
 use super::super::database::{change, find_tenant, now, open};
 use super::super::key::day;
 use super::super::terminal::{Outcome, Terminal};
-use crate::app::z3::export;
-use crate::config::Config;
-use crate::db::files::refuse_existing;
+use crate::office::z3::{Ergebnis, Zeitraum};
+use crate::operations::z3::export;
+use crate::platform::db::file::files::refuse_existing;
 use crate::rules::bytes::hex;
 use crate::rules::changed::Changed;
 use crate::rules::day::Day;
 use crate::rules::deed::{Art, Deed, Tat};
-use crate::z3::{Ergebnis, Zeitraum};
+use crate::start::config::Config;
 
 #[derive(clap::Args)]
 pub struct Arguments {

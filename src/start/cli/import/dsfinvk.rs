@@ -2,15 +2,15 @@
 
 use super::interrupt::watch_for_interrupts;
 use super::parts::{Source, Work, refuse_too_many, store_parts};
-use crate::cli::database::{find_tenant, now, open};
-use crate::cli::terminal::{Outcome, Terminal};
-use crate::config::Config;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Failure;
-use crate::import::check::Mistake;
-use crate::import::parts::{Counts, NOTHING_STORED, Stop};
-use crate::kasse;
-use crate::kasse::dsfinvk::{Receipt, read, store_receipt};
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Failure;
+use crate::platform::import::check::Mistake;
+use crate::platform::import::parts::{Counts, NOTHING_STORED, Stop};
+use crate::start::cli::database::{find_tenant, now, open};
+use crate::start::cli::terminal::{Outcome, Terminal};
+use crate::start::config::Config;
+use crate::trade::kasse;
+use crate::trade::kasse::dsfinvk::{Receipt, read, store_receipt};
 
 pub const KIND: &str = "dsfinvk";
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::task::Poll;
 
-use crate::cli::terminal::Outcome;
+use crate::start::cli::terminal::Outcome;
 
 static PRESSED: AtomicBool = AtomicBool::new(false);
 

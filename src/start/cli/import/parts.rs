@@ -7,14 +7,14 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::interrupt::{INTERRUPTED, is_interrupted};
-use crate::app::rueckgaengig::can_be_taken_back;
-use crate::cli::changes::note;
-use crate::cli::terminal::{Outcome, Terminal, sentence};
-use crate::db::{TenantId, feed};
-use crate::failure::Result;
-use crate::gate::administration::{self, Selection};
-use crate::import::parts::{self, Counts, NOTHING_STORED, ROWS_AT_ONCE_MAX, Stop, Unfinished};
+use crate::operations::rueckgaengig::can_be_taken_back;
+use crate::platform::db::{TenantId, feed};
+use crate::platform::failure::Result;
+use crate::platform::gate::administration::{self, Selection};
+use crate::platform::import::parts::{self, Counts, NOTHING_STORED, ROWS_AT_ONCE_MAX, Stop, Unfinished};
 use crate::rules::error::{HintCode, Hints};
+use crate::start::cli::changes::note;
+use crate::start::cli::terminal::{Outcome, Terminal, sentence};
 
 #[derive(clap::Args)]
 pub struct Source {

@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use crate::app::rueckgaengig::{Report, find, take_back};
-use crate::cli::changes::note;
-use crate::cli::database::{begin, find_tenant, now, open};
-use crate::cli::terminal::{Outcome, Terminal};
-use crate::config::Config;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
+use crate::operations::rueckgaengig::{Report, find, take_back};
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
 use crate::rules::deed::Deed;
+use crate::start::cli::changes::note;
+use crate::start::cli::database::{begin, find_tenant, now, open};
+use crate::start::cli::terminal::{Outcome, Terminal};
+use crate::start::config::Config;
 
 #[derive(clap::Args)]
 pub struct TakeBack {

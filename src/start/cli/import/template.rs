@@ -5,12 +5,12 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::app::description::vorlagen::columns;
-use crate::buchhaltung;
-use crate::cli::private::{create_private, unwritable};
-use crate::cli::terminal::{Outcome, Terminal};
-use crate::import::Import;
+use crate::interface::description::vorlagen::columns;
+use crate::office::buchhaltung;
+use crate::platform::import::Import;
 use crate::rules::buchung::Rahmen;
+use crate::start::cli::private::{create_private, unwritable};
+use crate::start::cli::terminal::{Outcome, Terminal};
 
 /// Writes the accounts that a chart proposes.
 pub fn propose(rahmen: Rahmen, path: &Path, terminal: &Terminal) -> Outcome {

@@ -5,18 +5,18 @@ use std::collections::btree_map::Entry;
 
 use uuid::Uuid;
 
-use super::eingabe::NewItem;
 use super::header::Context;
-use super::sql;
-use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::goods::waage::FertigeWiegung;
+use crate::master::tenants::Lagerbuchung;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::document::{BelegTyp, Seite};
 use crate::rules::error::{Checked, Code, HintCode, Hints, refuse_if};
 use crate::rules::fixed::Quantity;
 use crate::rules::unit::Conversion;
 use crate::rules::weighing::Richtung;
-use crate::tenants::Lagerbuchung;
-use crate::waage::FertigeWiegung;
+use crate::trade::belege::eingabe::NewItem;
+use crate::trade::belege::sql;
 
 /// What positions take of each weighing: those of other documents, and those of this one so far.
 pub struct Anteile {

@@ -5,16 +5,16 @@ use std::rc::Rc;
 
 use uuid::Uuid;
 
-use super::eingabe::NewItem;
 use super::header::Context;
-use super::model::{Beleg, BelegPosition};
-use super::sql::{self, NamedPosition};
-use crate::artikel::Artikel;
-use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::master::artikel::Artikel;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::document::{BelegStatus, BelegTyp, Lagerrolle};
 use crate::rules::error::{Checked, Code, Refusal, refuse_if};
 use crate::rules::fixed::Quantity;
+use crate::trade::belege::eingabe::NewItem;
+use crate::trade::belege::model::{Beleg, BelegPosition};
+use crate::trade::belege::sql::{self, NamedPosition};
 
 pub struct Named {
     pub beleg: Beleg,

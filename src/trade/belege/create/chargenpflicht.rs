@@ -1,13 +1,13 @@
 //! Which positions must tell of their batch (D8).
 
-use super::lager::batch_missing;
-use super::model::{BelegPosition, Source};
-use crate::artikel;
-use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::master::artikel;
+use crate::master::tenants::{ChargeAutomatik, Einstellungen};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::document::{BelegTyp, Lagerrolle, Seite};
 use crate::rules::error::Refusals;
-use crate::tenants::{ChargeAutomatik, Einstellungen};
+use crate::trade::belege::lager::batch_missing;
+use crate::trade::belege::model::{BelegPosition, Source};
 
 /// Whether an item of a tracked article must tell of its batch whatever covers it (D8).
 pub fn must_tell(typ: BelegTyp, einstellungen: &Einstellungen, takes_back: bool, moves: bool) -> bool {

@@ -2,19 +2,20 @@
 
 use uuid::Uuid;
 
-use super::eingabe::BelegChange;
-use super::model::{Beleg, Source};
-use super::{sql, summen};
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
-use crate::kunden::Kunde;
+use super::summen;
+use crate::master::kunden::Kunde;
+use crate::master::tenants::Einstellungen;
+use crate::master::vertriebler;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
 use crate::rules::change::{Change, apply_each};
 use crate::rules::day::DayTime;
 use crate::rules::document::{BelegTyp, Rechnungsart};
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::tax::Satz;
-use crate::tenants::Einstellungen;
-use crate::vertriebler;
+use crate::trade::belege::eingabe::BelegChange;
+use crate::trade::belege::model::{Beleg, Source};
+use crate::trade::belege::sql;
 
 /// What the items of one document have in common.
 pub struct Context<'c> {

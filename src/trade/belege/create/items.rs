@@ -7,16 +7,16 @@ use uuid::Uuid;
 use super::anteile::{Anteile, USED_UP, hint_contradictions, takes_share, weight_in};
 use super::bezug::{AllNamed, Named};
 use super::chargenpflicht::must_tell;
-use super::eingabe::NewItem;
 use super::header::Context;
-use super::lager::batch_missing;
-use super::model::BelegPosition;
-use super::sql::NamedPosition;
 use super::steuer;
-use crate::artikel::{self, Artikel};
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Result, keep_refused};
-use crate::kontrakte::{self, KontraktBezug};
+use crate::goods::chargen;
+use crate::goods::kontrakte::{self, KontraktBezug};
+use crate::goods::waage::{self, FertigeWiegung, Wiegung};
+use crate::master::artikel::{self, Artikel};
+use crate::master::biozertifikate;
+use crate::master::tenants::Lagerbuchung;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Result, keep_refused};
 use crate::rules::day::DayTime;
 use crate::rules::document::{BelegTyp, Lagerrolle, Seite};
 use crate::rules::error::{Code, HintCode, Hints, Refusals, refuse_if, required};
@@ -24,9 +24,10 @@ use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::price::{line_total, tier_price};
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::unit::Conversion;
-use crate::tenants::Lagerbuchung;
-use crate::waage::{FertigeWiegung, Wiegung};
-use crate::{biozertifikate, chargen, waage};
+use crate::trade::belege::eingabe::NewItem;
+use crate::trade::belege::lager::batch_missing;
+use crate::trade::belege::model::BelegPosition;
+use crate::trade::belege::sql::NamedPosition;
 
 /// The positions that items ask for, or all that is wrong with them.
 pub fn resolve(

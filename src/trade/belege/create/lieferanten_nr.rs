@@ -4,11 +4,11 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::model::Beleg;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
 use crate::rules::fixed::Money;
 use crate::rules::text::case_key;
+use crate::trade::belege::model::Beleg;
 
 pub struct Zeile<'z> {
     /// Of the document, from 1.

@@ -1,10 +1,10 @@
 //! An invoice that bills at the price of the article what was delivered at another (D6).
 
-use super::model::{BelegPosition, Source};
-use super::sql::Lieferung;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::fixed::{Percent, Price};
 use crate::rules::unit::Conversion;
+use crate::trade::belege::model::{BelegPosition, Source};
+use crate::trade::belege::sql::Lieferung;
 
 /// Says which deliveries have another price than the positions of their invoice that took that of the article.
 pub fn hint_other_prices(positions: &[BelegPosition], lieferungen: &[Lieferung], hints: &mut Hints) {

@@ -1,23 +1,37 @@
 //! A new document (specification, POST /belege).
 
+pub mod anteile;
+pub mod bezug;
+pub mod chargenpflicht;
+pub mod header;
+pub mod items;
+pub mod lieferanten_nr;
+pub mod lieferpreis;
+pub mod partner;
+pub mod satzdatum;
+pub mod steuer;
+pub mod steuerausweis;
+pub mod summen;
+pub mod wareneingang;
+
 use std::sync::Arc;
 
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::ausfertigung::hint_nothing_corrected;
 use super::eingabe::{BelegChange, NewBeleg};
-use super::header::{Context, header, hint_not_agreed};
 use super::lager::{self, Rebooking};
 use super::model::{Beleg, BelegBestaetigung, BelegPosition, PositionBestaetigung, Source};
-use super::summen::with_sums;
-use super::{items, lieferpreis, lifecycle, partner, satzdatum, sql, steuerausweis};
-use crate::chargen::Bewegung;
-use crate::db::numbers;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
-use crate::kontrakte::{self, Genannt, KontraktBezug};
-use crate::kunden::{self, Kunde};
+use super::out::ausfertigung::hint_nothing_corrected;
+use super::{lifecycle, sql};
+use crate::goods::chargen::Bewegung;
+use crate::goods::kontrakte::{self, Genannt, KontraktBezug};
+use crate::master::kunden::{self, Kunde};
+use crate::master::tenants::{self, Einstellungen};
+use crate::master::{artikel, steuersaetze};
+use crate::platform::db::proof::numbers;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
 use crate::rules::bytes::fingerprint;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::document::{BelegStatus, BelegTyp, Lagerrolle};
@@ -25,8 +39,8 @@ use crate::rules::error::{Code, HintCode, Hints, refuse_if, required};
 use crate::rules::fixed::Percent;
 use crate::rules::number::Reihe;
 use crate::rules::repeat::{Angelegt, Wiederholt};
-use crate::tenants::{self, Einstellungen};
-use crate::{artikel, steuersaetze};
+use header::{Context, header, hint_not_agreed};
+use summen::with_sums;
 
 /// First day a document can be dated (D5).
 const FIRST_DAY: Day = Day::new(2000, 1, 1);

@@ -2,11 +2,10 @@
 
 use uuid::Uuid;
 
-use super::model::{Beleg, BelegPosition};
-use crate::db::tx::Tx;
-use crate::failure::Result;
-use crate::kunden::{self, Kunde};
-use crate::laender;
+use crate::master::kunden::{self, Kunde};
+use crate::master::laender;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::document::{BelegTyp, Lagerrolle};
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::sums;
@@ -14,6 +13,7 @@ use crate::rules::plausible::country_of_eu_ust_id;
 use crate::rules::stammdaten::KundeStatus;
 use crate::rules::tax::{Gebiet, Steuerpartner};
 use crate::rules::verweis::Verweis;
+use crate::trade::belege::model::{Beleg, BelegPosition};
 
 /// A locked partner gets no quotes and orders; what else is written for him is a note as long as it moves no goods (D3).
 pub fn check_status(typ: BelegTyp, kunde: &Kunde, hints: &mut Hints) -> Checked<()> {

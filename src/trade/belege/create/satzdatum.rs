@@ -1,19 +1,18 @@
 //! What an invoice bills is taxed at the rate of the day on which it was delivered (D7, UStG § 27 (1)).
 
-use super::eingabe::NewItem;
 use super::header::Context;
-use super::model::{Beleg, BelegPosition, Source};
-use super::sql::{self, Lieferung};
 use super::steuer;
-use crate::artikel;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
-use crate::kunden::Kunde;
+use crate::master::kunden::Kunde;
+use crate::master::tenants::Einstellungen;
+use crate::master::{artikel, steuersaetze};
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
 use crate::rules::document::BelegStatus;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::fixed::{Percent, Quantity};
-use crate::steuersaetze;
-use crate::tenants::Einstellungen;
+use crate::trade::belege::eingabe::NewItem;
+use crate::trade::belege::model::{Beleg, BelegPosition, Source};
+use crate::trade::belege::sql::{self, Lieferung};
 
 /// Whether the rate of a position was derived, and depends on when it was delivered: the document says no day itself.
 fn depends_on_delivery(beleg: &Beleg, position: &BelegPosition) -> bool {

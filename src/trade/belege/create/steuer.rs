@@ -1,11 +1,10 @@
 //! The tax of an item: its rate, and the category that says why it is that one (D7, D24).
 
-use super::eingabe::NewItem;
 use super::header::Context;
-use super::sql::NamedPosition;
-use crate::artikel::{self, Artikel};
-use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::master::artikel::{self, Artikel};
+use crate::master::steuersaetze;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::day::Day;
 use crate::rules::document::Seite;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
@@ -13,7 +12,8 @@ use crate::rules::fixed::Percent;
 use crate::rules::tax::{
     Partnerregel, RATE_OF_LAST_RESORT, Steuerkategorie, class_of, derived_rate, partner_rule, rate_on,
 };
-use crate::steuersaetze;
+use crate::trade::belege::eingabe::NewItem;
+use crate::trade::belege::sql::NamedPosition;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Steuer {

@@ -1,14 +1,13 @@
 //! Tax that must not be shown: who shows it owes it (UStG § 14c; D7).
 
-use super::model::{Beleg, BelegPosition, Source};
-use crate::db::tx::Tx;
-use crate::failure::Result;
-use crate::kunden::Kunde;
-use crate::laender;
+use crate::master::kunden::Kunde;
+use crate::master::{laender, steuersaetze};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::document::BelegTyp;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::tax::{Gebiet, Steuerart, Steuerkategorie, is_flat_rate};
-use crate::steuersaetze;
+use crate::trade::belege::model::{Beleg, BelegPosition, Source};
 
 /// Says which positions of an invoice or a Gutschrift show a tax, or none, that their partner does not allow.
 pub fn hint_doubtful(

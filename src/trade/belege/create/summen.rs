@@ -1,11 +1,11 @@
 //! The sums of a document: of its positions, or those that a supplier's invoice prints (D7, D18).
 
-use super::eingabe::SteuergruppeEingabe;
-use super::model::{Beleg, BelegPosition, ist_gutschrift};
-use crate::failure::Result;
+use crate::platform::failure::Result;
 use crate::rules::change::Change;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, required};
 use crate::rules::tax::{self, Abweichung, Gedruckt, GedruckteGruppe, Gruppe, Summen};
+use crate::trade::belege::eingabe::SteuergruppeEingabe;
+use crate::trade::belege::model::{Beleg, BelegPosition, ist_gutschrift};
 
 const FELD: &str = "steuergruppen";
 

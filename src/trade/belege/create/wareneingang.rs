@@ -2,15 +2,13 @@
 
 use uuid::Uuid;
 
-use super::eingabe::{NewBeleg, NewItem};
 use super::header::Context;
-use super::model::{Beleg, BelegPosition, Source};
-use super::{create, lager, sql, steuer};
-use crate::artikel;
-use crate::chargen::Bewegung;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
-use crate::kunden::Kunde;
+use super::steuer;
+use crate::goods::chargen::Bewegung;
+use crate::master::kunden::Kunde;
+use crate::master::{artikel, steuersaetze, tenants};
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::error::Hints;
@@ -18,7 +16,9 @@ use crate::rules::fixed::{Percent, Quantity};
 use crate::rules::tax::Steuerkategorie;
 use crate::rules::unit::Conversion;
 use crate::rules::verweis::Verweis;
-use crate::{steuersaetze, tenants};
+use crate::trade::belege::eingabe::{NewBeleg, NewItem};
+use crate::trade::belege::model::{Beleg, BelegPosition, Source};
+use crate::trade::belege::{create, lager, sql};
 
 /// Books goods that came in by one EL; the document with its position, and the movements. What is said about the
 /// position names fields of the request that brought the goods.

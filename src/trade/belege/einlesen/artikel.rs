@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use crate::artikel::{self, Artikel};
-use crate::belege::lieferanten_nr;
-use crate::db::tx::Tx;
-use crate::erechnung::lesen::Zeile;
-use crate::failure::Result;
+use crate::master::artikel::{self, Artikel};
+use crate::papers::erechnung::lesen::Zeile;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::stammdaten::ArtikelStatus;
+use crate::trade::belege::create::lieferanten_nr;
 
 /// The article, and by what it was found: what the supplier calls it, once that was confirmed; our number; its EAN.
 pub fn of(

@@ -5,8 +5,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::chargen::Bewegung;
-use crate::erechnung::lesen::Verstoss;
+use crate::goods::chargen::Bewegung;
+use crate::papers::erechnung::lesen::Verstoss;
 use crate::rules::document::BelegStatus;
 use crate::rules::error::Hints;
 use crate::rules::fixed::{Money, Percent};

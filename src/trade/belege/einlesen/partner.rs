@@ -1,12 +1,12 @@
 //! Who sent an e-invoice, and whether it was sent to us.
 
-use crate::db::tx::Tx;
-use crate::erechnung::Partei;
-use crate::erechnung::lesen::{Gelesen, compact, one_line};
-use crate::failure::Result;
-use crate::kunden::{self, Kunde, Merkmal};
+use crate::master::kunden::{self, Kunde, Merkmal};
+use crate::master::tenants::firma;
+use crate::papers::erechnung::Partei;
+use crate::papers::erechnung::lesen::{Gelesen, compact, one_line};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::error::{HintCode, Hints};
-use crate::tenants::firma;
 
 /// Longest name in a sentence, in characters.
 const NAME_CHARS_MAX: usize = 100;

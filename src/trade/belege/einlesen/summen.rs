@@ -1,11 +1,11 @@
 //! What a proposal comes to, beside what the invoice prints.
 
 use super::model::{GedruckteSummen, Summenvergleich, VorschlagSteuergruppe, VorschlagSummen};
-use crate::belege::model::{Beleg, BelegPosition};
-use crate::erechnung::lesen::{Gelesen, Posten};
+use crate::papers::erechnung::lesen::{Gelesen, Posten};
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::{Money, Percent, TooLarge};
 use crate::rules::tax::{self, Gedruckt, GedruckteGruppe, Gruppe, Summen};
+use crate::trade::belege::model::{Beleg, BelegPosition};
 
 /// What the gross total of an ER may differ by from the invoice that it is made of.
 const GROSS_TOLERANCE: Money = Money::from_units(5);

@@ -5,20 +5,19 @@ use uuid::Uuid;
 
 use super::model::{Gefunden, GefundenerArtikel, GefundenerPartner, VorschlagSummen};
 use super::{artikel, partner};
-use crate::belege::create::{self, Prepared};
-use crate::belege::eingabe::{NewBeleg, NewItem, STEUERGRUPPEN_MAX, SteuergruppeEingabe};
-use crate::belege::model::Source;
-use crate::belege::summen::with_sums;
-use crate::db::tx::{Tx, WriteTx};
-use crate::erechnung::lesen::{Gelesen, Posten, gedruckt, one_line};
-use crate::failure::{Failure, Result};
-use crate::laender;
+use crate::master::{laender, steuersaetze};
+use crate::papers::erechnung::lesen::{Gelesen, Posten, gedruckt, one_line};
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Failure, Result};
 use crate::rules::bytes::drop_nulls;
 use crate::rules::document::BelegTyp;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
 use crate::rules::tax::{Steuerkategorie, rate_that_gives};
 use crate::rules::verweis::Verweis;
-use crate::steuersaetze;
+use crate::trade::belege::create::summen::with_sums;
+use crate::trade::belege::create::{self, Prepared};
+use crate::trade::belege::eingabe::{NewBeleg, NewItem, STEUERGRUPPEN_MAX, SteuergruppeEingabe};
+use crate::trade::belege::model::Source;
 
 /// Longest text of an ordinary field, in characters (D18).
 const TEXT_CHARS_MAX: usize = 255;

@@ -2,15 +2,15 @@
 
 use uuid::Uuid;
 
-use crate::artikel::Artikel;
-use crate::belege::model::BelegPosition;
-use crate::chargen::{self, Charge};
-use crate::db::tx::WriteTx;
-use crate::failure::Result;
+use crate::goods::chargen::{self, Charge};
+use crate::master::artikel::Artikel;
+use crate::platform::db::tx::WriteTx;
+use crate::platform::failure::Result;
 use crate::rules::document::{BelegTyp, Seite};
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::Quantity;
 use crate::rules::stammdaten::EingangQuelle;
+use crate::trade::belege::model::BelegPosition;
 
 /// A batch that a position of an order tells of: the known one of the supplier's number, or a new one (D8).
 pub fn charge_for(

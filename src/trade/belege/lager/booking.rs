@@ -8,14 +8,14 @@ use uuid::Uuid;
 use super::change::{Fact, Followed, Gruppe, Movements, Rebooking, roles};
 use super::fefo::Fefo;
 use super::open::Unmet;
-use super::room::Room;
-use crate::belege::model::{Beleg, BelegPosition};
-use crate::db::tx::WriteTx;
-use crate::failure::Result;
+use super::pairing_bound::Room;
+use crate::platform::db::tx::WriteTx;
+use crate::platform::failure::Result;
 use crate::rules::document::Seite;
 use crate::rules::error::{HintCode, Hints, Refusals};
 use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{Bezug, Portion, PositionKey, Role, Search, SentPosition};
+use crate::trade::belege::model::{Beleg, BelegPosition};
 
 pub struct Booking<'r> {
     pub tx: &'r WriteTx<'r>,

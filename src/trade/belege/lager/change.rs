@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-use crate::belege::model::{Beleg, BelegPosition, Source};
+use crate::master::tenants::Einstellungen;
 use crate::rules::document::{BelegTyp, Seite};
 use crate::rules::fixed::Quantity;
 use crate::rules::pairing::Role;
-use crate::tenants::Einstellungen;
+use crate::trade::belege::model::{Beleg, BelegPosition, Source};
 
 /// Positions that may be paired with each other: of one partner and article, sales or purchases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

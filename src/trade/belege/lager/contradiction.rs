@@ -4,10 +4,10 @@
 use super::booking::Booking;
 use super::change::Gruppe;
 use super::{search, sql};
-use crate::belege;
-use crate::failure::Result;
+use crate::platform::failure::Result;
 use crate::rules::error::{Code, HintCode, Refusal};
 use crate::rules::pairing::{Role, SentPosition};
+use crate::trade::belege;
 
 impl Booking<'_> {
     /// Says that something is left of a position because others name, or lie in, another batch than it names. Refused

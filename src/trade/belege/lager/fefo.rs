@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use uuid::Uuid;
 
 use super::change::{Movements, Rebooking};
-use crate::belege::model::BelegPosition;
-use crate::chargen::{self, Vorrat};
-use crate::db::tx::WriteTx;
-use crate::failure::Result;
+use crate::goods::chargen::{self, Vorrat};
+use crate::master::tenants::ChargeAutomatik;
+use crate::platform::db::tx::WriteTx;
+use crate::platform::failure::Result;
 use crate::rules::fixed::{Quantity, sums};
-use crate::tenants::ChargeAutomatik;
+use crate::trade::belege::model::BelegPosition;
 
 /// Batches and what is left of them, in the order in which they leave.
 type Stock = Vec<(Uuid, Quantity)>;

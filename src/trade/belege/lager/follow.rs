@@ -7,15 +7,15 @@ use uuid::Uuid;
 use super::booking::Booking;
 use super::change::Fact;
 use super::sql;
-use crate::belege;
-use crate::belege::model::{Beleg, Gegenbeleg};
-use crate::chargen;
-use crate::db::tx::Tx;
-use crate::failure::{Failure, Result};
+use crate::goods::chargen;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::{Failure, Result};
 use crate::rules::document::BelegAktion;
 use crate::rules::error::HintCode;
 use crate::rules::fixed::{Quantity, sums};
 use crate::rules::pairing::{PositionKey, Role};
+use crate::trade::belege;
+use crate::trade::belege::model::{Beleg, Gegenbeleg};
 
 /// From which batch to which, and how much.
 type Transfer = (Option<Uuid>, Option<Uuid>, Quantity);
@@ -41,7 +41,7 @@ impl Booking<'_> {
             }
             positionen.sort_unstable_by_key(|position| position.position);
             let old = Beleg { positionen: Some(positionen), ..beleg.clone() };
-            belege::verlauf::write_version(self.tx, &old, BelegAktion::Folgen)?;
+            belege::lifecycle::verlauf::write_version(self.tx, &old, BelegAktion::Folgen)?;
             belege::sql::note_version(self.tx, *id, beleg.version + 1)?;
         }
         Ok(())

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 use super::booking::{Booking, place};
-use crate::belege::model::BelegPosition;
-use crate::chargen::{self, Charge, Gebucht};
-use crate::failure::Result;
+use crate::goods::chargen::{self, Charge, Gebucht};
+use crate::platform::failure::Result;
 use crate::rules::document::{BelegTyp, Seite};
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::{Quantity, sums};
+use crate::trade::belege::model::BelegPosition;
 
 impl Booking<'_> {
     /// Refuses positions of LS and RE that name more of a locked batch than the document did before, and says which

@@ -11,11 +11,11 @@ mod contradiction;
 mod fefo;
 mod follow;
 mod gesperrt;
-mod note;
 mod open;
+mod pairing_bound;
 mod portions;
 mod receipt;
-mod room;
+mod record;
 mod search;
 mod sql;
 
@@ -28,9 +28,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use uuid::Uuid;
 
 use super::model::{Beleg, BelegPosition};
-use crate::chargen::{self, Bewegung, Buchung, Charge, Gebucht, Inventur, Ursache};
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
+use crate::goods::chargen::{self, Bewegung, Buchung, Charge, Gebucht, Inventur, Ursache};
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
 use crate::rules::document::Seite;
 use crate::rules::error::{Code, Hints, Refusal, Refusals};
 use crate::rules::fixed::{Quantity, sums};
@@ -38,8 +38,8 @@ use crate::rules::pairing::{Pairing, created};
 use booking::{Booking, moving, place, role};
 use change::{Followed, Gruppe, Movements};
 use fefo::Fefo;
+use pairing_bound::Room;
 use portions::Portions;
-use room::Room;
 
 /// What a request did to the stock, for the confirmation.
 #[derive(Default)]
@@ -166,7 +166,7 @@ impl Booking<'_> {
         // Goods-receipt notes are about deliveries of suppliers alone.
         let is_purchase = self.change.beleg.beleg_typ.seite() == Seite::Einkauf;
         let belege = self.followed.keys().chain([&self.change.beleg.id]);
-        super::abrechnung::note_receipts(self.tx, belege.filter(|_| is_purchase))?;
+        super::lifecycle::abrechnung::note_receipts(self.tx, belege.filter(|_| is_purchase))?;
         self.hint_rebatched()?;
         let booked = self.book_movements()?;
         self.update_receipts(received)?;

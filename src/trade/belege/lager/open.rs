@@ -5,11 +5,11 @@ use uuid::Uuid;
 
 use super::change::{Gruppe, Rebooking};
 use super::sql;
-use crate::belege::model::BelegPosition;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
 use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{Portion, PositionKey};
+use crate::trade::belege::model::BelegPosition;
 
 /// Open portions of a document.
 #[derive(Default)]

@@ -7,11 +7,11 @@ use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
 
 use super::sql;
-use crate::belege::sql::number_and_type;
-use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::pairing::{Portion, PositionKey, Role};
+use crate::trade::belege::sql::number_and_type;
 
 /// Goods (`lager_paar`) that a document shares with others at most, and goods that one request meets.
 const SHARED_MAX: usize = 750;

@@ -8,12 +8,10 @@ use super::booking::{Booking, place};
 use super::change::{Gruppe, roles};
 use super::search::{self, Part};
 use super::sql;
-use crate::artikel;
-use crate::belege::model::BelegPosition;
-use crate::belege::sql::directions;
-use crate::chargen::{self, Numbered};
-use crate::db::record::record;
-use crate::failure::{Failure, Result};
+use crate::goods::chargen::{self, Numbered};
+use crate::master::artikel;
+use crate::platform::db::record::record;
+use crate::platform::failure::{Failure, Result};
 use crate::rules::day::Day;
 use crate::rules::document::Seite;
 use crate::rules::error::Hints;
@@ -22,6 +20,8 @@ use crate::rules::pairing::{
     Bezug, Named, Portion, PortionKind, PositionKey, Reach, Role, Search, SentPosition, Store,
 };
 use crate::rules::text::case_key;
+use crate::trade::belege::model::BelegPosition;
+use crate::trade::belege::sql::directions;
 
 pub struct Portions<'p, 'r> {
     pub booking: &'p mut Booking<'r>,

@@ -7,11 +7,11 @@ use uuid::Uuid;
 
 use super::booking::Booking;
 use super::sql::OFFEN;
-use crate::artikel;
-use crate::chargen::{self, Charge};
-use crate::db::record::record;
-use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::goods::chargen::{self, Charge};
+use crate::master::artikel;
+use crate::platform::db::record::record;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::fixed::{Percent, Price};
 use crate::rules::price::discounted;
 use crate::rules::stammdaten::EingangQuelle;

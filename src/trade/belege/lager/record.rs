@@ -5,16 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::batch;
 use super::booking::Booking;
 use super::change::Gruppe;
 use super::receipt::Brought;
-use super::sql;
-use crate::belege;
-use crate::failure::Result;
+use super::{batch, sql};
+use crate::platform::failure::Result;
 use crate::rules::document::{BelegStatus, BelegTyp, Seite};
 use crate::rules::error::Hints;
 use crate::rules::pairing::{PositionKey, Role};
+use crate::trade::belege;
 
 struct Touched {
     gruppe: Gruppe,

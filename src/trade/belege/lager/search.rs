@@ -8,8 +8,8 @@ use uuid::Uuid;
 
 use super::change::Gruppe;
 use super::sql::{OpenGoods, art, column, is_open};
-use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::document::Seite;
 use crate::rules::pairing::{Portion, PortionKind, Reach, Role, Search, SentPosition};
 

@@ -7,13 +7,13 @@ use rusqlite::types::FromSql;
 use uuid::Uuid;
 
 use super::change::{Gruppe, roles};
-use crate::belege::model::Beleg;
-use crate::db::record::{columns, record};
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
+use crate::platform::db::record::{columns, record};
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Failure, Result};
 use crate::rules::document::Seite;
 use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{Portion, PortionKind, PositionKey, Role, SentPosition};
+use crate::trade::belege::model::Beleg;
 
 /// The role as the columns of these tables name it.
 pub fn column(role: Role) -> &'static str {

@@ -5,9 +5,9 @@ use rusqlite::{Row, named_params};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::db::columns::Json;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
+use crate::platform::db::columns::Json;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
 use crate::rules::error::{Code, Refusal, refuse_if};
 use crate::rules::settlement::AbrechnungsPosten;
 

@@ -2,27 +2,29 @@
 
 use uuid::Uuid;
 
-use super::anteile::hint_contradictions;
-use super::create::{Unbooked, book, check_date, confirmation, create_ordered_batches, hint_paper};
-use super::eingabe::{BelegChange, NewItem};
-use super::header::{Context, header};
-use super::items::bind_contract;
-use super::lifecycle::{self, check_locked};
-use super::model::{Beleg, BelegBestaetigung, BelegPosition, Source};
-use super::summen::with_sums;
-use super::verlauf;
-use super::{abrechnung, anteile, chargenpflicht, items, partner, satzdatum, sql, steuerausweis};
-use crate::chargen::Bewegung;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
-use crate::kunden::{self, Kunde};
+use super::{abrechnung, check_locked, verlauf};
+use crate::goods::chargen::Bewegung;
+use crate::goods::waage;
+use crate::master::kunden::{self, Kunde};
+use crate::master::steuersaetze;
+use crate::master::tenants::{self, Einstellungen};
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
 use crate::rules::change::Change;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::document::{BelegAktion, BelegStatus};
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
-use crate::steuersaetze;
-use crate::tenants::{self, Einstellungen};
-use crate::waage;
+use crate::trade::belege::create::anteile::{self, hint_contradictions};
+use crate::trade::belege::create::header::{Context, header};
+use crate::trade::belege::create::items::{self, bind_contract};
+use crate::trade::belege::create::summen::with_sums;
+use crate::trade::belege::create::{
+    Unbooked, book, chargenpflicht, check_date, confirmation, create_ordered_batches, hint_paper, partner,
+    satzdatum, steuerausweis,
+};
+use crate::trade::belege::eingabe::{BelegChange, NewItem};
+use crate::trade::belege::model::{Beleg, BelegBestaetigung, BelegPosition, Source};
+use crate::trade::belege::{lifecycle, sql};
 
 /// PUT /belege/{id}: what is absent stays, null clears, items replace all positions.
 pub fn change(

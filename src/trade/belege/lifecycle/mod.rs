@@ -1,22 +1,27 @@
 //! The way of a document to its end: finalised, cancelled (D4).
 
-use super::header::hint_not_agreed;
+pub mod abrechnung;
+pub mod change;
+pub mod tagesende;
+pub mod verlauf;
+
+use super::create::header::hint_not_agreed;
+use super::create::{lieferanten_nr, steuerausweis};
 use super::lager::{self, Rebooking};
 use super::model::{Ablehnung, Beleg, BelegPosition, Source, StatusBestaetigung, StornoBestaetigung};
-use super::verlauf;
-use super::{abrechnung, ausfertigung, lieferanten_nr, nachweis, sql, steuerausweis};
-use crate::artikel;
-use crate::db::evidence::Subject;
-use crate::db::numbers;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Result, or_refusal};
-use crate::kunden;
+use super::out::{ausfertigung, nachweis};
+use super::sql;
+use crate::master::tenants::{self, Einstellungen};
+use crate::master::{artikel, kunden};
+use crate::platform::db::proof::evidence::Subject;
+use crate::platform::db::proof::numbers;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Result, or_refusal};
 use crate::rules::day::{Day, DayTime};
 use crate::rules::document::{BelegAktion, BelegStatus};
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::number::Reihe;
 use crate::rules::tax::Gedruckt;
-use crate::tenants::{self, Einstellungen};
 
 /// A locked period takes no documents and no changes (D4).
 pub fn check_locked(einstellungen: &Einstellungen, datum: Day) -> Result<()> {

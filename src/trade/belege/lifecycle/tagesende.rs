@@ -3,15 +3,15 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::lifecycle::{finalise, try_to_finalise};
-use super::model::Beleg;
-use super::sql::{self, Auswahl};
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
+use super::{finalise, try_to_finalise};
+use crate::master::tenants;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Failure, Result};
 use crate::rules::day::Instant;
 use crate::rules::document::Tagesabschluss;
 use crate::rules::error::{Code, HintCode, Hints};
-use crate::tenants;
+use crate::trade::belege::model::Beleg;
+use crate::trade::belege::sql::{self, Auswahl};
 
 /// Documents of one call at most, so that no request waits long behind it.
 const DOCUMENTS_PER_CALL_MAX: i64 = 100;

@@ -9,17 +9,18 @@ use rusqlite::types::Value;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::model::{Beleg, Verlaufseintrag};
-use super::packen::{deflated, inflated};
-use super::{nachweis, sql};
-use crate::db::evidence::Subject;
-use crate::db::list::{Filter, ListSql, Page};
-use crate::db::record::record;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
-use crate::listing::{Listing, Records};
+use crate::platform::db::list::{Filter, ListSql, Page};
+use crate::platform::db::proof::evidence::Subject;
+use crate::platform::db::record::record;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Failure, Result};
+use crate::platform::listing::{Listing, Records};
 use crate::rules::day::Instant;
 use crate::rules::document::BelegAktion;
+use crate::trade::belege::model::{Beleg, Verlaufseintrag};
+use crate::trade::belege::out::nachweis;
+use crate::trade::belege::out::packen::{deflated, inflated};
+use crate::trade::belege::sql;
 
 const LIST: ListSql<'_> = ListSql {
     columns: "v.version, v.am, v.key_id, v.aktion, v.beleg,

@@ -1,13 +1,13 @@
 //! The polling list of finalised documents (specification, GET /dokumente; D11).
 
-use super::model::Dokument;
-use crate::db::list::{Filter, ListSql, Page};
-use crate::db::record::Record;
-use crate::db::tx::Tx;
-use crate::failure::Result;
-use crate::listing::Listing;
+use crate::platform::db::list::{Filter, ListSql, Page};
+use crate::platform::db::record::Record;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
+use crate::platform::listing::Listing;
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Checked, Code, Refusal};
+use crate::trade::belege::model::Dokument;
 
 const LIST: ListSql<'_> = ListSql {
     columns: Dokument::COLUMNS,

@@ -3,9 +3,9 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use crate::db::evidence::{self, Digest, Subject};
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
+use crate::platform::db::proof::evidence::{self, Digest, Subject};
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
 
 /// Of a final document everything but state, events and why it was cancelled, with the company as it was and what leaves
 /// the house, sheet and e-invoice. The columns and their order are part of the chain.

@@ -8,7 +8,7 @@ use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 use sha2::{Digest, Sha256};
 
-use crate::failure::{Failure, Result};
+use crate::platform::failure::{Failure, Result};
 
 pub fn digest(content: &[u8]) -> [u8; 32] {
     Sha256::digest(content).into()

@@ -4,19 +4,20 @@ use rusqlite::named_params;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::eingabe::NewPdf;
-use super::lifecycle::finalise;
-use super::model::{Beleg, PdfBestaetigung};
-use super::{ausfertigung, nachweis, sql};
-use crate::blatt::draw;
-use crate::db::evidence::Subject;
-use crate::db::tx::{Tx, WriteTx};
-use crate::erechnung::Profil;
-use crate::failure::{Result, or_refusal};
+use super::{ausfertigung, nachweis};
+use crate::papers::blatt::draw;
+use crate::papers::erechnung::Profil;
+use crate::platform::db::proof::evidence::Subject;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Result, or_refusal};
 use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
 use crate::rules::document::BelegStatus;
 use crate::rules::error::{Checked, Code, Hints, Refusal, refuse_if};
+use crate::trade::belege::eingabe::NewPdf;
+use crate::trade::belege::lifecycle::finalise;
+use crate::trade::belege::model::{Beleg, PdfBestaetigung};
+use crate::trade::belege::sql;
 
 const SIGNATURE: &[u8] = b"%PDF-";
 

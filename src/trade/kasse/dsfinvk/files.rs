@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use zip::write::{SimpleFileOptions, ZipWriter};
 use zip::{DateTime, ZipArchive};
 
-use crate::db::german::cause_in_german;
-use crate::import::file::{self, decode};
+use crate::platform::db::file::german::cause_in_german;
+use crate::platform::import::file::{self, decode};
 
 /// Largest size in bytes of the files together, unpacked: a busy register has 100 MiB a year.
 const EXPORT_BYTES_MAX: u64 = 256 << 20;

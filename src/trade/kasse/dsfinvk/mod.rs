@@ -15,14 +15,14 @@ use uuid::{Uuid, uuid};
 
 use super::sql;
 use super::store::{Artikelbezug, BonEingabe, ZeileEingabe, find_article, store};
-use crate::db::tx::WriteTx;
-use crate::import::Stored;
-use crate::kasse::model::{BarverkaufZeile, Kassendatei};
-use crate::kunden;
+use crate::master::kunden;
+use crate::platform::db::tx::WriteTx;
+use crate::platform::import::Stored;
 use crate::rules::day::Day;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::kasse::{BonArt, adds_up, printed};
+use crate::trade::kasse::model::{BarverkaufZeile, Kassendatei};
 use files::Files;
 use model::{BonKey, Closing, Export, FILES, LineAmount, ReceiptHead, ReceiptLine, Reference};
 

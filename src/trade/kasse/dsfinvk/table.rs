@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::files::Files;
-use crate::import::table::{Scanner, separator};
+use crate::platform::import::table::{Scanner, separator};
 use crate::rules::day::Instant;
 use crate::rules::fixed::Fixed;
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Cursor, Read};
 
-use partnerd::db::connection::open_writer;
+use partnerd::platform::db::file::connection::open_writer;
 use serde_json::json;
 use zip::ZipArchive;
 

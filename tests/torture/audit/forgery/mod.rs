@@ -10,8 +10,8 @@ mod sql;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use partnerd::db::connection::open_writer;
-use partnerd::gate::audit::Row;
+use partnerd::platform::db::file::connection::open_writer;
+use partnerd::platform::gate::audit::Row;
 
 use super::clients::{End, life};
 use crate::dice::Dice;

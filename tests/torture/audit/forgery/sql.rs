@@ -1,7 +1,7 @@
 //! What somebody does to the tables of the logs who can write the file and has the program, but not the secret.
 
-use partnerd::db::connection::open_writer;
-use partnerd::gate::audit::Row;
+use partnerd::platform::db::file::connection::open_writer;
+use partnerd::platform::gate::audit::Row;
 use rusqlite::Connection;
 
 use crate::dice::Dice;

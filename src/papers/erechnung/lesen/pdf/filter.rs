@@ -6,7 +6,7 @@ use flate2::read::ZlibDecoder;
 
 use super::index::Index;
 use super::objects::{Dict, Object};
-use crate::erechnung::lesen::model::Unlesbar;
+use crate::papers::erechnung::lesen::model::Unlesbar;
 
 /// The first predictor of PNG: each row says in its first byte which of them it has.
 const PNG: usize = 10;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use memchr::memmem;
 
 use super::objects::{Dict, Lexer, Object, is_blank};
-use crate::erechnung::lesen::model::Unlesbar;
+use crate::papers::erechnung::lesen::model::Unlesbar;
 
 /// Bytes that all streams of a file together are inflated to at most. A hybrid invoice needs a tenth of one MiB.
 const INFLATED_BYTES_MAX: usize = 32 << 20;

@@ -14,7 +14,7 @@ mod table;
 
 use std::collections::HashSet;
 
-use crate::erechnung::lesen::model::Unlesbar;
+use crate::papers::erechnung::lesen::model::Unlesbar;
 use index::{Index, Stream};
 use objects::{Dict, Object};
 

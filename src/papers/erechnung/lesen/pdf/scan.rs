@@ -7,7 +7,7 @@ use memchr::memmem;
 
 use super::index::{Index, ObjectPlace, content, ends_with_stream, stream_begin};
 use super::objects::{Dict, Lexer, Object};
-use crate::erechnung::lesen::model::Unlesbar;
+use crate::papers::erechnung::lesen::model::Unlesbar;
 
 /// How far before `obj` the number of an object may begin, in bytes.
 const HEAD: usize = 24;

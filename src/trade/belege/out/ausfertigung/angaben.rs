@@ -3,19 +3,20 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::super::abrechnung::{self, Abgerechnet};
-use super::super::lager;
-use super::super::model::{Beleg, BelegPosition};
-use super::super::sql::{self, Lieferung};
 use super::bezug;
-use crate::artikel::{self, Artikel};
-use crate::db::tx::Tx;
-use crate::erechnung::Bezug;
-use crate::failure::{Failure, Result};
+use crate::goods::{chargen, kontrakte, waage};
+use crate::master::artikel::{self, Artikel};
+use crate::master::{biozertifikate, steuersaetze};
+use crate::papers::erechnung::Bezug;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::{Failure, Result};
 use crate::rules::day::Day;
 use crate::rules::fixed::{Percent, Quantity};
 use crate::rules::tax::{Steuerart, is_flat_rate};
-use crate::{biozertifikate, chargen, kontrakte, steuersaetze, waage};
+use crate::trade::belege::lager;
+use crate::trade::belege::lifecycle::abrechnung::{self, Abgerechnet};
+use crate::trade::belege::model::{Beleg, BelegPosition};
+use crate::trade::belege::sql::{self, Lieferung};
 
 /// What is frozen as JSON beside a final document. A field that comes later is none in what was frozen before.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

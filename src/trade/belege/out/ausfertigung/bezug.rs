@@ -1,11 +1,11 @@
 //! The invoices that a correction names (UStDV § 31 Abs. 5): by bezug_beleg_id of its positions.
 
-use crate::belege::model::{Beleg, BelegPosition};
-use crate::belege::sql;
-use crate::db::tx::Tx;
-use crate::erechnung::Bezug;
-use crate::failure::Result;
+use crate::papers::erechnung::Bezug;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::error::{HintCode, Hints};
+use crate::trade::belege::model::{Beleg, BelegPosition};
+use crate::trade::belege::sql;
 
 /// Those of an invoice below zero that is no storno, each once.
 pub fn berichtigt(tx: &Tx<'_>, beleg: &Beleg, positionen: &[BelegPosition]) -> Result<Vec<Bezug>> {

@@ -2,20 +2,18 @@
 
 use super::vorlage::Vorlage;
 use super::worte;
-use crate::belege::model::BelegPosition;
-use crate::blatt::settled;
-use crate::blatt::{
-    Abschnitt, Angabe, Blatt, Konto, Position, Preis, Steuergruppe, Summen, Zahlrichtung, Zahlung,
+use crate::master::{laender, tenants};
+use crate::papers::blatt::{
+    Abschnitt, Angabe, Blatt, Konto, Position, Preis, Steuergruppe, Summen, Zahlrichtung, Zahlung, settled,
 };
-use crate::db::tx::Tx;
-use crate::erechnung::{self, Partei};
-use crate::failure::Result;
-use crate::laender;
+use crate::papers::erechnung::{self, Partei};
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
 use crate::rules::day::Day;
 use crate::rules::document::{BelegTyp, Lagerrolle, Seite};
 use crate::rules::fixed::Percent;
 use crate::rules::tax::{Steuerart, Steuerkategorie, groups};
-use crate::tenants;
+use crate::trade::belege::model::BelegPosition;
 
 /// Deliveries that the block beside the address names; the positions name all.
 const DELIVERIES_NAMED_MAX: usize = 3;

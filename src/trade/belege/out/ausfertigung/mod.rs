@@ -17,20 +17,20 @@ mod worte;
 
 use std::sync::Arc;
 
-use super::model::{Beleg, BelegPosition};
+use crate::trade::belege::model::{Beleg, BelegPosition};
 use uuid::Uuid;
 
-use crate::blatt::{Aufdruck, Blatt, ERechnung, PAGES_MAX};
-use crate::db::tx::{Tx, WriteTx};
-use crate::erechnung::{Fehlt, Profil, Wo};
-use crate::failure::{Failure, Result, or_refusal};
-use crate::kunden::{self, Kunde};
+use crate::master::kunden::{self, Kunde};
+use crate::master::tenants::firma::{self, Firma};
+use crate::master::tenants::{self, Einstellungen};
+use crate::papers::blatt::{Aufdruck, Blatt, ERechnung, PAGES_MAX};
+use crate::papers::erechnung::{Fehlt, Profil, Wo};
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::{Failure, Result, or_refusal};
 use crate::rules::document::{BelegStatus, Rechnungsart};
 use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::stammdaten;
 use crate::rules::tax::Steuerart;
-use crate::tenants::firma::{self, Firma};
-use crate::tenants::{self, Einstellungen};
 use angaben::Angaben;
 use pflicht::Anlass;
 use vorlage::Vorlage;
@@ -49,7 +49,7 @@ pub fn freeze(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Beleg
     if !has_sheet(&beleg) {
         return sql::freeze(tx, beleg);
     }
-    let (kunde, positionen) = (partner(tx, &beleg)?, super::sql::positions(tx, beleg.id)?);
+    let (kunde, positionen) = (partner(tx, &beleg)?, crate::trade::belege::sql::positions(tx, beleg.id)?);
     hint_nothing_corrected(tx, &beleg, &positionen, hints)?;
     let anlass = Anlass::of(&beleg, &positionen, &kunde, &einstellungen);
     let missing = firma.missing();
@@ -62,10 +62,10 @@ pub fn freeze(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Beleg
     let firma = Arc::new(Firma { logo: None, ..Firma::clone(&firma) });
     let vorlage = as_of_now(tx, &beleg, positionen, &kunde, &einstellungen, &firma)?;
     let sheet = blatt::sheet(tx, &vorlage)?;
-    if vorlage.storno_von.is_none() && !crate::blatt::fits(&sheet)? {
+    if vorlage.storno_von.is_none() && !crate::papers::blatt::fits(&sheet)? {
         return Err(Refusal::field(Code::TextZuLang, "items", too_long()).into());
     }
-    hints.extend(crate::blatt::hints(&sheet)?);
+    hints.extend(crate::papers::blatt::hints(&sheet)?);
     let erechnung = anlass.write(&vorlage, hints)?;
     let angaben = vorlage.angaben;
     let erechnung_fehlt = erechnung.as_ref().err().and_then(|ohne| ohne.fehlt.clone());
@@ -94,7 +94,7 @@ pub fn sheet(tx: &Tx<'_>, beleg: &Beleg) -> Result<Blatt> {
     }
     if beleg.status == BelegStatus::Offen {
         let (kunde, einstellungen) = (partner(tx, beleg)?, tenants::load(tx)?);
-        let positionen = super::sql::positions(tx, beleg.id)?;
+        let positionen = crate::trade::belege::sql::positions(tx, beleg.id)?;
         let vorlage = as_of_now(tx, beleg, positionen, &kunde, &einstellungen, &firma::load(tx)?)?;
         return Ok(Blatt { aufdruck: Some(Aufdruck::Entwurf), ..blatt::sheet(tx, &vorlage)? });
     }
@@ -105,7 +105,7 @@ pub fn sheet(tx: &Tx<'_>, beleg: &Beleg) -> Result<Blatt> {
     let gone = || Failure::Broken(format!("what {} was frozen with is gone", beleg.beleg_nummer));
     let vorlage = Vorlage {
         beleg,
-        positionen: super::sql::positions(tx, beleg.id)?,
+        positionen: crate::trade::belege::sql::positions(tx, beleg.id)?,
         partner: sql::partner(tx, beleg.id)?,
         kaeuferreferenz: None,
         profil: Profil::default(),
@@ -191,7 +191,7 @@ pub struct Papiere {
 
 /// What there is of a document to hand out, without making any of it.
 pub fn papiere(tx: &Tx<'_>, id: Uuid) -> Result<Papiere> {
-    let beleg = super::sql::find(tx, id)?.ok_or_else(|| Failure::not_found("Diesen Beleg"))?;
+    let beleg = crate::trade::belege::sql::find(tx, id)?.ok_or_else(|| Failure::not_found("Diesen Beleg"))?;
     let is_open = beleg.status == BelegStatus::Offen;
     let pdf = match has_sheet(&beleg) {
         _ if !is_open && beleg.pdf_url.is_some() => Ok(()),
@@ -213,10 +213,10 @@ pub fn missing(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Vec<Fehlt>>> {
         return Ok(None);
     }
     let (kunde, einstellungen) = (partner(tx, beleg)?, tenants::load(tx)?);
-    let positionen = super::sql::positions(tx, beleg.id)?;
+    let positionen = crate::trade::belege::sql::positions(tx, beleg.id)?;
     let vorlage = as_of_now(tx, beleg, positionen, &kunde, &einstellungen, &firma::load(tx)?)?;
     let rechnung = rechnung::rechnung(&vorlage, &mut hints);
-    Ok(Some(crate::erechnung::missing(&rechnung)))
+    Ok(Some(crate::papers::erechnung::missing(&rechnung)))
 }
 
 /// What the master data of a partner lack for the e-invoices that he gets, and for the Gutschriften that he has agreed to
@@ -229,7 +229,7 @@ pub fn missing_of_partner(tx: &Tx<'_>, kunde: &Kunde) -> Vec<Fehlt> {
         .into_iter()
         .filter(|(is_due, _)| *is_due)
     {
-        let missing = crate::erechnung::missing(&rechnung::beispiel(kunde, art, tx.today()));
+        let missing = crate::papers::erechnung::missing(&rechnung::beispiel(kunde, art, tx.today()));
         found.extend(missing.into_iter().filter(|fehlt| fehlt.wo == Wo::Kunde));
     }
     found.sort_by_key(|fehlt| fehlt.feld);
@@ -243,7 +243,7 @@ fn partner(tx: &Tx<'_>, beleg: &Beleg) -> Result<Kunde> {
 }
 
 fn cancelled_by(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Beleg>> {
-    Ok(beleg.storno_von_beleg_id.map(|id| super::sql::find(tx, id)).transpose()?.flatten())
+    Ok(beleg.storno_von_beleg_id.map(|id| crate::trade::belege::sql::find(tx, id)).transpose()?.flatten())
 }
 
 /// How the seller is taxed: the supplier of a Gutschrift, else the company.

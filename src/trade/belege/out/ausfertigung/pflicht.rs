@@ -2,16 +2,16 @@
 
 use super::rechnung;
 use super::vorlage::Vorlage;
-use crate::belege::model::{Beleg, BelegPosition};
-use crate::blatt::ERechnung;
-use crate::erechnung;
-use crate::failure::Result;
-use crate::kunden::Kunde;
+use crate::master::kunden::Kunde;
+use crate::master::tenants::{ERechnungspflicht, Einstellungen};
+use crate::papers::blatt::ERechnung;
+use crate::papers::erechnung;
+use crate::platform::failure::Result;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::Money;
 use crate::rules::stammdaten::{self, Anrede};
 use crate::rules::tax::Steuerkategorie;
-use crate::tenants::{ERechnungspflicht, Einstellungen};
+use crate::trade::belege::model::{Beleg, BelegPosition};
 
 pub const KEINE_RECHNUNG: &str =
     "E-Rechnungen gibt es nur zu Rechnungen (RE) und Gutschriften (ER mit gutschrift).";

@@ -3,12 +3,12 @@
 use super::angaben::{Angaben, Partie, Ware};
 use super::vorlage::Vorlage;
 use super::worte;
-use crate::belege::model::{Beleg, BelegPosition};
-use crate::blatt::numbers::german;
-use crate::erechnung::{
+use crate::master::kunden::Kunde;
+use crate::master::tenants::firma::Firma;
+use crate::papers::blatt::numbers::german;
+use crate::papers::erechnung::{
     Bezug, Kontakt, Merkmal, Partei, Position, Profil, Rechnung, Skonto, Zahlungsbedingungen,
 };
-use crate::kunden::Kunde;
 use crate::rules::day::Day;
 use crate::rules::document::Rechnungsart;
 use crate::rules::error::{HintCode, Hints};
@@ -16,7 +16,7 @@ use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::settlement::{AbrechnungsPosten, Groesse, Wirkung};
 use crate::rules::stammdaten::ERechnung;
 use crate::rules::tax::Steuerkategorie;
-use crate::tenants::firma::Firma;
+use crate::trade::belege::model::{Beleg, BelegPosition};
 
 pub fn profil(e_rechnung: ERechnung) -> Profil {
     match e_rechnung {

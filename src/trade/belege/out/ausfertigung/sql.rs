@@ -5,14 +5,14 @@ use uuid::Uuid;
 
 use super::angaben::Angaben;
 use super::pflicht::Ohne;
-use crate::belege::model::Beleg;
-use crate::belege::packen::{deflated, digest, inflated};
-use crate::blatt::ERechnung;
-use crate::db::columns::Json;
-use crate::db::record::columns;
-use crate::db::tx::{Tx, WriteTx};
-use crate::erechnung::{Kontakt, Partei, Profil};
-use crate::failure::Result;
+use crate::papers::blatt::ERechnung;
+use crate::papers::erechnung::{Kontakt, Partei, Profil};
+use crate::platform::db::columns::Json;
+use crate::platform::db::record::columns;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
+use crate::trade::belege::model::Beleg;
+use crate::trade::belege::out::packen::{deflated, digest, inflated};
 
 /// The columns of a document that keep its partner, and those of the partner.
 const KEPT: &str =

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::angaben::Angaben;
-use crate::belege::model::{Beleg, BelegPosition};
-use crate::erechnung::{Partei, Profil};
-use crate::tenants::firma::Firma;
+use crate::master::tenants::firma::Firma;
+use crate::papers::erechnung::{Partei, Profil};
+use crate::trade::belege::model::{Beleg, BelegPosition};
 
 pub struct Vorlage<'v> {
     pub beleg: &'v Beleg,

@@ -4,11 +4,11 @@ use std::sync::LazyLock;
 
 use super::angaben::{Partie, Ware};
 use super::vorlage::Vorlage;
-use crate::belege::model::{Beleg, BelegPosition};
-use crate::blatt::numbers::german;
-use crate::laender;
+use crate::master::laender;
+use crate::papers::blatt::numbers::german;
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
+use crate::trade::belege::model::{Beleg, BelegPosition};
 
 /// The word for the sum, and the sentence before the positions; `{vom}` stands for the day of the delivery.
 const fn worte(typ: BelegTyp) -> (&'static str, &'static str) {

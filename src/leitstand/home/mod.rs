@@ -1,0 +1,12 @@
+//! Home: pages that belong to no single subject.
+//!
+//! In it: the first page of a company and what needs a hand on it, the search, the choice of a company, the handbook.
+//! Not in it: the subjects themselves (`master`, `goods`, `trade`, `office`, `operations`).
+//! Begin with `uebersicht.rs`.
+
+pub mod firmen;
+pub mod handgriffe;
+pub mod hilfe;
+pub mod suche;
+pub mod uebersicht;
+pub mod zustand;

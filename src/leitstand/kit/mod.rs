@@ -1,0 +1,28 @@
+//! Kit: what pages are made of and how a request for one is answered.
+//!
+//! In it: the page as a row of data (`page`), the frame, parts, lists, pictures, jobs, uploads, messages, scripts and styles.
+//! Not in it: any page of its own; those are in the rooms beside it.
+//! Begin with `page.rs`, then `server.rs`.
+
+pub mod akteure;
+pub mod anhaenge;
+pub mod bars;
+pub mod done;
+pub mod eviction;
+pub mod flash;
+pub mod frame;
+pub mod graph;
+pub mod health;
+pub mod jobs;
+pub mod line;
+pub mod lists;
+pub mod page;
+pub mod parts;
+pub mod resume;
+pub mod server;
+pub mod storno;
+pub mod upload;
+pub mod uploads;
+pub mod verlauf;
+pub mod visit;
+pub mod wahl;

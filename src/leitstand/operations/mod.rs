@@ -1,0 +1,18 @@
+//! Pages of whoever keeps the house: imports, backups, restore, the logs, jobs.
+//!
+//! Begin with `sicherung.rs`.
+
+pub mod abgelehnt;
+pub mod advice;
+pub mod arbeit;
+pub mod einlesen;
+pub mod import;
+pub mod protokoll;
+pub mod restoring;
+pub mod ruecknahme;
+pub mod sicherung;
+pub mod suchfelder;
+pub mod taten;
+pub mod upkeep;
+pub mod zurueckgespielt;
+pub mod zurueckspielen;

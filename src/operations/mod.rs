@@ -1,0 +1,24 @@
+//! Operations: what is done with the file as a whole, on all companies at once.
+//!
+//! In it: backup and restore, `check`, sealing, midnight's work, hand-overs for an auditor, taking an import back and
+//! forgetting a partner.
+//! Not in it: how the file is read and written (`platform::db`), and commands and pages, which call this.
+//! Begin with `check.rs`: everything that must always hold.
+
+pub mod sealing;
+
+pub mod check;
+
+pub mod backup;
+
+pub mod nightly;
+
+pub mod midnight;
+
+pub mod retention;
+
+pub mod z3;
+
+pub mod rueckgaengig;
+
+pub mod vergessen;

@@ -1,0 +1,13 @@
+//! Access: who may come in, and how often.
+//!
+//! In it: keys and their verification, the daily quota, the limit per address, CORS.
+//! Not in it: scopes of routes (`http::route`) and sessions of people (`leitstand::access`).
+//! Begin with `key.rs`.
+
+pub mod address;
+pub mod cors;
+pub mod ip_limit;
+pub mod key;
+pub mod key_changes;
+pub mod quota;
+pub mod verifying;

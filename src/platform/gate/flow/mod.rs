@@ -1,0 +1,16 @@
+//! Flow: the way of a request through the gate.
+//!
+//! In it: `answer` (the whole way in one function), `admission` (the checks), `lanes` (slow lane and writer), `completion`
+//! (answer and audit row), bulk requests, repeated requests, and whose turn it is.
+//! Not in it: the socket (`http::server`) and what a route does (the slices).
+//! Begin with `answer.rs`.
+
+pub mod admission;
+pub mod answer;
+pub mod bulk;
+pub mod completion;
+pub mod idempotency;
+pub mod lanes;
+pub mod shares;
+pub mod turns;
+pub mod waiters;
