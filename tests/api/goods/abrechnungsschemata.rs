@@ -39,7 +39,7 @@ fn examples(server: &Server, mill: &Client) -> Vec<(String, String)> {
     server.import(
         mill,
         "abrechnungsschemata",
-        include_str!("../../docs/handbuch/beispiele/abrechnungsschemata.json"),
+        include_str!("../../../docs/handbuch/beispiele/abrechnungsschemata.json"),
     );
     let rows = mill.get(PATH).is(200)["data"].as_array().unwrap().clone();
     let text = |row: &Value, field: &str| row[field].as_str().unwrap().to_owned();

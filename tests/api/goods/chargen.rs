@@ -63,7 +63,7 @@ fn decimals_follow_the_golden_table() {
     let mill = server.company("Mühle");
     let [artikel, _] = articles(&server, &mill);
     let kunde = format!("/api/v1/kunden/{}", partner(&mill, "A"));
-    let golden: Golden<'_> = serde_json::from_str(include_str!("../data/golden.json")).unwrap();
+    let golden: Golden<'_> = serde_json::from_str(include_str!("../../data/golden.json")).unwrap();
     for row in golden.dezimal {
         let raw = row.eingabe.get();
         let above_100 = row.ergebnis.parse().is_ok_and(|value: f64| value > 100.0);

@@ -5,8 +5,8 @@ mod paare;
 use serde_json::{Value, json};
 
 use crate::harness::{Client, Server};
-use crate::import::import_with;
-use crate::lager::and;
+use crate::platform::import::import_with;
+use crate::trade::lager::and;
 
 const PATH: &str = "/api/v1/kontrakte";
 

@@ -11,7 +11,7 @@ mod teile;
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Server};
-use crate::lager::{Mill, and};
+use crate::trade::lager::{Mill, and};
 
 const PATH: &str = "/api/v1/produktionsauftraege";
 

@@ -6,7 +6,7 @@ mod liste;
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Server, data};
-use crate::lager::{Mill, and};
+use crate::trade::lager::{Mill, and};
 
 const UNKNOWN: &str = "0197f3a0-0000-7000-8000-000000000000";
 

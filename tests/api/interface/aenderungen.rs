@@ -10,7 +10,7 @@ use partnerd::rules::scope::Scope;
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Client, Server};
-use crate::lager::{Mill, buy};
+use crate::trade::lager::{Mill, buy};
 
 mod folgen;
 pub mod warten;
@@ -113,7 +113,7 @@ fn walk<'m>(mill: &'m Mill<'m>) -> BTreeMap<&'static str, BTreeSet<String>> {
     );
     let hof = mill.partner_id("Hof");
     walk.ask("PUT /api/v1/kunden/{id}", &[&hof], json!({"ust_id": "DE123456789"}));
-    walk.ask("POST /api/v1/belege/einlesen", &[], crate::einlesen::er_of("N"));
+    walk.ask("POST /api/v1/belege/einlesen", &[], crate::trade::einlesen::er_of("N"));
     let neu = json!({"artikel_id": mill.artikel_id("W"), "fremde_charge_nr": "F"});
     let charge = walk.ask("POST /api/v1/chargen", &[], neu).id();
     walk.ask("PUT /api/v1/chargen/{id}", &[&charge], json!({"mhd": "2027-01-31"}));

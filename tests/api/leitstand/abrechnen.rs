@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{Browser, person};
-use crate::abrechnungen::{A, Hof, SCHEMES, wheat};
 use crate::harness::Server;
+use crate::trade::abrechnungen::{A, Hof, SCHEMES, wheat};
 
 /// Who may settle, and where the pages of the company begin.
 fn erika(hof: &Hof<'_>) -> (Browser, String) {
@@ -211,7 +211,7 @@ fn notes_are_chosen_by_contract_and_days() {
     let hof = Hof::of(&server);
     let kontrakt = hof.post("/api/v1/kontrakte", json!({"kontrakt_nr": "K-1"})).id();
     for (day, more) in [("2026-07-01", json!({"kontrakt_id": kontrakt})), ("2026-07-02", json!({}))] {
-        hof.note(1_000, "", crate::lager::and(json!({"lieferdatum": day}), more));
+        hof.note(1_000, "", crate::trade::lager::and(json!({"lieferdatum": day}), more));
     }
     let (mut browser, firma) = erika(&hof);
     let list = format!("{firma}/annahme/abrechnen");

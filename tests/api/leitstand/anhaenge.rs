@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::partner::{EVIL, at_field, kunde, mill, shows, weizen};
 use super::person;
-use crate::einlesen::er_of;
 use crate::harness::Server;
+use crate::trade::einlesen::er_of;
 
 const DATEI: &str = "datei";
 

@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::{Browser, person};
 use crate::harness::Server;
-use crate::herkunft::{Scene, scene};
-use crate::lager::{Mill, buy, sell};
+use crate::trade::herkunft::{Scene, scene};
+use crate::trade::lager::{Mill, buy, sell};
 
 /// Somebody who may change the company, and the path of its pages.
 fn erika(mill: &Mill<'_>) -> (Browser, String) {

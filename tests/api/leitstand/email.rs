@@ -12,7 +12,7 @@ use super::mailserver::{Mailserver, Way};
 use super::partner::{at_field, kunde, mill, shows};
 use super::{Browser, Shown, person, press};
 use crate::harness::{COMPLETE, Client, Server};
-use crate::lager::and;
+use crate::trade::lager::and;
 
 const PASSWORD: &str = "Geheim-im-Silo";
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Browser, Shown, person};
 use crate::harness::Server;
-use crate::lager::{Mill, buy};
+use crate::trade::lager::{Mill, buy};
 
 /// Somebody of the office, and the path of the pages.
 fn bert(mill: &Mill<'_>) -> (Browser, String) {

@@ -10,8 +10,8 @@ use serde_json::json;
 use super::schluessel::id;
 use super::sicherung::carried_out;
 use super::{Browser, PASSWORD, Shown, person};
-use crate::audit::tampered;
 use crate::harness::{Client, Server};
+use crate::platform::audit::tampered;
 
 const HOUSE: &str = "/leitstand/protokoll";
 

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::person;
-use crate::abrechnungen::{A, Hof, SCHEMES, wheat};
 use crate::harness::Server;
+use crate::trade::abrechnungen::{A, Hof, SCHEMES, wheat};
 
 /// All kinds of steps and limits.
 fn schritte() -> Value {

@@ -6,8 +6,8 @@ use partnerd::leitstand::kit::page::Take;
 use serde_json::json;
 
 use super::{Browser, PASSWORD, Shown, address, link, of_companies, person};
-use crate::aenderungen::warten::until_waiting;
 use crate::harness::{COMPLETE, NOON, Server};
+use crate::interface::aenderungen::warten::until_waiting;
 
 #[test]
 fn a_document_is_found_finalised_and_cancelled() {

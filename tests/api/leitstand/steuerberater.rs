@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::partner::{at_field, shows};
 use super::{Browser, Shown, person};
-use crate::buchhaltung::{KONTEN, STAPEL, advised, kunde, re};
 use crate::harness::{Client, Server};
+use crate::office::buchhaltung::{KONTEN, STAPEL, advised, kunde, re};
 
 /// A company that its adviser has set up, and a partner of it.
 struct Mill {

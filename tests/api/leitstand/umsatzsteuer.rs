@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::partner::shows;
 use super::{Browser, Shown, person};
-use crate::buchhaltung::{advised, worked};
 use crate::harness::{Client, Server};
+use crate::office::buchhaltung::{advised, worked};
 
 fn worked_company(server: &Server) -> Client {
     let mill = advised(server);

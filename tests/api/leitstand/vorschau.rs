@@ -4,9 +4,9 @@ use serde_json::json;
 
 use super::partner::{at_field, kunde, mill, shows};
 use super::{Browser, Shown, press};
-use crate::ausfertigung::{letters, text};
 use crate::harness::{COMPLETE, Client, Server};
 use crate::programs::needs;
+use crate::trade::ausfertigung::{letters, text};
 
 fn preview(browser: &mut Browser, path: &str, form: &Shown, typed: &[(&str, &str)]) -> String {
     let shown = press(browser, path, form, typed, "vorschau");

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{Browser, partner, person};
 use crate::harness::{COMPLETE, Server};
-use crate::lager::{Mill, buy};
+use crate::trade::lager::{Mill, buy};
 
 /// Somebody who may change the company, and the path of its pages.
 fn erika(mill: &Mill<'_>) -> (Browser, String) {

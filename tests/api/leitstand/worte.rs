@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::person;
 use crate::harness::{COMPLETE, Server};
-use crate::lager::{Mill, buy, plain, sell};
+use crate::trade::lager::{Mill, buy, plain, sell};
 
 #[test]
 fn documents_are_called_by_what_they_are() {

@@ -14,7 +14,7 @@ use super::schluessel::id;
 use super::sicherung::carried_out;
 use super::{Browser, Shown, person};
 use crate::harness::{COMPLETE, NOON, Server};
-use crate::lager::and;
+use crate::trade::lager::and;
 
 /// The first page of the first company once these words stand there: a thread looks at the disk by itself.
 pub fn home_with(browser: &mut Browser, words: &str) -> Shown {

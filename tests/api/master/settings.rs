@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::harness::Server;
-use crate::lager::{Mill, moves, plain, sell};
+use crate::trade::lager::{Mill, moves, plain, sell};
 
 #[test]
 fn the_setting_names_the_types_that_are_final_after_the_day_of_their_creation() {

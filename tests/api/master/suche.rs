@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::harness::{Client, Server};
 
-/// More than are put in order by themselves (`kunden::sql`), in more rows of texts than one.
+/// More than are put in order by themselves (`master::kunden::sql`), in more rows of texts than one.
 const CUSTOMERS: i64 = 3_000;
 
 fn fill(server: &Server, tenant: i64) {

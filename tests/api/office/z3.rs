@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::harness::{Answer, COMPLETE, Client, NOON, Server};
+use crate::interface::tabelle::data::{BEGIN, Company, INVOICE};
 use crate::leitstand::person;
 use crate::programs::needs;
-use crate::tabelle::data::{BEGIN, Company, INVOICE};
 use lesen::{Art, Lesbar};
 
 /// A hand-over once it is over.

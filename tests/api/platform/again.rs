@@ -12,7 +12,7 @@ use partnerd::rules::bytes::base64;
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Server};
-use crate::lager::{Mill, and, plain, sell};
+use crate::trade::lager::{Mill, and, plain, sell};
 
 /// How long something may take on a machine that is busy with other things: as long as the writer waits for others.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use crate::harness::Server;
-use crate::lager::Mill;
+use crate::trade::lager::Mill;
 
 #[test]
 fn a_key_counts_in_its_header_alone() {

@@ -4,7 +4,7 @@ use partnerd::platform::db::file::connection::open_writer;
 use serde_json::{Value, json};
 
 use crate::harness::Server;
-use crate::lager::{Mill, and, buy, moves, sell};
+use crate::trade::lager::{Mill, and, buy, moves, sell};
 
 #[test]
 fn long_texts_have_four_thousand_characters_and_the_others_255() {

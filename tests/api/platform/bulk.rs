@@ -9,7 +9,7 @@ use partnerd::rules::scope::Scope;
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Client, Server};
-use crate::lager::{Mill, buy};
+use crate::trade::lager::{Mill, buy};
 
 fn post(client: &Client, place: &str, items: Value) -> Answer {
     client.post(&format!("/api/v1/{place}/stapel"), json!({"items": items}))

@@ -120,7 +120,7 @@ fn who_searches_on_and_on_beside_others_does_so_on_the_slow_lane() {
     assert!((10..STEPS_IN_PLACE).contains(&looks), "a search takes {looks} thousand steps");
     let search =
         |client: &Client| assert_eq!(client.get("/api/v1/artikel?suche=nirgends").is(200)["count"], 0);
-    // `CREDIT_TICKS` (`gate::shares`), and more.
+    // `CREDIT_TICKS` (`platform::gate::shares`), and more.
     (0..2_000 / looks).for_each(|_| search(&mill));
     assert_eq!(slow(&mill), 0, "as long as nobody else asks for anything");
     other.get("/api/v1/kunden/x").refused(404, "NICHT_GEFUNDEN");

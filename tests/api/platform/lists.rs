@@ -8,7 +8,7 @@ use partnerd::platform::http::route::Route;
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Server};
-use crate::lager::{Mill, buy};
+use crate::trade::lager::{Mill, buy};
 
 /// The paths of all lists, with two rows or more in each that stands in `filled`.
 fn lists(mill: &Mill<'_>) -> Vec<String> {

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use partnerd::platform::gate::audit::Row;
 use serde_json::{Map, Value, json};
 
-use crate::audit::{row, write_segment};
 use crate::harness::{Client, Server};
+use crate::platform::audit::{row, write_segment};
 
 /// A company with a tracked article in kg, a supplier L-1, a second one L-2 and a customer K-1.
 fn mill(server: &Server) -> Client {

@@ -8,8 +8,8 @@ use partnerd::platform::gate::audit::Row;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::audit::{row, write_segment};
 use crate::harness::{Client, Server, cli};
+use crate::platform::audit::{row, write_segment};
 
 const PDF: &str = "JVBERi0xLjQKJSVFT0YK";
 const OTHER_PDF: &str = "JVBERi0xLjQKWAolJUVPRgo=";

@@ -27,7 +27,7 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use crate::lanes::fill;
+use crate::platform::lanes::fill;
 
 /// A service without a socket, and two keys of a company that nobody has verified yet.
 struct Service {

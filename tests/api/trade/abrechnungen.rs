@@ -12,7 +12,7 @@ mod zufall;
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, COMPLETE, Server};
-use crate::lager::{Mill, and};
+use crate::trade::lager::{Mill, and};
 
 const PATH: &str = "/api/v1/abrechnungen";
 const NOTES: &str = "/api/v1/annahmescheine";

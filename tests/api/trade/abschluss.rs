@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Server};
-use crate::lager::Mill;
+use crate::trade::lager::Mill;
 
 fn create(mill: &Mill<'_>) -> String {
     mill.post("RE", json!({"artikelnr": "S", "menge": 1})).id()

@@ -13,7 +13,7 @@ use std::sync::Barrier;
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Server, data};
-use crate::lager::{Mill, and};
+use crate::trade::lager::{Mill, and};
 
 const PATH: &str = "/api/v1/annahmescheine";
 

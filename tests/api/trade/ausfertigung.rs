@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::harness::{Answer, COMPLETE, Client, Server};
-use crate::lager::{Mill, and};
 use crate::programs::needs;
+use crate::trade::lager::{Mill, and};
 
 const BELEGE: &str = "/api/v1/belege";
 

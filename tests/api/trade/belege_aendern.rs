@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
+use crate::goods::kontrakte::contract;
+use crate::goods::waage::weigh;
 use crate::harness::{Answer, Server};
-use crate::kontrakte::contract;
-use crate::lager::{Mill, and, buy, moves, plain, sell};
-use crate::waage::weigh;
+use crate::trade::lager::{Mill, and, buy, moves, plain, sell};
 
 fn change(mill: &Mill<'_>, id: &str, body: Value) -> Answer {
     mill.client.put(&format!("/api/v1/belege/{id}"), body)

@@ -7,7 +7,7 @@ mod dokumente;
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, COMPLETE, Server};
-use crate::lager::{Mill, buy, moves, plain, sell};
+use crate::trade::lager::{Mill, buy, moves, plain, sell};
 
 /// A document to Kd or from Hof over sacks, which have no batches.
 fn create(mill: &Mill<'_>, typ: &str) -> String {

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::belege_betraege::{partner, position, positions, post};
 use crate::harness::Server;
+use crate::trade::belege_betraege::{partner, position, positions, post};
 
 #[test]
 fn abroad_the_article_rate_stands_or_the_setting_makes_it_free_of_tax() {

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::Server;
-use crate::lager::{Mill, buy, sell};
+use crate::trade::lager::{Mill, buy, sell};
 
 const REZEPTUR: &str = r#"[
  {"id": 1, "bezeichnung": "Schrot", "typ": "misch", "version": 1,

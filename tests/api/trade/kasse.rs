@@ -11,7 +11,7 @@ use partnerd::rules::tax::contained_tax;
 use serde_json::{Value, json};
 
 use crate::harness::{Client, data};
-use crate::import::Import;
+use crate::platform::import::Import;
 
 const PATH: &str = "/api/v1/barverkaeufe";
 

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Server};
-use crate::lager::{Mill, and};
-use crate::papiere::{post, sacks};
+use crate::trade::lager::{Mill, and};
+use crate::trade::papiere::{post, sacks};
 
 #[test]
 fn an_invoice_at_the_price_of_the_article_says_what_was_delivered_at_another() {

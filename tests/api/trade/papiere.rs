@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
+use crate::goods::kontrakte::contract;
 use crate::harness::{Answer, COMPLETE, Client, Server};
-use crate::kontrakte::contract;
-use crate::lager::{Mill, and};
+use crate::trade::lager::{Mill, and};
 
 /// A company with the supplier Hof and the customer Kd, and the article S at 19 %, without batches.
 pub fn post(mill: &Mill<'_>, typ: &str, items: Value, header: Value) -> Answer {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Client, Server};
-use crate::lager::{Mill, and};
+use crate::trade::lager::{Mill, and};
 
 const BELEGE: &str = "/api/v1/belege";
 

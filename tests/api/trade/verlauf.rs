@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::Server;
-use crate::lager::Mill;
+use crate::trade::lager::Mill;
 
 /// Notes that are taken on the document; then its positions change, then as many again.
 const NOTES: i64 = 100;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::CHARGEN;
 use crate::harness::{Answer, Server};
-use crate::lager::{Mill, and, buy, sell};
+use crate::trade::lager::{Mill, and, buy, sell};
 
 fn path(id: &str) -> String {
     format!("{CHARGEN}/{id}")

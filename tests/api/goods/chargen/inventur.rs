@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::CHARGEN;
 use crate::harness::{Answer, Server};
-use crate::import::import;
-use crate::lager::{Mill, and, buy, sell};
+use crate::platform::import::import;
+use crate::trade::lager::{Mill, and, buy, sell};
 
 fn count(mill: &Mill<'_>, what: &str, body: Value) -> Answer {
     mill.client.post(&format!("/api/v1/{what}/inventur"), body)

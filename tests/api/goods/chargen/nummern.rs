@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::CHARGEN;
 use crate::harness::{Answer, Server};
-use crate::lager::{Mill, and, buy, moves};
+use crate::trade::lager::{Mill, and, buy, moves};
 
 fn correct(mill: &Mill<'_>, id: &str, body: Value) {
     mill.client.put(&format!("{CHARGEN}/{id}"), body).is(200);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::CHARGEN;
 use crate::harness::{Answer, Server};
-use crate::lager::{Mill, and, buy, plain, sell};
+use crate::trade::lager::{Mill, and, buy, plain, sell};
 
 fn lock(mill: &Mill<'_>, id: &str, body: Value) -> Answer {
     mill.client.put(&format!("{CHARGEN}/{id}"), body)

@@ -131,7 +131,7 @@ fn what_was_agreed_is_judged_by_position() {
     let [any, named] = [json!({"kontrakt_id": id}), json!({"kontrakt_position_id": first})];
     let of = |more: &Value, menge: i64| {
         let item = json!({"artikelnr": "W", "menge": menge, "einheit": "t"});
-        post(&mill, "EL", crate::lager::and(item, more.clone()))
+        post(&mill, "EL", crate::trade::lager::and(item, more.clone()))
     };
     assert_eq!(codes(&of(&named, 30)), [""; 0]);
     assert_eq!(codes(&of(&any, 50)), [""; 0]);
@@ -157,7 +157,7 @@ fn a_return_counts_for_its_contract_also_by_position() {
     let any = json!({"kontrakt_id": shown["id"]});
     let of = |typ: &str, menge: i64, more: &Value| {
         let item = json!({"artikelnr": "W", "menge": menge, "einheit": "t"});
-        codes(&post(&mill, typ, crate::lager::and(item, more.clone())))
+        codes(&post(&mill, typ, crate::trade::lager::and(item, more.clone())))
     };
     let delivered = || contract(&mill, "T")["geliefert"].clone();
     // A return that nobody has met waits. It names no position: it counts for the contract, and contradicts nobody.

@@ -6,7 +6,7 @@ use super::{
     UNKNOWN, assert_fields, flour, ground, id_of, loose, miller, miller_with, order, put, recipe, show,
 };
 use crate::harness::Server;
-use crate::lager::{Mill, and, moves, sell};
+use crate::trade::lager::{Mill, and, moves, sell};
 
 /// A batch of rye.
 fn rye(mill: &Mill<'_>) -> String {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{assert_fields, flour, ground, id_of, miller, miller_with, order, put, recipe, show};
 use crate::harness::{Answer, Server};
-use crate::lager::{Mill, and};
+use crate::trade::lager::{Mill, and};
 
 /// Ends a new order of recipe 1 with fields for its first and its second output.
 fn end(mill: &Mill<'_>, charge: &str, flour: Value, bran: Value) -> (Value, Answer) {

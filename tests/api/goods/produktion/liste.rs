@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{PATH, UNKNOWN, id_of, miller, miller_with, order, post, put};
 use crate::harness::{Answer, Server};
-use crate::lager::{Mill, and};
+use crate::trade::lager::{Mill, and};
 
 fn list(mill: &Mill<'_>, query: &str) -> Answer {
     mill.client.get(&format!("{PATH}?{query}"))

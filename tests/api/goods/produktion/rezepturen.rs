@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{assert_fields, miller, order, post, recipe, show};
 use crate::harness::Server;
-use crate::lager::{Mill, and};
+use crate::trade::lager::{Mill, and};
 
 const CREATED: &str = "1 neu, 0 geändert, 0 unverändert\n";
 const CHANGED: &str = "0 neu, 1 geändert, 0 unverändert\n";

@@ -4,9 +4,9 @@ use partnerd::platform::db::file::connection::open_writer;
 use serde_json::{Value, json};
 
 use super::{PATH, UNKNOWN, assert_fields, flour, ground, id_of, loose, miller, order, post, put, show};
-use crate::annahmescheine::at_once;
 use crate::harness::{Answer, Server};
-use crate::lager::{Mill, and};
+use crate::trade::annahmescheine::at_once;
+use crate::trade::lager::{Mill, and};
 
 const STATES: [&str; 5] = ["schwebend", "geplant", "in_bearbeitung", "erledigt", "storniert"];
 

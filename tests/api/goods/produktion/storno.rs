@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{assert_fields, flour, ground, id_of, loose, miller, miller_with, order, put, show};
 use crate::harness::Server;
-use crate::lager::{Mill, moves};
+use crate::trade::lager::{Mill, moves};
 
 /// An order of recipe 1 that ground 100 kg of a batch into 80 kg of flour and 20 kg of bran; its id.
 fn done(mill: &Mill<'_>, charge: &str) -> String {

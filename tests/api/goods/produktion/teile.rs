@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{assert_fields, flour, ground, id_of, miller, order, put, recipe, show};
 use crate::harness::{Answer, Server};
-use crate::lager::{Mill, moves};
+use crate::trade::lager::{Mill, moves};
 
 /// An order of recipe 1 whose only input is split over C1 and C2, as it is shown, and the two
 /// parts as they were sent.

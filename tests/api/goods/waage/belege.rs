@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{UNKNOWN, first, get, storno, weigh};
+use crate::goods::kontrakte;
 use crate::harness::{Answer, Server};
-use crate::kontrakte;
-use crate::lager::{Mill, and};
+use crate::trade::lager::{Mill, and};
 
 /// An item over what a weighing says.
 fn item(wiegung: &str, more: Value) -> Value {

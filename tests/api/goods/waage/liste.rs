@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{UNKNOWN, first, get, second, storno};
 use crate::harness::{Answer, Server};
-use crate::lager::Mill;
+use crate::trade::lager::Mill;
 
 fn list(mill: &Mill<'_>, query: &str) -> Answer {
     mill.client.get(&format!("/api/v1/wiegungen?{query}"))

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{PATH, fill, follow, now, page, short};
 use crate::harness::Server;
-use crate::lager::{Mill, and, buy};
+use crate::trade::lager::{Mill, and, buy};
 
 const WRITERS: usize = 64;
 /// Documents of a writer: each is made, and changed once.

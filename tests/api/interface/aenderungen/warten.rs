@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::{PATH, now, short};
 use crate::harness::{Client, Server};
-use crate::lager::Mill;
 use crate::leitstand::person;
+use crate::trade::lager::Mill;
 
 /// How long the requests of these tests wait: at its end each looks once more, so nobody needs to wake it.
 const WAITED: Duration = Duration::from_secs(30);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{json_of, short};
 use crate::harness::{COMPLETE, Client, Server};
-use crate::z3::ended;
+use crate::office::z3::ended;
 
 pub const BEGIN: &str = "2031-07-08T10:00:00Z";
 

@@ -6,9 +6,9 @@ use super::{BELEGE, STAPEL, advised, files, stapel};
 use crate::datev;
 use crate::harness::{Client, Server};
 
-const OCTOBER: &[u8] = include_bytes!("../../data/datev/EXTF_Buchungsstapel_2026-10_7.csv");
-const NOVEMBER: &[u8] = include_bytes!("../../data/datev/EXTF_Buchungsstapel_2026-11_8.csv");
-const STAMM: &[u8] = include_bytes!("../../data/datev/EXTF_Debitoren_Kreditoren_7.csv");
+const OCTOBER: &[u8] = include_bytes!("../../../data/datev/EXTF_Buchungsstapel_2026-10_7.csv");
+const NOVEMBER: &[u8] = include_bytes!("../../../data/datev/EXTF_Buchungsstapel_2026-11_8.csv");
+const STAMM: &[u8] = include_bytes!("../../../data/datev/EXTF_Debitoren_Kreditoren_7.csv");
 
 pub const PARTNERS: &str = r#"[
   {"kunden_id": 23, "kundennr": "23", "nachname_firma": "Müller Mühle GmbH", "anrede": "Firma", "zahlungsziel_tage": 30},

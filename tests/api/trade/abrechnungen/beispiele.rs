@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{A, B, Hof, SCHEMES, items, sums, werte, wheat};
 use crate::harness::Server;
-use crate::lager::and;
+use crate::trade::lager::and;
 
 fn paid(answer: &Value) -> Vec<String> {
     let notes = answer["annahmescheine"].as_array().unwrap();

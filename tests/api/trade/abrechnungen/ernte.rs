@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{A, Hof, NOTES, PATH, items, sums, werte};
 use crate::harness::{Answer, Server};
-use crate::lager::and;
+use crate::trade::lager::and;
 
 #[test]
 fn the_harvest_of_the_handbook() {

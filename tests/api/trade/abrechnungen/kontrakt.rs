@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{A, Hof, NOTES, PATH, SCHEMES, items, sums, wheat};
 use crate::harness::{Answer, Server};
-use crate::lager::and;
+use crate::trade::lager::and;
 
 const KONTRAKTE: &str = "/api/v1/kontrakte";
 

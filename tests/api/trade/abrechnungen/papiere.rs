@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{A, B, Hof, sums};
-use crate::ausfertigung::{keep, pdf, text, xml};
 use crate::harness::{Answer, Server};
 use crate::programs::needs;
+use crate::trade::ausfertigung::{keep, pdf, text, xml};
 
 fn sheet(hof: &Hof<'_>, beleg: &Value) -> String {
     let path = format!("/api/v1/belege/{}/pdf", beleg.as_str().unwrap());

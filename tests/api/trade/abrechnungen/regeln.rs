@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{A, Hof, NOTES, PATH, items, sums, werte, wheat};
-use crate::annahmescheine::at_once;
 use crate::harness::Server;
-use crate::lager::and;
+use crate::trade::annahmescheine::at_once;
+use crate::trade::lager::and;
 
 const UNKNOWN: &str = "0197f3a0-0000-7000-8000-000000000000";
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{A, B, Hof, PATH};
 use crate::harness::Server;
-use crate::lager::and;
+use crate::trade::lager::and;
 
 #[test]
 fn a_repeated_request_finds_the_settlement() {

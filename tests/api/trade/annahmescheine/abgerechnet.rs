@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{assert_fields, notes, post};
 use crate::harness::Server;
-use crate::lager::{Mill, and, buy};
+use crate::trade::lager::{Mill, and, buy};
 
 /// A delivery of 1,000 kg of wheat with its EL; the id of that.
 fn delivered(mill: &Mill<'_>) -> String {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{PATH, UNKNOWN, assert_fields, counts, post};
 use crate::harness::{Answer, Server};
-use crate::lager::{Mill, and};
+use crate::trade::lager::{Mill, and};
 
 /// Conditions of the RPL for A wheat of 2015: protein, ergot, falling number, and what asks a person.
 fn a_wheat(more: Value) -> Value {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{assert_fields, notes, post, weigh};
 use crate::harness::Server;
-use crate::lager::{Mill, and};
+use crate::trade::lager::{Mill, and};
 
 const KIND: &str = "annahmescheine";
 

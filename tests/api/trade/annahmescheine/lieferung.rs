@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{counts, post, weigh};
 use crate::harness::Server;
-use crate::lager::{Mill, and, buy, moves};
+use crate::trade::lager::{Mill, and, buy, moves};
 
 /// A delivery of wheat with its EL.
 fn delivery(kg: Value, more: Value) -> Value {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{PATH, assert_fields, post, weigh};
 use crate::harness::{Answer, Server};
-use crate::lager::Mill;
+use crate::trade::lager::Mill;
 
 /// Notes of three days, in the order in which they are imported.
 const NOTES: &str = "belegnummer;status;lieferdatum;partner;artikelnummer;anliefermenge_kg\n\

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{PATH, UNKNOWN, counts, notes, post, weigh, weigh_once, weighing};
 use crate::harness::Server;
-use crate::lager::{Mill, and, buy};
+use crate::trade::lager::{Mill, and, buy};
 
 fn storno_of_weighing(mill: &Mill<'_>, id: &str) -> crate::harness::Answer {
     mill.client.put(&format!("/api/v1/wiegungen/{id}/storno"), json!({"grund": "falsch"}))

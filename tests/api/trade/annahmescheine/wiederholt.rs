@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{PATH, at_once, counts, post};
 use crate::harness::{Answer, Server};
-use crate::lager::{Mill, and};
+use crate::trade::lager::{Mill, and};
 
 fn with_delivery() -> Value {
     json!({"anliefermenge_kg": 1000, "preis_je_t": 200, "fremde_charge_nr": "C1", "el_erzeugen": true,

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{BELEGE, beleg, document, erechnung, finished, firma, partner};
 use crate::harness::{Client, Server};
-use crate::lager::and;
 use crate::leitstand::person;
+use crate::trade::lager::and;
 
 const CODE: &str = "ERECHNUNG_UNVOLLSTAENDIG";
 

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::{BELEGE, beleg, document, finished, firma, partner, sheet, storno, text, texts, typ, xml};
 use crate::harness::{COMPLETE, Client, Server};
-use crate::lager::{Mill, and, plain, sell};
 use crate::programs::needs;
+use crate::trade::lager::{Mill, and, plain, sell};
 
 const MISSING: &str = "BEZUG_FEHLT";
 

@@ -7,8 +7,8 @@ use super::{
     xml,
 };
 use crate::harness::{Client, Server};
-use crate::lager::Mill;
 use crate::programs::needs;
+use crate::trade::lager::Mill;
 
 const UPLOAD: &str = "JVBERi0xLjQKJSVFT0YK";
 

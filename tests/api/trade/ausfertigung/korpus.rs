@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{BELEGE, firma, keep, partner, texts, xml};
 use crate::harness::{Client, Server, data};
-use crate::lager::and;
+use crate::trade::lager::and;
 
 /// The request of a case, to a partner, with the categories that are official for rates of 0 %.
 fn request(case: &Value, kunde: &str) -> Value {

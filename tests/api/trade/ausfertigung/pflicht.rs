@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{BELEGE, beleg, document, erechnung, finished, firma, partner, xml};
 use crate::harness::{Answer, Client, Server};
-use crate::lager::and;
+use crate::trade::lager::and;
 
 const CODE: &str = "ERECHNUNG_UNVOLLSTAENDIG";
 const PDF: &str = "JVBERi0xLjQKJSVFT0YK";

@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::{BELEGE, document, finished, firma, partner, sheet, text, xml};
 use crate::harness::{COMPLETE, Client, Server, cli};
-use crate::lager::{Mill, sell};
 use crate::programs::needs;
+use crate::trade::lager::{Mill, sell};
 
 /// XML and PDF of documents.
 fn files(client: &Client, ids: &[String]) -> Vec<(String, Vec<u8>)> {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{create, tell};
 use crate::harness::Server;
-use crate::lager::{Mill, and};
+use crate::trade::lager::{Mill, and};
 
 /// `%PDF-1.4 eins`, `%PDF-1.4 zwei`, and the digest of the first.
 const ONE: &str = "JVBERi0xLjQgZWlucw==";

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{create, tell};
 use crate::harness::{Answer, Server, data};
-use crate::lager::Mill;
+use crate::trade::lager::Mill;
 
 fn poll(mill: &Mill<'_>, query: &str) -> Answer {
     let answer = mill.client.get(&format!("/api/v1/dokumente?{query}"));

@@ -14,7 +14,7 @@ use zip::write::SimpleFileOptions;
 
 use super::{PATH, column, counts, list};
 use crate::harness::{Client, Server};
-use crate::import::{Import, run};
+use crate::platform::import::{Import, run};
 
 const FILES: [&str; 7] = [
     "cashpointclosing.csv",

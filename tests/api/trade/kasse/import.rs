@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{PATH, column, counts, list, row, rows};
 use crate::harness::{Client, Server};
-use crate::import::{Import, import, import_with};
+use crate::platform::import::{Import, import, import_with};
 
 const K1: &str = "22a9caa3-e529-595e-bdab-a48a634915df";
 const BON: &str = "d78e5ede-85b1-5251-8708-ac3fed68c4f1";
@@ -255,7 +255,7 @@ fn a_number_that_comes_again_at_another_moment_is_refused() {
     let before = list(&mill, "");
     for at in [new, "2026-07-02T12:00:00Z", "2026-06-30T21:59:59Z"] {
         for more in [json!({}), json!({"kasse_id": K1})] {
-            let again = crate::lager::and(json!({"kassiert_at": at, "bezeichnung": "Wein"}), more);
+            let again = crate::trade::lager::and(json!({"kassiert_at": at, "bezeichnung": "Wein"}), more);
             take(&server, &mill, &[again]).refused(&["Zeile 1", "kassiert_at", "FELD_WIDERSPRUCH", "bon_id"]);
         }
     }
@@ -300,7 +300,7 @@ fn after_the_largest_id_a_line_needs_an_id_of_its_own() {
     counts(&take(&server, &mill, &[json!({"id": i32::MAX})]), [1, 0, 0]);
     let next = json!({"bon_nr": "2"});
     take(&server, &mill, std::slice::from_ref(&next)).refused(&["Zeile 1", "id", "FELD_FEHLT", "größten id"]);
-    counts(&take(&server, &mill, &[crate::lager::and(next, json!({"id": 5}))]), [1, 0, 0]);
+    counts(&take(&server, &mill, &[crate::trade::lager::and(next, json!({"id": 5}))]), [1, 0, 0]);
     assert_eq!(column(&mill, "", "id"), json!([i32::MAX, 5]));
 }
 

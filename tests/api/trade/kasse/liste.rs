@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{PATH, column, counts, list, row, rows};
 use crate::harness::{Client, Server};
-use crate::import::import;
+use crate::platform::import::import;
 
 const K1: &str = "22a9caa3-e529-595e-bdab-a48a634915df";
 const K2: &str = "22a9caa3-e529-595e-bdab-a48a634915d0";

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{column, counts, decimal, list, rows};
 use crate::harness::{Client, Server, data};
-use crate::import::import;
+use crate::platform::import::import;
 
 /// All lines, page by page.
 fn pages(mill: &Client, query: &str) -> Vec<Value> {
@@ -136,7 +136,7 @@ fn every_page_is_the_same_part_of_the_list() {
     let server = Server::start();
     let mill = server.company("Mühle");
     let other = server.company("Andere");
-    let text = include_str!("../../data/kasse/barverkauf_volumen.ndjson");
+    let text = include_str!("../../../data/kasse/barverkauf_volumen.ndjson");
     for company in [&mill, &other] {
         import(&server, company, "barverkaeufe", text);
     }

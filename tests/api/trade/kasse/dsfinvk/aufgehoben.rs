@@ -9,8 +9,8 @@ use zip::ZipArchive;
 
 use super::{FILES, export, fixture, import, shop, zipped};
 use crate::harness::{COMPLETE, Server};
-use crate::kasse::counts;
-use crate::z3::ended;
+use crate::office::z3::ended;
+use crate::trade::kasse::counts;
 
 /// Name, days and bytes of what is kept of registers.
 fn kept(server: &Server) -> Vec<(String, String, Vec<u8>)> {

@@ -1,0 +1,9 @@
+//! What lies and moves.
+
+pub mod abrechnungsschemata;
+pub mod chargen;
+pub mod kontrakte;
+pub mod kontrakte_aendern;
+pub mod produktion;
+pub mod verfuegbar;
+pub mod waage;

@@ -1,0 +1,4 @@
+//! What adviser and auditor get.
+
+pub mod buchhaltung;
+pub mod z3;

@@ -1,0 +1,3 @@
+//! What is done with the file as a whole.
+
+pub mod nightly;
