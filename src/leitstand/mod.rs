@@ -3,7 +3,7 @@
 //! In it: a file per page, in rooms named like the groups whose records they show; `access` says who may log in and see what,
 //! `kit` what pages are made of and how a request for one is answered, `home` holds what belongs to no single subject.
 //! Not in it: rules. A page reads records from the slices and sends its form to a route of the interface
-//! ([`kit::page::Ask::change`]).
+//! ([`kit::page::PageRequest::change`]).
 //! Begin with [`PAGES`] below: a new page is a function that shows it and a row there.
 
 pub mod kit;
@@ -69,7 +69,7 @@ pub const PAGES: &[Page] = &[
     firma!("/wiegungen/{id}", goods::wiegungen::show),
     firma!("/wiegungen/{id}/zweitwiegung", goods::wiegen::show_second)
         .takes(Take::Firma(goods::wiegen::second)),
-    firma!("/wiegungen/{id}/pdf", |ask, db| ask.file_of(db, "wiegungen/{id}/pdf")).heavy(),
+    firma!("/wiegungen/{id}/pdf", |request, db| request.file_of(db, "wiegungen/{id}/pdf")).heavy(),
     firma!("/wiegungen/{id}/storno", goods::wiegungen::show_cancel)
         .takes(Take::Firma(goods::wiegungen::cancel)),
     firma!("/belege", trade::belege::list).in_menu("Belege"),
@@ -83,7 +83,7 @@ pub const PAGES: &[Page] = &[
         .in_steps()
         .heavy(),
     firma!("/belege/{id}/pdf", trade::belege::pdf).heavy(),
-    firma!("/belege/{id}/erechnung", |ask, db| ask.file_of(db, "belege/{id}/erechnung")),
+    firma!("/belege/{id}/erechnung", |request, db| request.file_of(db, "belege/{id}/erechnung")),
     firma!("/belege/{id}/email", trade::email::show).takes(Take::Sends(trade::email::send)),
     firma!("/belege/{id}/abschliessen", trade::abschluss::show)
         .takes(Take::Firma(trade::abschluss::finalise))
@@ -150,7 +150,7 @@ pub const PAGES: &[Page] = &[
         .takes(Take::Firma(trade::abrechnen::correct)),
     firma!("/annahme/{id}/freigabe", trade::analyse::show_release)
         .takes(Take::Firma(trade::analyse::release)),
-    firma!("/annahme/{id}/pdf", |ask, db| ask.file_of(db, "annahmescheine/{id}/pdf")).heavy(),
+    firma!("/annahme/{id}/pdf", |request, db| request.file_of(db, "annahmescheine/{id}/pdf")).heavy(),
     firma!("/annahme/{id}/storno", trade::annahme::show_cancel).takes(Take::Firma(trade::annahme::cancel)),
     firma!("/produktion", goods::produktion::list).in_menu("Produktion"),
     firma!("/produktion/{id}", goods::produktion::show),
@@ -193,9 +193,9 @@ pub const PAGES: &[Page] = &[
     verwaltung!("/schluessel/{id}/aendern", access::schluessel::show_change)
         .takes(Take::Haus(access::schluessel::change)),
     verwaltung!("/schluessel/{id}/sperren", access::schluessel::show_lock)
-        .takes(Take::Haus(|ask| access::schluessel::set_active(ask, false))),
+        .takes(Take::Haus(|request| access::schluessel::set_active(request, false))),
     verwaltung!("/schluessel/{id}/freigeben", access::schluessel::show_unlock)
-        .takes(Take::Haus(|ask| access::schluessel::set_active(ask, true))),
+        .takes(Take::Haus(|request| access::schluessel::set_active(request, true))),
     verwaltung!("/abgelehnt", operations::abgelehnt::list).in_administration("Abgelehnte Anfragen").heavy(),
     verwaltung!("/protokoll", operations::protokoll::list).in_administration("Protokoll"),
     verwaltung!("/protokoll/{id}", operations::protokoll::show),
@@ -237,9 +237,9 @@ pub const PAGES: &[Page] = &[
     haus!("/zugaenge/{id}", access::zugaenge::show),
     haus!("/zugaenge/{id}/link", access::zugaenge::show_link).takes(Take::Haus(access::zugaenge::make_link)),
     haus!("/zugaenge/{id}/sperren", access::zugaenge::show_lock)
-        .takes(Take::Haus(|ask| access::zugaenge::set_active(ask, false))),
+        .takes(Take::Haus(|request| access::zugaenge::set_active(request, false))),
     haus!("/zugaenge/{id}/freigeben", access::zugaenge::show_unlock)
-        .takes(Take::Haus(|ask| access::zugaenge::set_active(ask, true))),
+        .takes(Take::Haus(|request| access::zugaenge::set_active(request, true))),
     Page::new("/leitstand/arbeit", Access::Person, operations::arbeit::list).in_administration("Arbeiten"),
     Page::new("/leitstand/arbeit/{id}", Access::Person, operations::arbeit::show)
         .takes(Take::Haus(operations::arbeit::give_up)),

@@ -15,7 +15,7 @@ use crate::platform::db::file::steps;
 use crate::platform::db::readers::{Lane, Readers};
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::db::writer::WriterQueue;
-use crate::platform::db::writer::critical::vital;
+use crate::platform::db::writer::critical::spawn_critical;
 use crate::platform::db::{Clock, TenantId, feed, log};
 use crate::platform::failure::{Result, locked};
 use crate::platform::gate::Gate;
@@ -68,7 +68,7 @@ impl Midnight {
         newest: Option<day::Instant>,
     ) -> std::io::Result<Midnight> {
         let (stop, stopped) = channel();
-        let thread = vital("midnight", move || wait(&gate, schedule, newest, &stopped))?;
+        let thread = spawn_critical("midnight", move || wait(&gate, schedule, newest, &stopped))?;
         Ok(Midnight { stop, thread })
     }
 

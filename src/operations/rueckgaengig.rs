@@ -18,9 +18,9 @@ use crate::platform::failure::{Failure, Result};
 use crate::platform::gate::administration::{self, Entry, TAKEN_BACK};
 use crate::platform::import::check::MISTAKES_MAX;
 use crate::platform::import::parts::FEED_ROWS;
+use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 use crate::rules::changed::Changed;
 use crate::rules::day::Day;
-use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::{Checked, Code, Refusal};
 use crate::rules::felder::{Aenderung, GeaendertesFeld};
 
@@ -39,8 +39,9 @@ pub struct Report {
     pub kept: Vec<String>,
 }
 
-pub fn can_be_taken_back(deed: &Deed) -> bool {
-    KINDS.contains(&deed.gegenstand.id.as_deref().unwrap_or_default()) && deed.nachher.contains_key(FEED_ROWS)
+pub fn can_be_taken_back(event: &AdminEvent) -> bool {
+    KINDS.contains(&event.gegenstand.id.as_deref().unwrap_or_default())
+        && event.nachher.contains_key(FEED_ROWS)
 }
 
 /// The import of this company with a number.
@@ -85,24 +86,25 @@ impl Report {
     }
 
     /// What the administration log says of it.
-    pub fn deed(&self, import: &Entry) -> Deed {
+    pub fn event(&self, import: &Entry) -> AdminEvent {
         let counts =
             [(TAKEN_BACK, import.nr), ("deleted", self.deleted as i64), ("put-back", self.put_back as i64)];
         let counts = counts.into_iter().filter_map(|(name, count)| Changed::of(name, "", count.to_string()));
-        let gegenstand = import.deed.gegenstand.clone();
-        Deed { gegenstand, ..Deed::new(Tat::Zurueckgenommen, Art::Import) }.changing(counts)
+        let gegenstand = import.event.gegenstand.clone();
+        AdminEvent { gegenstand, ..AdminEvent::new(AdminAction::Zurueckgenommen, Art::Import) }
+            .changing(counts)
     }
 }
 
 /// The rows that an import wrote into the feed; refused where it cannot be taken back, whatever became of its records.
 pub fn rows(tx: &Tx<'_>, import: &Entry) -> Result<Vec<FeedEntry>> {
-    let Entry { nr, am, deed, .. } = import;
+    let Entry { nr, am, event, .. } = import;
     let refuse = |why: String| Err(Refusal::new(Code::WertUngueltig, why).into());
     if let Some(taken_back) = administration::taken_back(tx, *nr)? {
         let day = Day::in_berlin(taken_back).german();
         return refuse(format!("Der Import {nr} ist schon zurückgenommen, am {day}."));
     }
-    let kind = deed.gegenstand.id.as_deref().unwrap_or_default();
+    let kind = event.gegenstand.id.as_deref().unwrap_or_default();
     if !KINDS.contains(&kind) {
         return refuse(format!(
             "Ein Import von {kind} lässt sich nicht zurücknehmen: Nur {} haben einen Verlauf, der sagt, was vorher galt. Bitte die \
@@ -110,7 +112,7 @@ pub fn rows(tx: &Tx<'_>, import: &Entry) -> Result<Vec<FeedEntry>> {
             KINDS.join(", ")
         ));
     }
-    let range = deed.nachher.get(FEED_ROWS).and_then(|range| range.split_once('-'));
+    let range = event.nachher.get(FEED_ROWS).and_then(|range| range.split_once('-'));
     let range = range.and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
     let Some((first, last)): Option<(i64, i64)> = range else {
         return refuse(format!(

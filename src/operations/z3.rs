@@ -21,7 +21,7 @@ use crate::platform::db::readers::Lane;
 use crate::platform::db::readers::priority::step_back;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::db::writer::batch::{Batch, Ended};
-use crate::platform::db::writer::fair_queue::Account;
+use crate::platform::db::writer::fair_queue::QueueKey;
 use crate::platform::db::{TenantId, log};
 use crate::platform::failure::{Failure, Result, unpanicked};
 use crate::platform::gate::Gate;
@@ -222,7 +222,7 @@ impl Service {
         work: impl Fn(&WriteTx<'_>) -> Result<T> + Send + 'static,
     ) -> Option<T> {
         let run = move |batch: &Batch<'_>| batch.whole(tenant, None, &work);
-        let (done, ended) = self.gate.writer.run_alone(Account::house(), run);
+        let (done, ended) = self.gate.writer.run_alone(QueueKey::house(), run);
         match done {
             Some(Ok(done)) if ended == Ended::Committed => Some(done),
             Some(Err(failure)) => {

@@ -5,13 +5,13 @@
 //! Not in it: SQL, HTTP and the clock. Who needs rows for a rule carries them there.
 //! Begin with `fixed.rs` (decimals), then `document.rs` (types of documents and their states).
 
+pub mod admin_event;
 pub mod buchung;
 pub mod bytes;
 pub mod change;
 pub mod changed;
 pub mod choice;
 pub mod day;
-pub mod deed;
 pub mod document;
 pub mod error;
 pub mod felder;

@@ -24,7 +24,7 @@ use crate::platform::db::file::lock::{self, Lock};
 use crate::platform::db::migrate::{migrate, refuse_foreign};
 use crate::platform::db::proof::seal::Secret;
 use crate::platform::db::readers::checkpoint::{self, Checkpoints};
-use crate::platform::db::readers::snapshot_gate::Door;
+use crate::platform::db::readers::snapshot_gate::SnapshotGate;
 use crate::platform::db::readers::{self, Readers};
 use crate::platform::db::writer::Writer;
 use crate::platform::db::{Clock, log};
@@ -62,12 +62,12 @@ impl Service {
         let keys = Arc::new(Keys::new(mac_secret(&connection)?));
         let (journal, quota, take_in) = open_journal(database, &mut connection, secret.as_ref(), &clock)?;
         let newest = newest_row(&connection, &clock)?;
-        let door = Arc::<Door>::default();
-        let checkpoints = start_checkpoints(database, policy, &door)?;
+        let snapshot_gate = Arc::<SnapshotGate>::default();
+        let checkpoints = start_checkpoints(database, policy, &snapshot_gate)?;
         let writer =
             Writer::start(connection, checkpoints, Arc::clone(&clock), take_in).map_err(no_thread)?;
         let commits = Arc::clone(&writer.queue().watch.commits);
-        let readers = Readers::open(database, threads() + HEAVY_THREADS, door, commits)?;
+        let readers = Readers::open(database, threads() + HEAVY_THREADS, snapshot_gate, commits)?;
         let gate = Arc::new(Gate {
             critical: routes.iter().map(|route| policy.critical_routes.contains(&route.name())).collect(),
             router: Router::new(routes.into_iter()),
@@ -183,8 +183,12 @@ fn open_journal(
 }
 
 /// The thread that moves the write-ahead log, unless another program does.
-fn start_checkpoints(database: &Path, policy: &Policy, door: &Arc<Door>) -> Result<Option<Checkpoints>> {
-    let start = || Checkpoints::start(database, Arc::clone(door));
+fn start_checkpoints(
+    database: &Path,
+    policy: &Policy,
+    snapshot_gate: &Arc<SnapshotGate>,
+) -> Result<Option<Checkpoints>> {
+    let start = || Checkpoints::start(database, Arc::clone(snapshot_gate));
     (!policy.foreign_checkpoints).then(start).transpose()
 }
 

@@ -3,8 +3,8 @@ use std::time::{Duration, Instant as Moment};
 use partnerd::platform::db::file::connection::open_writer;
 use partnerd::platform::db::proof::seal::{Secret, install};
 use partnerd::platform::gate::administration::{self, Akteur};
+use partnerd::rules::admin_event::{AdminAction, AdminEvent, Art};
 use partnerd::rules::day::{Day, Instant};
-use partnerd::rules::deed::{Art, Deed, Tat};
 use serde_json::{Value, json};
 
 use crate::process::Folder;
@@ -196,8 +196,8 @@ fn log_from(times: &[Instant]) -> Folder {
     install(&connection, Secret::read(&database).unwrap().as_ref()).unwrap();
     for am in times {
         let akteur = Akteur::Befehl { name: "beleg erledigen".to_owned(), konto: "root".to_owned() };
-        let deed = Deed::new(Tat::Erledigt, Art::Beleg).name(am.to_string());
-        administration::note(&connection, *am, &akteur, Some(1), &deed).unwrap();
+        let event = AdminEvent::new(AdminAction::Erledigt, Art::Beleg).name(am.to_string());
+        administration::note(&connection, *am, &akteur, Some(1), &event).unwrap();
     }
     folder.company("Mühle");
     folder

@@ -11,7 +11,7 @@ use crate::platform::db::tx::WriteTx;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::json::Json;
 use crate::platform::http::wire::{At, FromJson};
-use crate::platform::import::file::{Complaint, Rows};
+use crate::platform::import::file::{ParseError, Rows};
 use crate::platform::import::{Stored, Upserted};
 use crate::rules::day::Day;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
@@ -76,12 +76,12 @@ fn note(at: &mut At<'_>, hints: Hints) {
 }
 
 /// The rows of each scheme, which are one version.
-pub fn by_scheme(rows: &Rows) -> std::result::Result<Vec<Vec<usize>>, Complaint> {
+pub fn by_scheme(rows: &Rows) -> std::result::Result<Vec<Vec<usize>>, ParseError> {
     let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for at in 0..rows.len() {
         let mut hints = Hints::default();
         let zeile = TabellenZeile::from_json(&rows.row(at), &mut rows.at(&mut hints));
-        let complain = |refusal: Box<Refusal>| Complaint::at_line(rows.line(at), &refusal.message);
+        let complain = |refusal: Box<Refusal>| ParseError::at_line(rows.line(at), &refusal.message);
         groups.entry(zeile.map_err(complain)?.nummer.unwrap_or_default()).or_default().push(at);
     }
     Ok(groups.into_values().collect())

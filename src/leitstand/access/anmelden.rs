@@ -8,34 +8,34 @@ use super::people::{self, Person};
 use super::zugaenge::companies;
 use crate::leitstand::home::zustand::CANNOT_WRITE;
 use crate::leitstand::kit::done::{Done, Hashed, HouseChange};
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{facts, field, form, form_to, refusal};
 use crate::leitstand::kit::{frame, resume};
 use crate::leitstand::operations::zurueckgespielt::last_in_words;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::gate::access::key::{has_hash, hash};
 use crate::platform::http::reply::Reply;
+use crate::rules::admin_event::AdminAction;
 use crate::rules::day::Instant;
-use crate::rules::deed::Tat;
 use crate::rules::error::{Code, Refusal};
 
 pub const LOG_IN_PATH: &str = "/leitstand/anmelden";
 
-pub fn show_log_in(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+pub fn show_log_in(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let inside = html! {
-        (refusal(ask, &["name", "passwort"]))
-        (resume::hidden(ask))
-        (field(ask, "name", "Name", "text", "", "username"))
-        (field(ask, "passwort", "Passwort", "password", "", "current-password"))
+        (refusal(request, &["name", "passwort"]))
+        (resume::hidden(request))
+        (field(request, "name", "Name", "text", "", "username"))
+        (field(request, "passwort", "Passwort", "password", "", "current-password"))
     };
-    let cannot_write = ask.house.gate.writer.watch.has_failed();
+    let cannot_write = request.app.gate.writer.watch.has_failed();
     let body = html! {
-        (last_in_words(ask))
+        (last_in_words(request))
         // A session has to be written, too.
         @if cannot_write {
             p.refused { (CANNOT_WRITE) " Anmelden geht erst, wenn wieder Platz ist: Dateien löschen oder die Platte vergrößern." }
         }
-        (form_to(ask, LOG_IN_PATH, inside, "Anmelden", false))
+        (form_to(request, LOG_IN_PATH, inside, "Anmelden", false))
         @if !people::is_anybody(db.connection)? {
             p.empty { "Noch hat niemand einen Zugang. Der erste entsteht auf der Kommandozeile: partnerd user create NAME" }
         }
@@ -43,17 +43,17 @@ pub fn show_log_in(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         p { "Wer alles verwaltet, macht einen Link für ein neues: im Leitstand unter Zugänge, auf der Seite der Person, mit „Neuer Link“. "
             "Ist das niemand anderes, macht ihn am Server dieser Befehl: " code { "partnerd user link \"NAME\"" } }
     };
-    Ok(frame::page(ask, "Anmelden", body))
+    Ok(frame::page(request, "Anmelden", body))
 }
 
 /// An unknown name costs as much time as a wrong password, and is answered alike.
-pub fn log_in(ask: &Ask, db: &Snapshot<'_>) -> Result<Hashed> {
-    let (name, password) = (ask.field("name").to_owned(), ask.field_as_typed("passwort").to_owned());
+pub fn log_in(request: &PageRequest, db: &Snapshot<'_>) -> Result<Hashed> {
+    let (name, password) = (request.field("name").to_owned(), request.field_as_typed("passwort").to_owned());
     let known = people::hash_of(db.connection, &name)?;
     // Behind the last statement: a read that is stopped runs again, and its attempt counts once.
-    let attempt = ask.house.attempts.begin(&name, ask.address, ask.now)?;
-    let (now, before) = (ask.now, ask.cookie.clone());
-    let back = resume::back(ask);
+    let attempt = request.app.attempts.begin(&name, request.address, request.now)?;
+    let (now, before) = (request.now, request.cookie.clone());
+    let back = resume::back(request);
     Ok(Box::new(move || {
         let holds = has_hash(&password, known.as_ref().map(|(_, hash)| hash.as_str()))?;
         attempt.end(holds);
@@ -77,13 +77,13 @@ pub fn log_in(ask: &Ask, db: &Snapshot<'_>) -> Result<Hashed> {
     }))
 }
 
-pub fn show_log_out(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
+pub fn show_log_out(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     let what = html! { p { "Auf diesem Gerät abmelden?" } };
-    frame::form_page(ask, "Abmelden", &[], what, "Abmelden", false)
+    frame::form_page(request, "Abmelden", &[], what, "Abmelden", false)
 }
 
-pub fn log_out(ask: &Ask) -> Result<HouseChange> {
-    let cookie = ask.cookie.clone();
+pub fn log_out(request: &PageRequest) -> Result<HouseChange> {
+    let cookie = request.cookie.clone();
     Ok(Box::new(move |connection| {
         people::end_session(connection, &cookie)?;
         let to = LOG_IN_PATH.to_owned();
@@ -92,43 +92,43 @@ pub fn log_out(ask: &Ask) -> Result<HouseChange> {
 }
 
 /// Whose link it is; refused where it holds no more.
-fn of_link(ask: &Ask, connection: &Connection) -> Result<Person> {
-    let secret = ask.param("link");
-    people::of_link(connection, secret, ask.now)?.ok_or_else(|| {
+fn of_link(request: &PageRequest, connection: &Connection) -> Result<Person> {
+    let secret = request.param("link");
+    people::of_link(connection, secret, request.now)?.ok_or_else(|| {
         let message = "Dieser Link gilt nicht mehr: Er gilt eine Stunde lang und nur einmal. Einen neuen gibt, wer die Zugänge verwaltet.";
         Refusal::new(Code::NichtGefunden, message).into()
     })
 }
 
-pub fn show_set_password(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let person = of_link(ask, db.connection)?;
+pub fn show_set_password(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let person = of_link(request, db.connection)?;
     let inside = html! {
-        (refusal(ask, &["passwort", "wiederholung"]))
+        (refusal(request, &["passwort", "wiederholung"]))
         input type="hidden" name="name" value=(person.name) autocomplete="username";
-        (field(ask, "passwort", "Neues Passwort (mindestens 10 Zeichen)", "password", "", "new-password"))
-        (field(ask, "wiederholung", "Noch einmal", "password", "", "new-password"))
+        (field(request, "passwort", "Neues Passwort (mindestens 10 Zeichen)", "password", "", "new-password"))
+        (field(request, "wiederholung", "Noch einmal", "password", "", "new-password"))
     };
     let body = html! {
         p { "Zugang von " strong { (person.name) } ". Am besten sind mehrere Wörter, die niemand errät." }
-        (form(ask, inside, "Passwort setzen", false))
+        (form(request, inside, "Passwort setzen", false))
     };
-    Ok(frame::page(ask, "Passwort setzen", body))
+    Ok(frame::page(request, "Passwort setzen", body))
 }
 
-fn new_password(ask: &Ask, name: &str) -> Result<String> {
-    let password = ask.field_as_typed("passwort").to_owned();
+fn new_password(request: &PageRequest, name: &str) -> Result<String> {
+    let password = request.field_as_typed("passwort").to_owned();
     check(&password, name)?;
-    if password != ask.field_as_typed("wiederholung") {
+    if password != request.field_as_typed("wiederholung") {
         let message = "Die beiden Eingaben sind verschieden. Bitte noch einmal tippen.";
         return Err(Refusal::field(Code::WertUngueltig, "wiederholung", message).into());
     }
     Ok(password)
 }
 
-pub fn set_password(ask: &Ask, db: &Snapshot<'_>) -> Result<Hashed> {
-    let person = of_link(ask, db.connection)?;
-    let password = new_password(ask, &person.name)?;
-    let (secret, now) = (ask.param("link").to_owned(), ask.now);
+pub fn set_password(request: &PageRequest, db: &Snapshot<'_>) -> Result<Hashed> {
+    let person = of_link(request, db.connection)?;
+    let password = new_password(request, &person.name)?;
+    let (secret, now) = (request.param("link").to_owned(), request.now);
     // Of two forms with the same link the second comes too late.
     let whose = move |connection: &Connection| {
         people::of_link(connection, &secret, now)?.ok_or_else(|| Failure::not_found("Dieser Link"))
@@ -149,41 +149,41 @@ fn with_password(
         let person = whose(connection)?;
         people::set_password(connection, person.id, &hash)?;
         people::begin_session(connection, person.id, &cookie, now)?;
-        let deed = Some(person.deed(Tat::PasswortGesetzt));
+        let event = Some(person.event(AdminAction::PasswortGesetzt));
         let cookie = Some(cookie.clone());
-        Ok(Done { cookie, person: Some(person.id), deed, ..Done::to(to.to_owned(), note) })
+        Ok(Done { cookie, person: Some(person.id), event, ..Done::to(to.to_owned(), note) })
     }))
 }
 
-pub fn show_account(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
-    let Some(person) = &ask.person else { return Err(Failure::not_found("Dieser Zugang")) };
+pub fn show_account(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
+    let Some(person) = &request.person else { return Err(Failure::not_found("Dieser Zugang")) };
     let inside = html! {
         h2 { "Passwort ändern" }
-        (refusal(ask, &["bisher", "passwort", "wiederholung"]))
-        (field(ask, "bisher", "Bisheriges Passwort", "password", "", "current-password"))
-        (field(ask, "passwort", "Neues Passwort (mindestens 10 Zeichen)", "password", "", "new-password"))
-        (field(ask, "wiederholung", "Noch einmal", "password", "", "new-password"))
+        (refusal(request, &["bisher", "passwort", "wiederholung"]))
+        (field(request, "bisher", "Bisheriges Passwort", "password", "", "current-password"))
+        (field(request, "passwort", "Neues Passwort (mindestens 10 Zeichen)", "password", "", "new-password"))
+        (field(request, "wiederholung", "Noch einmal", "password", "", "new-password"))
         p { "Danach gilt die Anmeldung nur noch auf diesem Gerät." }
     };
     let body = html! {
-        (facts(&[("Name", person.name.clone()), ("Rolle", person.rolle.as_str().to_owned()), ("Firmen", companies(ask, person))]))
+        (facts(&[("Name", person.name.clone()), ("Rolle", person.rolle.as_str().to_owned()), ("Firmen", companies(request, person))]))
         p.actions { a.button href="/leitstand/abmelden" { "Abmelden" } }
-        (form(ask, inside, "Passwort ändern", false))
+        (form(request, inside, "Passwort ändern", false))
     };
-    Ok(frame::page(ask, "Mein Zugang", body))
+    Ok(frame::page(request, "Mein Zugang", body))
 }
 
 /// Proves, with the delay of a log-in, that the password of who asks was typed into a field.
 pub fn own_password(
-    ask: &Ask,
+    request: &PageRequest,
     db: &Snapshot<'_>,
     field: &'static str,
     wrong: &'static str,
 ) -> Result<impl FnOnce() -> Result<()> + Send + use<>> {
-    let name = ask.person.as_ref().map_or("", |person| person.name.as_str());
-    let (typed, known) = (ask.field_as_typed(field).to_owned(), people::hash_of(db.connection, name)?);
+    let name = request.person.as_ref().map_or("", |person| person.name.as_str());
+    let (typed, known) = (request.field_as_typed(field).to_owned(), people::hash_of(db.connection, name)?);
     // Behind the last statement, as in log_in.
-    let attempt = ask.house.attempts.begin(name, ask.address, ask.now)?;
+    let attempt = request.app.attempts.begin(name, request.address, request.now)?;
     Ok(move || {
         let holds = has_hash(&typed, known.as_ref().map(|(_, hash)| hash.as_str()))?;
         attempt.end(holds);
@@ -191,10 +191,11 @@ pub fn own_password(
     })
 }
 
-pub fn change_password(ask: &Ask, db: &Snapshot<'_>) -> Result<Hashed> {
-    let Some(person) = ask.person.clone() else { return Err(Failure::not_found("Dieser Zugang")) };
-    let password = new_password(ask, &person.name)?;
-    let (proved, now) = (own_password(ask, db, "bisher", "Das bisherige Passwort stimmt nicht.")?, ask.now);
+pub fn change_password(request: &PageRequest, db: &Snapshot<'_>) -> Result<Hashed> {
+    let Some(person) = request.person.clone() else { return Err(Failure::not_found("Dieser Zugang")) };
+    let password = new_password(request, &person.name)?;
+    let (proved, now) =
+        (own_password(request, db, "bisher", "Das bisherige Passwort stimmt nicht.")?, request.now);
     Ok(Box::new(move || {
         proved()?;
         let whose = move |_: &Connection| Ok(person.clone());

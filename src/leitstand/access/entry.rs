@@ -9,7 +9,7 @@ use super::Access;
 use super::anmelden::LOG_IN_PATH;
 use super::people::{self, Person};
 use crate::leitstand::kit::frame;
-use crate::leitstand::kit::page::{Ask, House, Page, Take, fields};
+use crate::leitstand::kit::page::{AppState, Page, PageRequest, Take, fields};
 use crate::master::tenants::{self, Tenant};
 use crate::platform::db::TenantId;
 use crate::platform::db::readers::Lane;
@@ -26,9 +26,9 @@ fn is_of_proxy(gate: &Gate, request: &Request) -> bool {
 }
 
 /// Whether the browser speaks TLS: to us, or to a proxy of ours that says so.
-pub fn is_encrypted(house: &House, request: &Request) -> bool {
+pub fn is_encrypted(app: &AppState, request: &Request) -> bool {
     let says_so = request.headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https");
-    house.gate.policy.leitstand.certificate.is_some() || is_of_proxy(&house.gate, request) && says_so
+    app.gate.policy.leitstand.certificate.is_some() || is_of_proxy(&app.gate, request) && says_so
 }
 
 /// Whether the Host of a request is this machine (D27): localhost, an address of it, or in the setting `hosts`. A page
@@ -61,28 +61,28 @@ impl From<Reply> for Box<Refused> {
 
 /// Lets a request in: who asks, and for which page of which company.
 pub fn admit(
-    house: &Arc<House>,
+    app: &Arc<AppState>,
     request: &Request,
     address: IpAddr,
-) -> std::result::Result<Ask, Box<Refused>> {
-    check_way(house, request)?;
-    let now = (house.gate.clock)();
+) -> std::result::Result<PageRequest, Box<Refused>> {
+    check_way(app, request)?;
+    let now = (app.gate.clock)();
     let cookie = cookie(&request.headers);
-    let known = who(house, cookie.as_deref(), now);
+    let known = who(app, cookie.as_deref(), now);
     let (person, firmen) = known.map_err(|failure| frame::failed(&failure, request))?;
     let cookie = cookie.map_or_else(people::secret, Ok);
     let cookie = cookie.map_err(|failure| frame::failed(&failure, request))?;
     let firma = firma_in(&request.path, &firmen).cloned();
-    let wanted = wanted(house, request, person.as_ref(), firma.as_ref());
+    let wanted = wanted(app, request, person.as_ref(), firma.as_ref());
     let (page, ids, query) = wanted.map_err(|reply| Refused {
         reply,
         person: person.as_ref().map(|person| person.id),
         firma: firma.as_ref().map(|firma| firma.id),
     })?;
     let (form, refusal, tried, notes) = Default::default();
-    let (address, base) = (neighbourhood(address), base(house, request));
-    Ok(Ask {
-        house: Arc::clone(house),
+    let (address, base) = (neighbourhood(address), base(app, request));
+    Ok(PageRequest {
+        app: Arc::clone(app),
         page,
         now,
         base,
@@ -102,29 +102,29 @@ pub fn admit(
 }
 
 /// How the browser calls this machine.
-fn base(house: &House, request: &Request) -> String {
-    let scheme = if is_encrypted(house, request) { "https" } else { "http" };
+fn base(app: &AppState, request: &Request) -> String {
+    let scheme = if is_encrypted(app, request) { "https" } else { "http" };
     let host = request.headers.get("host").and_then(|host| host.to_str().ok()).unwrap_or_default();
     format!("{scheme}://{host}")
 }
 
 /// Refuses what comes from where nobody may come from, or to a name that is not this machine's.
-fn check_way(house: &House, request: &Request) -> std::result::Result<(), Reply> {
-    if house.gate.policy.leitstand.modus == Modus::Lokal && !house.gate.is_local(request) {
+fn check_way(app: &AppState, request: &Request) -> std::result::Result<(), Reply> {
+    if app.gate.policy.leitstand.modus == Modus::Lokal && !app.gate.is_local(request) {
         let message = "Der Leitstand ist nur an dem Rechner zu sehen, auf dem er läuft. Die Einstellung leitstand = \"netz\" öffnet ihn für das Netz; vor einem Proxy braucht es dazu trusted_proxies.";
         return Err(coded(403, Code::ScopeFehlt, message));
     }
-    let is_of_proxy = is_of_proxy(&house.gate, request);
-    if !knows_host(&house.gate.policy.leitstand, &request.headers, request.local, is_of_proxy) {
+    let is_of_proxy = is_of_proxy(&app.gate, request);
+    if !knows_host(&app.gate.policy.leitstand, &request.headers, request.local, is_of_proxy) {
         let message = "Unter diesem Namen ist der Leitstand nicht zu sehen. Bitte die Adresse des Rechners benutzen, oder das, was in der Adresszeile steht, in die Einstellung hosts eintragen (ohne https:// und Port).";
         return Err(coded(421, Code::AnfrageUngueltig, message));
     }
     Ok(())
 }
 
-fn who(house: &House, cookie: Option<&str>, now: Instant) -> Result<(Option<Person>, Vec<Tenant>)> {
+fn who(app: &AppState, cookie: Option<&str>, now: Instant) -> Result<(Option<Person>, Vec<Tenant>)> {
     let Some(cookie) = cookie else { return Ok((None, Vec::new())) };
-    house.gate.readers.read(Lane::Fast, |connection| {
+    app.gate.readers.read(Lane::Fast, |connection| {
         let Some(person) = people::of_session(connection, cookie, now)? else {
             return Ok((None, Vec::new()));
         };
@@ -142,7 +142,7 @@ type Wanted = (&'static Page, Vec<String>, Vec<(String, String)>);
 
 /// The page of a path, the variable segments of the path behind the company, and the query.
 fn wanted(
-    house: &House,
+    app: &AppState,
     request: &Request,
     person: Option<&Person>,
     firma: Option<&Tenant>,
@@ -155,7 +155,7 @@ fn wanted(
     if is_post && !is_from_here(&request.headers) {
         return Err(coded(403, Code::ScopeFehlt, FOREIGN));
     }
-    let found = house.pages.iter().find_map(|page| Some((page, page.matches(&request.path)?)));
+    let found = app.pages.iter().find_map(|page| Some((page, page.matches(&request.path)?)));
     let (page, mut ids) = found.ok_or_else(unknown)?;
     if is_post && matches!(page.take, Take::Nothing) {
         let message = "Diese Seite hat kein Formular.";
@@ -163,7 +163,7 @@ fn wanted(
     }
     if is_post && person.is_none() && page.access != Access::Open {
         // What was typed goes through the log-in ([`crate::leitstand::kit::resume`]).
-        let log_in = house.pages.iter().find(|page| page.pattern == LOG_IN_PATH);
+        let log_in = app.pages.iter().find(|page| page.pattern == LOG_IN_PATH);
         return Ok((log_in.ok_or_else(unknown)?, Vec::new(), Vec::new()));
     }
     check(page, person, firma, is_post)?;
@@ -226,9 +226,9 @@ pub fn cookie(headers: &HeaderMap) -> Option<String> {
     is_ours.then(|| found.to_owned())
 }
 
-pub fn check_token(ask: &Ask) -> Result<()> {
+pub fn check_token(page_request: &PageRequest) -> Result<()> {
     // Digests are compared, so that the time says nothing.
-    if people::digest(ask.field("token")) == people::digest(&ask.token()) {
+    if people::digest(page_request.field("token")) == people::digest(&page_request.token()) {
         return Ok(());
     }
     Err(Refusal::new(Code::ScopeFehlt, FOREIGN).into())

@@ -7,11 +7,11 @@ use sha2::{Digest, Sha256};
 use crate::choice;
 use crate::platform::db::{TenantId, random};
 use crate::platform::failure::Result;
+use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 use crate::rules::bytes::hex;
 use crate::rules::changed::Changed;
 use crate::rules::choice::Choice;
 use crate::rules::day::Instant;
-use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::{Code, Refusal};
 
 const PEOPLE_MAX: i64 = 1_000;
@@ -65,8 +65,8 @@ impl Person {
     }
 
     /// What the log says of a change of their access.
-    pub fn deed(&self, tat: Tat) -> Deed {
-        Deed::new(tat, Art::Zugang).id(self.id).name(&self.name)
+    pub fn event(&self, tat: AdminAction) -> AdminEvent {
+        AdminEvent::new(tat, Art::Zugang).id(self.id).name(&self.name)
     }
 
     pub fn keeps_house(&self) -> bool {
@@ -155,10 +155,10 @@ pub fn create(
 }
 
 /// What the log says of a new person who sees these companies; none named: all.
-pub fn created(id: i64, name: &str, rolle: Rolle, firmen: &[&str]) -> Deed {
+pub fn created(id: i64, name: &str, rolle: Rolle, firmen: &[&str]) -> AdminEvent {
     let granted = [Changed::of("role", "", rolle.as_str()), Changed::of("companies", "", firmen.join(", "))];
-    let deed = Deed::new(Tat::Angelegt, Art::Zugang).id(id).name(name.trim());
-    deed.changing(granted.into_iter().flatten())
+    let event = AdminEvent::new(AdminAction::Angelegt, Art::Zugang).id(id).name(name.trim());
+    event.changing(granted.into_iter().flatten())
 }
 
 pub fn name_of(id: i64, people: &[Person]) -> String {

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::leitstand::kit::page::Ask;
+use crate::leitstand::kit::page::PageRequest;
 use crate::platform::gate::access::key_changes;
 use crate::rules::choice::Choice;
 use crate::rules::scope::{Purpose, Scope, ScopeSet};
@@ -64,24 +64,24 @@ pub fn each(scopes: ScopeSet) -> Vec<&'static str> {
 }
 
 /// The values of a field that may be ticked several times.
-fn ticked<'a>(ask: &'a Ask, name: &'a str) -> impl Iterator<Item = &'a str> {
-    ask.form.fields.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
+fn ticked<'a>(request: &'a PageRequest, name: &'a str) -> impl Iterator<Item = &'a str> {
+    request.form.fields.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
 }
 
 /// The scopes that were ticked; none where nothing was. What nobody knows is left out.
-pub fn read(ask: &Ask) -> Option<ScopeSet> {
-    if ask.field("alles") == "ja" {
+pub fn read(request: &PageRequest) -> Option<ScopeSet> {
+    if request.field("alles") == "ja" {
         return Some(ScopeSet::all());
     }
-    let purposes: Vec<_> = ticked(ask, "zweck").filter_map(Purpose::parse).collect();
-    key_changes::scopes(&purposes, ticked(ask, SCOPE).filter_map(Scope::parse).collect())
+    let purposes: Vec<_> = ticked(request, "zweck").filter_map(Purpose::parse).collect();
+    key_changes::scopes(&purposes, ticked(request, SCOPE).filter_map(Scope::parse).collect())
 }
 
 /// The part of a form in which scopes are ticked; those of the key are, or what was typed before.
-pub fn fields(ask: &Ask, stored: Option<ScopeSet>) -> Markup {
-    let refused = ask.refusal.as_deref().and_then(|refusal| refusal.of_field(SCOPE));
-    let is_sent = !ask.form.fields.is_empty();
-    let has = |name: &str, value: &str| is_sent && ticked(ask, name).any(|known| known == value);
+pub fn fields(request: &PageRequest, stored: Option<ScopeSet>) -> Markup {
+    let refused = request.refusal.as_deref().and_then(|refusal| refusal.of_field(SCOPE));
+    let is_sent = !request.form.fields.is_empty();
+    let has = |name: &str, value: &str| is_sent && ticked(request, name).any(|known| known == value);
     let all = if is_sent { has("alles", "ja") } else { stored == Some(ScopeSet::all()) };
     let is_stored = |known: Scope| !is_sent && !all && stored.is_some_and(|scopes| scopes.contains(known));
     html! {
@@ -93,7 +93,7 @@ pub fn fields(ask: &Ask, stored: Option<ScopeSet>) -> Markup {
             div { label { input type="checkbox" name="alles" value="ja" checked[all]; " Alles: jede Anfrage der Schnittstelle" } }
             @if let Some(refused) = refused { p.refused id="fehler-scope" role="alert" { (refused) } }
         }
-        details open[refused.is_some() || stored.is_some() && !all || is_sent && ticked(ask, SCOPE).next().is_some()] {
+        details open[refused.is_some() || stored.is_some() && !all || is_sent && ticked(request, SCOPE).next().is_some()] {
             summary { "Einzeln ankreuzen" }
             fieldset {
                 legend { "Er darf auch" }

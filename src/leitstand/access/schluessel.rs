@@ -8,7 +8,7 @@ use super::rechte;
 use crate::leitstand::kit::bars::{BarPair, BarWords, bars};
 use crate::leitstand::kit::done::{Done, Hashed, HouseChange};
 use crate::leitstand::kit::frame;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{
     ROWS, facts, field, form, linked, made_from, moment, number, pager, refusal,
 };
@@ -26,22 +26,22 @@ const DAYS_IN_PICTURE: i64 = 14;
 
 const FIELDS_WITH_REFUSALS: [&str; 4] = ["bezeichnung", rechte::SCOPE, "gueltig_bis", "tageslimit"];
 
-pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let keys = key::of_tenant(db.connection, ask.firma_id(), ask.now)?;
-    let first = ((ask.list_page() * ROWS) as usize).min(keys.len());
+pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let keys = key::of_tenant(db.connection, request.firma_id(), request.now)?;
+    let first = ((request.list_page() * ROWS) as usize).min(keys.len());
     let shown = &keys[first..keys.len().min(first + ROWS as usize)];
     let empty = "Noch kein Schlüssel. Jedes Programm, das angeschlossen wird, bekommt einen eigenen: „Neuer Schlüssel“.";
-    let to = |key: &StoredKey| ask.page_of("schluessel", &key.id);
+    let to = |key: &StoredKey| request.page_of("schluessel", &key.id);
     let count = i64::try_from(keys.len()).unwrap_or(i64::MAX);
     let body = html! {
         p { "Mit einem Schlüssel liest und schreibt ein Programm für diese Firma, etwa der Shop oder die Waage." }
-        @if ask.may_manage() { p.actions { a.button href=(ask.of_firma("schluessel/neu")) { "Neuer Schlüssel" } } }
+        @if request.may_manage() { p.actions { a.button href=(request.of_firma("schluessel/neu")) { "Neuer Schlüssel" } } }
         (linked("Schlüssel", empty, shown, to).text("Schlüssel", |key| key.label.clone()).text("Darf", |key| rechte::in_words(key.scopes)).text("Stand", state).text("Zuletzt benutzt", last_use).numbers("Anfragen heute", today))
-        (pager(ask, &ask.of_firma("schluessel"), count))
+        (pager(request, &request.of_firma("schluessel"), count))
         h2 { "Anfragen je Tag" }
-        (picture(&by_day(db.connection, ask.firma_id(), None, DAYS_IN_PICTURE, ask.now)?))
+        (picture(&by_day(db.connection, request.firma_id(), None, DAYS_IN_PICTURE, request.now)?))
     };
-    Ok(frame::page(ask, "Schlüssel", body))
+    Ok(frame::page(request, "Schlüssel", body))
 }
 
 fn state(key: &StoredKey) -> String {
@@ -102,13 +102,13 @@ fn of_firma(connection: &Connection, firma: i64, id: &str, now: Instant) -> Resu
     found.ok_or_else(|| Failure::not_found("Dieser Schlüssel"))
 }
 
-fn found(ask: &Ask, db: &Snapshot<'_>) -> Result<StoredKey> {
-    of_firma(db.connection, ask.firma_id(), ask.id(0)?, ask.now)
+fn found(request: &PageRequest, db: &Snapshot<'_>) -> Result<StoredKey> {
+    of_firma(db.connection, request.firma_id(), request.id(0)?, request.now)
 }
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let key = found(ask, db)?;
-    let here = ask.page_of("schluessel", &key.id);
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let key = found(request, db)?;
+    let here = request.page_of("schluessel", &key.id);
     let body = html! {
         (facts(&[
             ("Stand", state(&key)),
@@ -119,59 +119,59 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         h2 { "Darf" }
         ul { @for scope in rechte::each(key.scopes) { li { (scope) } } }
         p.actions {
-            @if ask.may_manage() {
+            @if request.may_manage() {
                 a.button href=(format!("{here}/aendern")) { "Ändern" }
                 @if key.state == KeyState::Deactivated { a.button href=(format!("{here}/freigeben")) { "Wieder freigeben" } }
                 @else { a.button.danger href=(format!("{here}/sperren")) { "Sperren" } }
             }
-            a.button href=(ask.of_firma(&format!("protokoll?wer=schluessel-{}", key.id))) { "Protokoll dieses Schlüssels" }
-            a.button href=(ask.of_firma(&format!("protokoll?ergebnis=aenderungen&wer=schluessel-{}", key.id))) { "Wer ihn änderte" }
+            a.button href=(request.of_firma(&format!("protokoll?wer=schluessel-{}", key.id))) { "Protokoll dieses Schlüssels" }
+            a.button href=(request.of_firma(&format!("protokoll?ergebnis=aenderungen&wer=schluessel-{}", key.id))) { "Wer ihn änderte" }
         }
         h2 { "Anfragen je Tag" }
-        (picture(&by_day(db.connection, ask.firma_id(), Some(&key.id), DAYS_IN_PICTURE, ask.now)?))
+        (picture(&by_day(db.connection, request.firma_id(), Some(&key.id), DAYS_IN_PICTURE, request.now)?))
     };
-    Ok(frame::page(ask, &format!("Schlüssel {}", key.label), body))
+    Ok(frame::page(request, &format!("Schlüssel {}", key.label), body))
 }
 
 /// The fields of a key, as they are stored or were typed.
-fn fields(ask: &Ask, key: Option<&StoredKey>) -> Markup {
+fn fields(request: &PageRequest, key: Option<&StoredKey>) -> Markup {
     let label = key.map_or("", |key| key.label.as_str());
     let until = key.and_then(|key| key.valid_until).map(|day| day.to_string()).unwrap_or_default();
-    let usual = || DAILY_LIMIT.min(most(ask).unwrap_or(DAILY_LIMIT));
+    let usual = || DAILY_LIMIT.min(most(request).unwrap_or(DAILY_LIMIT));
     let limit = key.map_or_else(usual, |key| key.daily_limit).to_string();
     html! {
-        (refusal(ask, &FIELDS_WITH_REFUSALS))
-        (field(ask, "bezeichnung", "Bezeichnung: welches Programm, wo", "text", label, "off"))
-        (rechte::fields(ask, key.map(|key| key.scopes)))
-        (field(ask, "gueltig_bis", "Gilt bis zu diesem Tag (leer: bis er gesperrt wird)", "date", &until, "off"))
-        (field(ask, "tageslimit", "Anfragen je Tag, höchstens", "number", &limit, "off"))
+        (refusal(request, &FIELDS_WITH_REFUSALS))
+        (field(request, "bezeichnung", "Bezeichnung: welches Programm, wo", "text", label, "off"))
+        (rechte::fields(request, key.map(|key| key.scopes)))
+        (field(request, "gueltig_bis", "Gilt bis zu diesem Tag (leer: bis er gesperrt wird)", "date", &until, "off"))
+        (field(request, "tageslimit", "Anfragen je Tag, höchstens", "number", &limit, "off"))
     }
 }
 
 /// Requests a day that a key may be given here.
-fn most(ask: &Ask) -> Option<u32> {
-    ask.house.gate.policy.leitstand.max_daily_limit
+fn most(request: &PageRequest) -> Option<u32> {
+    request.app.gate.policy.leitstand.max_daily_limit
 }
 
 /// What the form grants; all of its mistakes at once.
-fn grant_of(ask: &Ask) -> Result<Grant> {
+fn grant_of(request: &PageRequest) -> Result<Grant> {
     let refused = |feld, message: String| Refusal::field(Code::WertUngueltig, feld, message);
     let mut mistakes = Refusals::default();
-    let label = mistakes.keep(key_changes::label(ask.field("bezeichnung")).ok_or_else(|| {
+    let label = mistakes.keep(key_changes::label(request.field("bezeichnung")).ok_or_else(|| {
         refused(
             "bezeichnung",
             format!("Die Bezeichnung braucht 1 bis {LABEL_CHARS_MAX} Zeichen in einer Zeile."),
         )
     }));
     let no_scope = || refused(rechte::SCOPE, "Bitte ankreuzen, wofür der Schlüssel ist.".to_owned());
-    let scopes = mistakes.keep(rechte::read(ask).ok_or_else(no_scope));
+    let scopes = mistakes.keep(rechte::read(request).ok_or_else(no_scope));
     let no_day = || refused("gueltig_bis", "Das ist kein Tag. Erwartet wird etwa 31.12.2027.".to_owned());
     let day = |text| Day::parse_plain(text).or_else(|| Day::parse_german(text)).ok_or_else(no_day);
     let no_limit =
         || refused("tageslimit", format!("Erwartet wird eine ganze Zahl von 1 bis {}.", number(u32::MAX)));
     let limit = |text: &str| text.parse().ok().filter(|limit| *limit > 0).ok_or_else(no_limit);
-    let valid_until = mistakes.keep(ask.filled("gueltig_bis").map(day).transpose()).flatten();
-    let daily_limit = mistakes.keep(ask.filled("tageslimit").map(limit).transpose()).flatten();
+    let valid_until = mistakes.keep(request.filled("gueltig_bis").map(day).transpose()).flatten();
+    let daily_limit = mistakes.keep(request.filled("tageslimit").map(limit).transpose()).flatten();
     mistakes.into_result()?;
     let missing = || Failure::Broken("a form without mistakes lacks something".into());
     let (label, scopes) = label.zip(scopes).ok_or_else(missing)?;
@@ -208,23 +208,23 @@ fn stand_of_all(connection: &Connection, firma: i64, now: Instant) -> Result<Str
     Ok(hex(&Sha256::digest(ids)))
 }
 
-pub fn show_new(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let stand = stand_of_all(db.connection, ask.firma_id(), ask.now)?;
-    let inside = html! { (made_from(ask, "stand", stand)) (fields(ask, None)) };
+pub fn show_new(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let stand = stand_of_all(db.connection, request.firma_id(), request.now)?;
+    let inside = html! { (made_from(request, "stand", stand)) (fields(request, None)) };
     let body = html! {
         p { "Jedes Programm bekommt einen eigenen Schlüssel: So ist im Protokoll zu sehen, wer was tat, und einer lässt sich sperren, ohne die anderen zu stören." }
-        (form(ask, inside, "Schlüssel anlegen", false))
+        (form(request, inside, "Schlüssel anlegen", false))
     };
-    Ok(frame::page(ask, "Neuer Schlüssel", body))
+    Ok(frame::page(request, "Neuer Schlüssel", body))
 }
 
 /// The key is made and hashed before the writer has its turn.
-pub fn create(ask: &Ask, db: &Snapshot<'_>) -> Result<Hashed> {
-    let grant = grant_of(ask)?;
-    check_end(grant.valid_until, ask.now)?;
-    check_limit(most(ask), &grant, None)?;
-    let (firma, now, secret) = (ask.firma_id(), ask.now, key::mac_secret(db.connection)?);
-    let (here, sent) = (ask.of_firma("schluessel"), ask.field("stand").to_owned());
+pub fn create(request: &PageRequest, db: &Snapshot<'_>) -> Result<Hashed> {
+    let grant = grant_of(request)?;
+    check_end(grant.valid_until, request.now)?;
+    check_limit(most(request), &grant, None)?;
+    let (firma, now, secret) = (request.firma_id(), request.now, key::mac_secret(db.connection)?);
+    let (here, sent) = (request.of_firma("schluessel"), request.field("stand").to_owned());
     Ok(Box::new(move || {
         let key = key::generate(&secret)?;
         let change: HouseChange = Box::new(move |connection| {
@@ -235,9 +235,9 @@ pub fn create(ask: &Ask, db: &Snapshot<'_>) -> Result<Hashed> {
                 );
                 return Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message).into());
             }
-            let deed = key_changes::create(connection, firma, &key, &grant, now)?;
+            let event = key_changes::create(connection, firma, &key, &grant, now)?;
             Ok(Done {
-                deed: Some(deed),
+                event: Some(event),
                 once: Some(("Der neue Schlüssel", once(&key, &grant, &here))),
                 ..Done::default()
             })
@@ -266,19 +266,24 @@ fn stand(key: &StoredKey) -> String {
     hex(&Sha256::digest(text))
 }
 
-pub fn show_change(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let key = found(ask, db)?;
+pub fn show_change(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let key = found(request, db)?;
     let inside = html! {
-        (made_from(ask, "stand", stand(&key)))
-        (fields(ask, Some(&key)))
+        (made_from(request, "stand", stand(&key)))
+        (fields(request, Some(&key)))
         p { "Es gilt ab der nächsten Anfrage. Der Schlüssel selbst bleibt, wie er ist." }
     };
-    Ok(frame::page(ask, &format!("Schlüssel {} ändern", key.label), form(ask, inside, "Speichern", false)))
+    Ok(frame::page(
+        request,
+        &format!("Schlüssel {} ändern", key.label),
+        form(request, inside, "Speichern", false),
+    ))
 }
 
-pub fn change(ask: &Ask) -> Result<HouseChange> {
-    let (firma, id, now, most) = (ask.firma_id(), ask.id(0)?.to_owned(), ask.now, most(ask));
-    let (grant, sent, to) = (grant_of(ask)?, ask.field("stand").to_owned(), ask.page_of("schluessel", &id));
+pub fn change(request: &PageRequest) -> Result<HouseChange> {
+    let (firma, id, now, most) = (request.firma_id(), request.id(0)?.to_owned(), request.now, most(request));
+    let (grant, sent, to) =
+        (grant_of(request)?, request.field("stand").to_owned(), request.page_of("schluessel", &id));
     Ok(Box::new(move |connection| {
         let old = of_firma(connection, firma, &id, now)?;
         if stand(&old) != sent {
@@ -295,38 +300,38 @@ pub fn change(ask: &Ask) -> Result<HouseChange> {
             valid_until: Some(grant.valid_until),
             daily_limit: Some(grant.daily_limit.unwrap_or(DAILY_LIMIT)),
         };
-        let deed = key_changes::change(connection, &old, &changes)?;
-        let note = match deed {
+        let event = key_changes::change(connection, &old, &changes)?;
+        let note = match event {
             None => "Es war schon so.",
             Some(_) => "Gespeichert; es gilt ab der nächsten Anfrage.",
         };
-        Ok(Done { deed, ..Done::to(to.clone(), note) })
+        Ok(Done { event, ..Done::to(to.clone(), note) })
     }))
 }
 
-pub fn show_lock(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let key = found(ask, db)?;
+pub fn show_lock(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let key = found(request, db)?;
     let what = html! {
         p { "Das Programm mit dem Schlüssel „" (key.label) "“ wird ab der nächsten Anfrage abgewiesen (401 API_KEY_DEAKTIVIERT). "
             "Was es gespeichert hat, bleibt. Das Sperren lässt sich rückgängig machen." }
         p { "Zuletzt benutzt: " (last_use(&key)) }
     };
-    frame::form_page(ask, "Schlüssel sperren", &[], what, "Sperren", true)
+    frame::form_page(request, "Schlüssel sperren", &[], what, "Sperren", true)
 }
 
-pub fn show_unlock(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let key = found(ask, db)?;
+pub fn show_unlock(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let key = found(request, db)?;
     let what = html! { p { "Der Schlüssel „" (key.label) "“ wird ab der nächsten Anfrage wieder angenommen, mit denselben Rechten wie zuvor." } };
-    frame::form_page(ask, "Schlüssel freigeben", &[], what, "Freigeben", false)
+    frame::form_page(request, "Schlüssel freigeben", &[], what, "Freigeben", false)
 }
 
 /// Locks the key in the path, or unlocks it.
-pub fn set_active(ask: &Ask, active: bool) -> Result<HouseChange> {
-    let (firma, id, now) = (ask.firma_id(), ask.id(0)?.to_owned(), ask.now);
-    let to = ask.page_of("schluessel", &id);
+pub fn set_active(request: &PageRequest, active: bool) -> Result<HouseChange> {
+    let (firma, id, now) = (request.firma_id(), request.id(0)?.to_owned(), request.now);
+    let to = request.page_of("schluessel", &id);
     Ok(Box::new(move |connection| {
         let key = of_firma(connection, firma, &id, now)?;
-        let deed = key_changes::set_active(connection, &key, active)?;
+        let event = key_changes::set_active(connection, &key, active)?;
         let note = match (active, of_firma(connection, firma, &id, now)?.state) {
             (true, KeyState::Expired) => {
                 "Der Schlüssel ist frei, aber abgelaufen: „Ändern“ gibt ihm einen neuen letzten Tag."
@@ -334,6 +339,6 @@ pub fn set_active(ask: &Ask, active: bool) -> Result<HouseChange> {
             (true, _) => "Der Schlüssel ist frei.",
             (false, _) => "Der Schlüssel ist gesperrt.",
         };
-        Ok(Done { deed, ..Done::to(to.clone(), note) })
+        Ok(Done { event, ..Done::to(to.clone(), note) })
     }))
 }

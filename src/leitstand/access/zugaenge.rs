@@ -6,20 +6,20 @@ use rusqlite::Connection;
 use super::people::{self, Person, Rolle};
 use crate::leitstand::kit::done::{Done, HouseChange};
 use crate::leitstand::kit::frame;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{choice, facts, field, linked, made_from, moment};
 use crate::master::tenants::Tenant;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::gate::audit::{Filter, Who, log_page};
 use crate::platform::http::reply::Reply;
+use crate::rules::admin_event::AdminAction;
 use crate::rules::choice::Choice;
 use crate::rules::day::Instant;
-use crate::rules::deed::Tat;
 use crate::rules::error::{Code, Refusal};
 
 const PEOPLE_PATH: &str = "/leitstand/zugaenge";
 
-pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let to = |person: &Person| format!("{PEOPLE_PATH}/{}", person.id);
     let firmen =
         |person: &Person| person.firmen.as_ref().map_or("alle".to_owned(), |firmen| firmen.len().to_string());
@@ -27,7 +27,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         p.actions { a.button href="/leitstand/zugaenge/neu" { "Neue Person" } }
         (linked("Personen", "Noch niemand.", &people::list(db.connection)?, to).text("Name", |person| person.name.clone()).text("Rolle", |person| person.rolle.as_str().to_owned()).text("Firmen", firmen).text("Stand", |person| state(person).to_owned()))
     };
-    Ok(frame::page(ask, "Zugänge", body))
+    Ok(frame::page(request, "Zugänge", body))
 }
 
 fn state(person: &Person) -> &'static str {
@@ -39,8 +39,8 @@ fn state(person: &Person) -> &'static str {
 }
 
 /// The companies that a person sees, by name; who keeps the house sees all of them.
-pub fn companies(ask: &Ask, person: &Person) -> String {
-    let names = ask.firmen.iter().filter(|firma| person.sees(firma.id)).map(|firma| firma.name.as_str());
+pub fn companies(request: &PageRequest, person: &Person) -> String {
+    let names = request.firmen.iter().filter(|firma| person.sees(firma.id)).map(|firma| firma.name.as_str());
     match person.firmen {
         None => "alle".to_owned(),
         Some(_) => names.collect::<Vec<_>>().join(", "),
@@ -67,30 +67,30 @@ fn last_log_in(db: &Snapshot<'_>, person: &Person) -> Result<Option<Instant>> {
     Ok(last)
 }
 
-pub fn show_new(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
+pub fn show_new(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     let roles =
         Rolle::ALL.iter().map(|rolle| (rolle.as_str(), format!("{}: {}", rolle.as_str(), rolle.meaning())));
     let inside = html! {
-        (field(ask, "name", "Name", "text", "", "off"))
-        (choice(ask, "rolle", "Rolle", roles, Rolle::Ansehen.as_str()))
+        (field(request, "name", "Name", "text", "", "off"))
+        (choice(request, "rolle", "Rolle", roles, Rolle::Ansehen.as_str()))
         fieldset { legend { "Firmen (keine angekreuzt: alle)" }
-            @for firma in &ask.firmen { @let name = format!("firma-{}", firma.id);
-                div { label { input type="checkbox" name=(name) value="ja" checked[ask.field(&name) == "ja"]; " " (firma.name) } }
+            @for firma in &request.firmen { @let name = format!("firma-{}", firma.id);
+                div { label { input type="checkbox" name=(name) value="ja" checked[request.field(&name) == "ja"]; " " (firma.name) } }
             }
         }
     };
-    frame::form_page(ask, "Neue Person", &["name", "rolle"], inside, "Anlegen", false)
+    frame::form_page(request, "Neue Person", &["name", "rolle"], inside, "Anlegen", false)
 }
 
-pub fn create(ask: &Ask) -> Result<HouseChange> {
-    let name = ask.field("name").to_owned();
-    let rolle = Rolle::parse(ask.field("rolle")).ok_or_else(|| {
+pub fn create(request: &PageRequest) -> Result<HouseChange> {
+    let name = request.field("name").to_owned();
+    let rolle = Rolle::parse(request.field("rolle")).ok_or_else(|| {
         let known = Rolle::TEXTS.join(", ");
         Refusal::field(Code::WertUngueltig, "rolle", format!("Die Rolle ist eine von: {known}."))
     })?;
-    let is_chosen = |firma: &&Tenant| ask.field(&format!("firma-{}", firma.id)) == "ja";
-    let firmen: Vec<Tenant> = ask.firmen.iter().filter(is_chosen).cloned().collect();
-    let (secret, now, ask) = (people::secret()?, ask.now, ask.clone());
+    let is_chosen = |firma: &&Tenant| request.field(&format!("firma-{}", firma.id)) == "ja";
+    let firmen: Vec<Tenant> = request.firmen.iter().filter(is_chosen).cloned().collect();
+    let (secret, now, request) = (people::secret()?, request.now, request.clone());
     Ok(Box::new(move |connection| {
         if people::find(connection, &name)?.is_some() {
             let message = format!(
@@ -103,17 +103,17 @@ pub fn create(ask: &Ask) -> Result<HouseChange> {
         let only = (!ids.is_empty()).then_some(ids.as_slice());
         let id = people::create(connection, &name, rolle, only, now)?;
         people::store_link(connection, id, &secret, now)?;
-        let deed = Some(people::created(id, &name, rolle, &names));
-        Ok(Done { deed, ..link_of(&ask, &name, &secret) })
+        let event = Some(people::created(id, &name, rolle, &names));
+        Ok(Done { event, ..link_of(&request, &name, &secret) })
     }))
 }
 
 /// The page with a link, which is shown this once.
-fn link_of(ask: &Ask, name: &str, secret: &str) -> Done {
-    let until = moment(Instant::from_millis(ask.now.millis() + people::LINK_MILLIS));
+fn link_of(request: &PageRequest, name: &str, secret: &str) -> Done {
+    let until = moment(Instant::from_millis(request.now.millis() + people::LINK_MILLIS));
     let body = html! {
         p { "Diesen Link an " strong { (name) } " geben, auf einem Weg, den niemand sonst liest. Er gilt bis " (until) ", eine Stunde lang, und nur einmal. Gezeigt wird er nur jetzt." }
-        (frame::to_copy(&format!("{}/leitstand/passwort?link={secret}", ask.base)))
+        (frame::to_copy(&format!("{}/leitstand/passwort?link={secret}", request.base)))
         (facts(&[("Name zum Anmelden", name.to_owned())]))
         p { "Geöffnet wird er an einem Rechner, an dem der Leitstand zu sehen ist." }
         p { a href=(PEOPLE_PATH) { "Zurück zu den Zugängen" } }
@@ -121,16 +121,16 @@ fn link_of(ask: &Ask, name: &str, secret: &str) -> Done {
     Done { once: Some(("Link für das Passwort", body)), ..Done::default() }
 }
 
-fn number(ask: &Ask) -> Result<i64> {
-    ask.id(0)?.parse().map_err(|_| Failure::not_found("Dieser Zugang"))
+fn number(request: &PageRequest) -> Result<i64> {
+    request.id(0)?.parse().map_err(|_| Failure::not_found("Dieser Zugang"))
 }
 
 fn by_id(connection: &Connection, id: i64) -> Result<Person> {
     people::by_id(connection, id)?.ok_or_else(|| Failure::not_found("Dieser Zugang"))
 }
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let person = by_id(db.connection, number(ask)?)?;
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let person = by_id(db.connection, number(request)?)?;
     let last = last_log_in(db, &person)?;
     let last = last.map_or_else(|| "vor so langer Zeit, dass es nicht bekannt ist".to_owned(), moment);
     let last = if person.has_password { last } else { "noch nie".to_owned() };
@@ -138,7 +138,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         (facts(&[
             ("Name", person.name.clone()),
             ("Rolle", person.rolle.as_str().to_owned()),
-            ("Firmen", companies(ask, &person)),
+            ("Firmen", companies(request, &person)),
             ("Stand", state(&person).to_owned()),
             ("Zuletzt angemeldet", last),
         ]))
@@ -148,67 +148,67 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             @else { a.button href=(format!("{PEOPLE_PATH}/{}/freigeben", person.id)) { "Wieder freigeben" } }
         }
     };
-    Ok(frame::page(ask, &person.name, body))
+    Ok(frame::page(request, &person.name, body))
 }
 
-pub fn show_link(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let person = by_id(db.connection, number(ask)?)?;
+pub fn show_link(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let person = by_id(db.connection, number(request)?)?;
     let link = people::link_of(db.connection, person.id)?;
     let until = link.as_ref().map(|(until, _)| *until);
     let what = html! {
-        (made_from(ask, "stand", stand(link)))
+        (made_from(request, "stand", stand(link)))
         p { "Mit dem Link setzt " (person.name) " ein neues Passwort. Das bisherige gilt, bis das geschehen ist." }
-        @if let Some(until) = until.filter(|until| *until > ask.now) { p { "Ein Link gilt noch bis " (moment(until)) "; der neue ersetzt ihn." } }
+        @if let Some(until) = until.filter(|until| *until > request.now) { p { "Ein Link gilt noch bis " (moment(until)) "; der neue ersetzt ihn." } }
     };
-    frame::form_page(ask, "Neuer Link", &[], what, "Link machen", false)
+    frame::form_page(request, "Neuer Link", &[], what, "Link machen", false)
 }
 
 fn stand(link: Option<(Instant, String)>) -> String {
     link.map_or("keiner".to_owned(), |(_, stand)| stand)
 }
 
-pub fn make_link(ask: &Ask) -> Result<HouseChange> {
-    let (id, secret, now, ask) = (number(ask)?, people::secret()?, ask.now, ask.clone());
+pub fn make_link(request: &PageRequest) -> Result<HouseChange> {
+    let (id, secret, now, request) = (number(request)?, people::secret()?, request.now, request.clone());
     Ok(Box::new(move |connection| {
         let person = people::by_id(connection, id)?.filter(|person| person.aktiv);
         let person = person.ok_or_else(|| Failure::not_found("Dieser Zugang"))?;
-        if stand(people::link_of(connection, id)?) != ask.field("stand") {
+        if stand(people::link_of(connection, id)?) != request.field("stand") {
             let message = "Der Link ist schon gemacht: Dieses Formular wurde zweimal gesendet, oder jemand anderes war schneller. Ein zweiter entstand nicht.";
             return Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message).into());
         }
         people::store_link(connection, id, &secret, now)?;
-        let deed = Some(person.deed(Tat::LinkErzeugt));
-        Ok(Done { deed, ..link_of(&ask, &person.name, &secret) })
+        let event = Some(person.event(AdminAction::LinkErzeugt));
+        Ok(Done { event, ..link_of(&request, &person.name, &secret) })
     }))
 }
 
-pub fn show_lock(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let person = by_id(db.connection, number(ask)?)?;
+pub fn show_lock(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let person = by_id(db.connection, number(request)?)?;
     let what = html! { p { (person.name) " ist dann sofort überall abgemeldet und kommt nicht mehr herein. Das lässt sich rückgängig machen." } };
-    frame::form_page(ask, "Zugang sperren", &[], what, "Sperren", true)
+    frame::form_page(request, "Zugang sperren", &[], what, "Sperren", true)
 }
 
-pub fn show_unlock(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let person = by_id(db.connection, number(ask)?)?;
+pub fn show_unlock(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let person = by_id(db.connection, number(request)?)?;
     let what = html! { p { (person.name) " kann sich dann wieder anmelden." } };
-    frame::form_page(ask, "Zugang freigeben", &[], what, "Freigeben", false)
+    frame::form_page(request, "Zugang freigeben", &[], what, "Freigeben", false)
 }
 
 /// Lets the person in the path log in, or no longer. Nobody locks themselves out: so there is always somebody left.
-pub fn set_active(ask: &Ask, active: bool) -> Result<HouseChange> {
-    let id = number(ask)?;
-    if !active && ask.person_id() == id {
+pub fn set_active(request: &PageRequest, active: bool) -> Result<HouseChange> {
+    let id = number(request)?;
+    if !active && request.person_id() == id {
         let message = "Den eigenen Zugang kann man nicht sperren. Bitte jemand anderen darum bitten.";
         return Err(Refusal::new(Code::WertUngueltig, message).into());
     }
     let (tat, note) = match active {
-        true => (Tat::Freigegeben, "Der Zugang ist frei."),
-        false => (Tat::Gesperrt, "Der Zugang ist gesperrt."),
+        true => (AdminAction::Freigegeben, "Der Zugang ist frei."),
+        false => (AdminAction::Gesperrt, "Der Zugang ist gesperrt."),
     };
     Ok(Box::new(move |connection| {
         let person = by_id(connection, id)?;
-        let deed = (person.aktiv != active).then(|| person.deed(tat));
+        let event = (person.aktiv != active).then(|| person.event(tat));
         people::set_active(connection, id, active)?;
-        Ok(Done { deed, ..Done::to(format!("{PEOPLE_PATH}/{id}"), note) })
+        Ok(Done { event, ..Done::to(format!("{PEOPLE_PATH}/{id}"), note) })
     }))
 }

@@ -5,7 +5,7 @@ use maud::html;
 use super::chargen::columns;
 use crate::goods::chargen::{self, Auswahl, COUNTED, Charge, Lagernd, Wovon};
 use crate::leitstand::kit::lists::{self, List, filter};
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{amount, facts, linked, number, optional, or_blank, pager};
 use crate::leitstand::kit::{frame, line};
 use crate::leitstand::master::artikel::name_of;
@@ -18,20 +18,20 @@ use crate::rules::day::Day;
 /// An article, and what is there of its batches.
 type Row = (Lagernd, ArtikelZeile);
 
-pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let query = ask.query_of("/api/v1/artikel")?;
+pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let query = request.query_of("/api/v1/artikel")?;
     let (suche, order) = (query.search("suche")?, query.one_of("sortierung")?);
-    let Records { rows, count } = artikel::list_in_stock(&db.tx, suche, order, lists::page_of(ask))?;
+    let Records { rows, count } = artikel::list_in_stock(&db.tx, suche, order, lists::page_of(request))?;
     let in_stock = |row: ArtikelZeile| Ok((chargen::in_stock(&db.tx, row.artikel.id)?, row));
     let found = Records { rows: rows.into_iter().map(in_stock).collect::<Result<Vec<Row>>>()?, count };
     let list = List {
         empty: "Kein Bestand gefunden. Bestand buchen Einkaufsbelege, Annahmen, die Produktion und der Import der Chargen; vielleicht ist auch die Suche zu eng.",
-        filters: filter(ask, "suche", "Bezeichnung, Nummer oder EAN", "search"),
+        filters: filter(request, "suche", "Bezeichnung, Nummer oder EAN", "search"),
         order: "artikelnummer",
-        above: html! { p.actions { a.button href=(ask.of_firma("bestand/inventur")) { "Inventur" } } },
+        above: html! { p.actions { a.button href=(request.of_firma("bestand/inventur")) { "Inventur" } } },
         ..List::of("bestand", "Bestand je Artikel", |(_, row): &Row| row.artikel.id, &found)
     };
-    let body = lists::body(ask, db, list, |table| {
+    let body = lists::body(request, db, list, |table| {
         table
             .text("Artikel", |(_, row)| name_of(&row.artikel))
             .sorts("bezeichnung")
@@ -42,7 +42,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             .numbers("Chargen mit Bestand", |(lagernd, _)| counted(lagernd.chargen))
             .text("Haltbar bis (früheste)", |(lagernd, _)| optional(lagernd.mhd, Day::german))
     })?;
-    Ok(frame::page(ask, "Bestand", body))
+    Ok(frame::page(request, "Bestand", body))
 }
 
 /// A number of batches, which are not counted for ever.
@@ -54,14 +54,14 @@ fn counted(chargen: i64) -> String {
     }
 }
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let artikel = artikel::found(&db.tx, ask.uuid(0)?)?;
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let artikel = artikel::found(&db.tx, request.uuid(0)?)?;
     let (id, unit) = (artikel.id, artikel.einheit.as_deref().unwrap_or_default());
     let stock = artikel::stock(&db.tx, id)?;
     let auswahl =
         Auswahl { artikel: Some(id), mit_bestand: true, sortierung: Some("mhd"), ..Auswahl::default() };
-    let Records { rows, count } = chargen::list(&db.tx, &auswahl, lists::page_of(ask))?;
-    let to = |charge: &Charge| ask.page_of("chargen", charge.id);
+    let Records { rows, count } = chargen::list(&db.tx, &auswahl, lists::page_of(request))?;
+    let to = |charge: &Charge| request.page_of("chargen", charge.id);
     let (caption, empty) = (
         "Chargen mit Bestand, die zuerst ablaufen, zuerst",
         "Keine. Bestand ohne Charge steht nur beim Artikel.",
@@ -73,14 +73,14 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         }
         (facts(&[("Nummer des Artikels", artikel.artikelnummer.clone())]))
         p.actions {
-            a.button href=(ask.of_firma(&format!("chargen?artikel_id={id}"))) { "Alle Chargen" }
-            a.button href=(ask.page_of("artikel", id)) { "Artikel" }
+            a.button href=(request.of_firma(&format!("chargen?artikel_id={id}"))) { "Alle Chargen" }
+            a.button href=(request.page_of("artikel", id)) { "Artikel" }
         }
         h2 { "Bestand der letzten 90 Tage" }
         (line::stock(&db.tx, Wovon::Artikel(id), None, stock, unit)?)
         h2 { "Chargen mit Bestand" }
         (columns(db.tx.today(), linked(caption, empty, &rows, to)))
-        (pager(ask, &ask.page_of("bestand", id), count))
+        (pager(request, &request.page_of("bestand", id), count))
     };
-    Ok(frame::page(ask, &format!("Bestand: {}", artikel.bezeichnung), body))
+    Ok(frame::page(request, &format!("Bestand: {}", artikel.bezeichnung), body))
 }

@@ -9,7 +9,7 @@ use super::kontrakte::Feld;
 use crate::goods::abrechnungsschemata::{self, Kopf};
 use crate::goods::kontrakte::{self, Kontrakt, VERLAUF};
 use crate::leitstand::kit::done::FirmaChange;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{
     choice, field, form, json_number, lines, made_from, optional, or_blank, plain, plain_price, refusal,
     with_way_back, yes_or_no,
@@ -61,36 +61,48 @@ fn iso(day: Option<DayTime>) -> String {
     optional(day, |day| day.0.to_string())
 }
 
-pub fn show_new(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+pub fn show_new(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let kontrakt = Kontrakt { erfassungsdatum: Some(DayTime(db.tx.today())), ..Kontrakt::default() };
-    show(ask, db, &kontrakt, "Neuer Kontrakt", html! {})
+    show(request, db, &kontrakt, "Neuer Kontrakt", html! {})
 }
 
-pub fn create(ask: &Ask) -> Result<FirmaChange> {
-    let to = ask.of_firma("kontrakte/{id}");
-    ask.change(Method::Post, "/api/v1/kontrakte", &body(ask), to, "Der Kontrakt ist angelegt.")
+pub fn create(request: &PageRequest) -> Result<FirmaChange> {
+    let to = request.of_firma("kontrakte/{id}");
+    request.change(Method::Post, "/api/v1/kontrakte", &body(request), to, "Der Kontrakt ist angelegt.")
 }
 
-pub fn show_change(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let kontrakt = kontrakte::complete(&db.tx, ask.uuid(0)?)?;
-    let version = made_from(ask, "version", VERLAUF.version(&db.tx, kontrakt.id)?);
-    show(ask, db, &kontrakt, &format!("Kontrakt {} ändern", kontrakt.kontrakt_nr), version)
+pub fn show_change(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let kontrakt = kontrakte::complete(&db.tx, request.uuid(0)?)?;
+    let version = made_from(request, "version", VERLAUF.version(&db.tx, kontrakt.id)?);
+    show(request, db, &kontrakt, &format!("Kontrakt {} ändern", kontrakt.kontrakt_nr), version)
 }
 
-pub fn change(ask: &Ask) -> Result<FirmaChange> {
-    ask.change_record(Method::Put, "kontrakte/{id}", &body(ask), "kontrakte", "Der Kontrakt ist geändert.")
+pub fn change(request: &PageRequest) -> Result<FirmaChange> {
+    request.change_record(
+        Method::Put,
+        "kontrakte/{id}",
+        &body(request),
+        "kontrakte",
+        "Der Kontrakt ist geändert.",
+    )
 }
 
-fn show(ask: &Ask, db: &Snapshot<'_>, kontrakt: &Kontrakt, title: &str, version: Markup) -> Result<Reply> {
-    let step = match ask.param("waehlen") {
-        "partner_id" => Some(html! { h2 { "Mit wem?" } (wahl::partner(ask, db, "partner_id", &KEEPS)?) }),
-        "artikel_id" => Some(html! { h2 { "Worüber?" } (wahl::artikel(ask, db, "artikel_id", &KEEPS)?) }),
+fn show(
+    request: &PageRequest,
+    db: &Snapshot<'_>,
+    kontrakt: &Kontrakt,
+    title: &str,
+    version: Markup,
+) -> Result<Reply> {
+    let step = match request.param("waehlen") {
+        "partner_id" => Some(html! { h2 { "Mit wem?" } (wahl::partner(request, db, "partner_id", &KEEPS)?) }),
+        "artikel_id" => Some(html! { h2 { "Worüber?" } (wahl::artikel(request, db, "artikel_id", &KEEPS)?) }),
         _ => None,
     };
     if let Some(step) = step {
-        return Ok(frame::page(ask, title, step));
+        return Ok(frame::page(request, title, step));
     }
-    let chosen = |name: &str| parse_uuid(ask.param(name));
+    let chosen = |name: &str| parse_uuid(request.param(name));
     let partner = chosen("partner_id").or(kontrakt.partner_id);
     let partner = partner.map(|id| kunden::find(&db.tx, id)).transpose()?.flatten();
     let kept = KEEPS[..2].iter().filter_map(|name| Some(format!("&{name}={}", chosen(name)?)));
@@ -102,18 +114,18 @@ fn show(ask: &Ask, db: &Snapshot<'_>, kontrakt: &Kontrakt, title: &str, version:
             "Einen Artikel für eine Position " a href=(format!("?waehlen=artikel_id{kept}")) { "suchen" }
             ", bevor das Formular ausgefüllt wird; oder seine Nummer unten eintragen." }
         input type="hidden" name="partner_id" value=(optional(partner.as_ref(), |partner| partner.id.to_string()));
-        (fields(ask, &db.tx, kontrakt, chosen("artikel_id"))?)
+        (fields(request, &db.tx, kontrakt, chosen("artikel_id"))?)
     };
     let back = if kontrakt.kontrakt_nr.is_empty() {
-        ask.of_firma("kontrakte")
+        request.of_firma("kontrakte")
     } else {
-        ask.page_of("kontrakte", kontrakt.id)
+        request.page_of("kontrakte", kontrakt.id)
     };
-    Ok(frame::page(ask, title, with_way_back(form(ask, inside, "Speichern", false), back)))
+    Ok(frame::page(request, title, with_way_back(form(request, inside, "Speichern", false), back)))
 }
 
-fn fields(ask: &Ask, tx: &Tx<'_>, kontrakt: &Kontrakt, chosen: Option<Uuid>) -> Result<Markup> {
-    let rows = rows(ask, tx, kontrakt, chosen)?;
+fn fields(request: &PageRequest, tx: &Tx<'_>, kontrakt: &Kontrakt, chosen: Option<Uuid>) -> Result<Markup> {
+    let rows = rows(request, tx, kontrakt, chosen)?;
     let names: Vec<_> = (0..rows.len()).flat_map(names_of_row).collect();
     let names: Vec<_> = names.iter().map(String::as_str).chain(names_of_head()).collect();
     let typ = or_blank(&kontrakt.kontrakt_typ);
@@ -121,14 +133,14 @@ fn fields(ask: &Ask, tx: &Tx<'_>, kontrakt: &Kontrakt, chosen: Option<Uuid>) -> 
     let types = [("", "nicht gesagt"), ("einkauf", "Einkauf"), ("verkauf", "Verkauf")];
     let types = types.into_iter().chain(other.map(|other| (other, other)));
     Ok(html! {
-        (refusal(ask, &names))
+        (refusal(request, &names))
         fieldset.fields { legend { "Kontrakt" }
-            (choice(ask, "kontrakt_typ", "Art", types, &typ))
+            (choice(request, "kontrakt_typ", "Art", types, &typ))
             @for (kind, felder) in [("text", &TEXTS[..]), ("text", &NUMBERS), ("date", &DAYS)] {
-                @for (name, label, value) in felder { (field(ask, name, label, kind, &value(kontrakt), "off")) }
+                @for (name, label, value) in felder { (field(request, name, label, kind, &value(kontrakt), "off")) }
             }
-            (choice(ask, "schema", "Abrechnungsschema", schemes(tx, kontrakt)?, &or_blank(&kontrakt.schema)))
-            (choice(ask, "erledigt", "Erledigt", [("nein", "nein"), ("ja", "ja")], &yes_or_no(kontrakt.erledigt)))
+            (choice(request, "schema", "Abrechnungsschema", schemes(tx, kontrakt)?, &or_blank(&kontrakt.schema)))
+            (choice(request, "erledigt", "Erledigt", [("nein", "nein"), ("ja", "ja")], &yes_or_no(kontrakt.erledigt)))
         }
         @if rows.is_empty() { p { "Dieser Kontrakt hat so viele Positionen, dass sie nur ein Import ändert." } }
         @for (at, [id, position, values @ ..]) in rows.iter().enumerate() {
@@ -137,11 +149,11 @@ fn fields(ask: &Ask, tx: &Tx<'_>, kontrakt: &Kontrakt, chosen: Option<Uuid>) -> 
                 input type="hidden" name=(id_name) value=(id);
                 input type="hidden" name=(position_name) value=(position);
                 @for ((name, value), label) in names.iter().zip(values).zip(["Artikelnummer", "Menge", "Preis netto (EUR je Einheit)"]) {
-                    (field(ask, name, label, "text", value, "off"))
+                    (field(request, name, label, "text", value, "off"))
                 }
             }
         }
-        (lines(ask, "notizen", "Notizen", &or_blank(&kontrakt.notizen)))
+        (lines(request, "notizen", "Notizen", &or_blank(&kontrakt.notizen)))
     })
 }
 
@@ -166,7 +178,12 @@ fn names_of_row(at: usize) -> [String; 5] {
 
 /// The rows that the form has: those that were sent, else those that are stored, that of the chosen article, and blank
 /// ones. None where a contract has more than a form holds.
-fn rows(ask: &Ask, tx: &Tx<'_>, kontrakt: &Kontrakt, chosen: Option<Uuid>) -> Result<Vec<[String; 5]>> {
+fn rows(
+    request: &PageRequest,
+    tx: &Tx<'_>,
+    kontrakt: &Kontrakt,
+    chosen: Option<Uuid>,
+) -> Result<Vec<[String; 5]>> {
     let number = |id: Uuid| -> Result<String> { Ok(artikel::must_have(tx, id)?.artikelnummer.clone()) };
     let mut rows = Vec::new();
     for position in &kontrakt.positionen {
@@ -177,30 +194,30 @@ fn rows(ask: &Ask, tx: &Tx<'_>, kontrakt: &Kontrakt, chosen: Option<Uuid>) -> Re
     if let Some(artikel) = chosen.map(|id| artikel::find(tx, id)).transpose()?.flatten() {
         rows.push(["", "", &artikel.artikelnummer, "", ""].map(str::to_owned));
     }
-    let count = if ask.is_sent("token") { sent(ask).len() } else { rows.len() + BLANK_ROWS };
+    let count = if request.is_sent("token") { sent(request).len() } else { rows.len() + BLANK_ROWS };
     rows.resize(count, Default::default());
     Ok(if kontrakt.positionen.len() > ROWS_MAX { Vec::new() } else { rows })
 }
 
 /// The rows that were sent, with those in which nothing stands.
-fn sent(ask: &Ask) -> Vec<[String; 5]> {
-    let rows = (0..ROWS_MAX + 1 + BLANK_ROWS).map(names_of_row).take_while(|row| ask.is_sent(&row[2]));
-    rows.map(|row| row.map(|name| ask.field(&name).to_owned())).collect()
+fn sent(request: &PageRequest) -> Vec<[String; 5]> {
+    let rows = (0..ROWS_MAX + 1 + BLANK_ROWS).map(names_of_row).take_while(|row| request.is_sent(&row[2]));
+    rows.map(|row| row.map(|name| request.field(&name).to_owned())).collect()
 }
 
 /// What the form says, as the interface takes it. A row in which nothing was typed is no position.
-fn body(ask: &Ask) -> Value {
+fn body(request: &PageRequest) -> Value {
     let text = |typed: &str| Some(typed.to_owned()).filter(|typed| !typed.is_empty());
     let mut body = Map::new();
-    for name in names_of_head().chain(["partner_id"]).filter(|name| ask.is_sent(name)) {
-        let value = match (name, ask.field(name)) {
+    for name in names_of_head().chain(["partner_id"]).filter(|name| request.is_sent(name)) {
+        let value = match (name, request.field(name)) {
             ("erledigt", typed) => json!(typed == "ja"),
             ("gesamtmenge", typed) => json_number(typed),
             (_, typed) => json!(text(typed)),
         };
         body.insert(name.to_owned(), value);
     }
-    let rows = sent(ask);
+    let rows = sent(request);
     if !rows.is_empty() {
         let typed = rows.iter().filter(|row| row[2..].iter().any(|typed| !typed.is_empty()));
         let position = |[id, position, artikelnr, menge, preis]: &[String; 5]| {

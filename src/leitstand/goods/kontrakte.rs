@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::goods::kontrakte::{self, Kontrakt, Position};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{
     self, ROWS, amount, facts, in_unit, joined, number, optional, or_blank, price, table, yes_or_no,
 };
@@ -22,9 +22,9 @@ use crate::rules::fixed::{self, Quantity};
 /// Contracts that are summed at most: what was delivered on each is looked up.
 const SUMMED_MAX: u32 = 500;
 
-pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let query = ask.query_of("/api/v1/kontrakte")?;
-    let page = lists::page_of(ask);
+pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let query = request.query_of("/api/v1/kontrakte")?;
+    let page = lists::page_of(request);
     let all = kontrakte::find_page(&db.tx, &query, Page { limit: Some(SUMMED_MAX), offset: 0 })?;
     let (sums, found) = match all.count > i64::from(SUMMED_MAX) {
         true => (
@@ -36,18 +36,18 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let list = List {
         empty: "Keine Kontrakte gefunden. Sie kommen durch „Neuer Kontrakt“ oder einen Import; vielleicht ist auch die Suche zu eng.",
         filters: html! {
-            (filter(ask, "suche", "Nummer oder Referenz", "search"))
-            (filter_choice(ask, "erledigt", "Welche", [("false", "offene"), ("true", "erledigte")]))
-            (filter(ask, "erntejahr", "Erntejahr", "number"))
+            (filter(request, "suche", "Nummer oder Referenz", "search"))
+            (filter_choice(request, "erledigt", "Welche", [("false", "offene"), ("true", "erledigte")]))
+            (filter(request, "erntejahr", "Erntejahr", "number"))
         },
         keeps: &[("partner_id", "zu", "partner")],
         above: html! {
-            @if ask.may_change() { p.actions { a.button href=(ask.of_firma("kontrakte/neu")) { "Neuer Kontrakt" } } }
+            @if request.may_change() { p.actions { a.button href=(request.of_firma("kontrakte/neu")) { "Neuer Kontrakt" } } }
             (sums)
         },
         ..List::of("kontrakte", "Kontrakte", |kontrakt: &Kontrakt| kontrakt.id, &found)
     };
-    let body = lists::body(ask, db, list, |table| {
+    let body = lists::body(request, db, list, |table| {
         table
             .text("Kontrakt", |kontrakt| kontrakt.kontrakt_nr.clone())
             .text("Partner", |kontrakt| or_blank(&kontrakt.partner_name))
@@ -56,7 +56,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             .numbers("Geliefert", |kontrakt| quantity(kontrakt, kontrakt.geliefert))
             .numbers("Offen", |kontrakt| quantity(kontrakt, kontrakt.offen))
     })?;
-    Ok(frame::page(ask, "Kontrakte", body))
+    Ok(frame::page(request, "Kontrakte", body))
 }
 
 /// What contracts come to, each in its unit; one without a unit counts nowhere.
@@ -92,10 +92,10 @@ fn day(day: Option<DayTime>) -> String {
     optional(day, |day| day.0.german())
 }
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let kontrakt = kontrakte::complete(&db.tx, ask.uuid(0)?)?;
-    let here = ask.page_of("kontrakte", kontrakt.id);
-    let changes = kontrakte::VERLAUF.changes(&db.tx, kontrakt.id, lists::page_of(ask))?;
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let kontrakt = kontrakte::complete(&db.tx, request.uuid(0)?)?;
+    let here = request.page_of("kontrakte", kontrakt.id);
+    let changes = kontrakte::VERLAUF.changes(&db.tx, kontrakt.id, lists::page_of(request))?;
     let with_article = |position: &Position| {
         let artikel = position.artikel_id.map(|id| artikel::find(&db.tx, id)).transpose()?.flatten();
         Ok((position.clone(), artikel))
@@ -105,15 +105,15 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         (facts(&FELDER.map(|(_, label, value)| (label, value(&kontrakt)))))
         (share(&kontrakt))
         p.actions {
-            @if ask.may_change() { a.button href=(format!("{here}/aendern")) { "Ändern" } }
-            (ask.links([(kontrakt.partner_id, "partner", "Zum Partner"), (kontrakt.schema_id, "annahme/schemata", "Zum Schema")]))
-            a.button href=(ask.of_firma(&format!("belege?kontrakt_id={}", kontrakt.id))) { "Belege" }
+            @if request.may_change() { a.button href=(format!("{here}/aendern")) { "Ändern" } }
+            (request.links([(kontrakt.partner_id, "partner", "Zum Partner"), (kontrakt.schema_id, "annahme/schemata", "Zum Schema")]))
+            a.button href=(request.of_firma(&format!("belege?kontrakt_id={}", kontrakt.id))) { "Belege" }
         }
         h2 { "Positionen" }
         (table("Positionen", "Dieser Kontrakt hat keine Positionen.", &positions).numbers("Nr.", |(position, _)| position.position.to_string()).text("Artikel", |(_, artikel)| optional(artikel.as_ref(), |artikel| artikel.bezeichnung.clone())).numbers("Menge", |(position, _)| optional(position.menge, amount)).numbers("Preis", |(position, _)| optional(position.preis, price)))
-        (verlauf::section(ask, db, &here, changes, LESART)?)
+        (verlauf::section(request, db, &here, changes, LESART)?)
     };
-    Ok(frame::page(ask, &kontrakt.kontrakt_nr, body))
+    Ok(frame::page(request, &kontrakt.kontrakt_nr, body))
 }
 
 /// A field of a contract: its name in the interface, its label, its value.

@@ -9,7 +9,7 @@ use crate::goods::chargen::{self, Lagerposten};
 use crate::leitstand::kit::done::{Done, FirmaChange};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::{self, filter_choice};
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{
     ROWS, TOO_MANY, amount, field, form, form_to, in_unit, joined, number, optional, pager, refusal, signed,
     table, typed_number,
@@ -31,14 +31,14 @@ const HERE: &str = "bestand/inventur";
 /// What begins the name of the field in which the stock stands that the differences were shown against.
 const SEEN: &str = "gebucht-";
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let (gruppe, on_paper) = (ask.param("gruppe_id").parse().ok(), ask.param("druck") == "ja");
-    let page = if on_paper { Page { limit: Some(MAX_LIMIT), offset: 0 } } else { lists::page_of(ask) };
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let (gruppe, on_paper) = (request.param("gruppe_id").parse().ok(), request.param("druck") == "ja");
+    let page = if on_paper { Page { limit: Some(MAX_LIMIT), offset: 0 } } else { lists::page_of(request) };
     let Records { rows, count } = chargen::lager(&db.tx, gruppe, page)?;
-    let here = ask.of_firma(HERE);
-    let is_form = ask.may_change() && !on_paper && !rows.is_empty();
+    let here = request.of_firma(HERE);
+    let is_form = request.may_change() && !on_paper && !rows.is_empty();
     let body = html! {
-        form.filter method="get" { (filter_choice(ask, "gruppe_id", "Gruppe", groups_of(db)?)) button type="submit" { "Zeigen" } }
+        form.filter method="get" { (filter_choice(request, "gruppe_id", "Gruppe", groups_of(db)?)) button type="submit" { "Zeigen" } }
         @if on_paper {
             p { "Stand " (db.tx.today().german()) ", " (number(count)) " Posten. Gezählt von: ____________________ am: ____________" }
             @if count > i64::from(MAX_LIMIT) { p { "Gezeigt sind die ersten " (number(MAX_LIMIT)) "; bitte nach Gruppen zählen." } }
@@ -47,15 +47,15 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         }
         @if is_form {
             p { "Wo nichts eingetragen ist, wird nichts gebucht. Vor dem Buchen werden die Unterschiede gezeigt; gebucht wird eine Seite auf einmal." }
-            (form(ask, html! {
-                (refusal(ask, &rows.iter().map(name_of).chain(["grund".to_owned()]).collect::<Vec<_>>().iter().map(String::as_str).collect::<Vec<_>>()))
-                (field(ask, "grund", "Grund, etwa: Inventur zum Jahresende", "text", "", "off"))
-                (sheet(ask, &rows, true))
+            (form(request, html! {
+                (refusal(request, &rows.iter().map(name_of).chain(["grund".to_owned()]).collect::<Vec<_>>().iter().map(String::as_str).collect::<Vec<_>>()))
+                (field(request, "grund", "Grund, etwa: Inventur zum Jahresende", "text", "", "off"))
+                (sheet(request, &rows, true))
             }, "Unterschiede zeigen", false))
-        } @else { (sheet(ask, &rows, false)) }
-        @if !on_paper { (pager(ask, &here, count)) }
+        } @else { (sheet(request, &rows, false)) }
+        @if !on_paper { (pager(request, &here, count)) }
     };
-    Ok(frame::page(ask, "Inventur", body))
+    Ok(frame::page(request, "Inventur", body))
 }
 
 /// The field in which is counted: `charge-` or `artikel-` with the id.
@@ -64,7 +64,7 @@ fn name_of(posten: &Lagerposten) -> String {
 }
 
 /// The list, with a field or a blank in each row.
-fn sheet(ask: &Ask, rows: &[Lagerposten], is_form: bool) -> Markup {
+fn sheet(request: &PageRequest, rows: &[Lagerposten], is_form: bool) -> Markup {
     if rows.is_empty() {
         return html! { p.empty { "Nichts zu zählen: Kein Artikel hat hier einen Bestand." } };
     }
@@ -80,19 +80,19 @@ fn sheet(ask: &Ask, rows: &[Lagerposten], is_form: bool) -> Markup {
                 td data-head="Charge" { (optional(posten.charge_nr.as_deref(), str::to_owned)) @if posten.gesperrt { " (gesperrt)" } }
                 td data-head="Haltbar bis" { (optional(posten.mhd, |day| day.0.german())) }
                 td.n data-head="Gebucht" { (in_unit(amount(posten.bestand), posten.einheit.as_deref())) }
-                td data-head="Gezählt" { @if is_form { (count_field(ask, posten)) } @else { span.blank {} } }
+                td data-head="Gezählt" { @if is_form { (count_field(request, posten)) } @else { span.blank {} } }
             } } }
         } }
     }
 }
 
-fn count_field(ask: &Ask, posten: &Lagerposten) -> Markup {
+fn count_field(request: &PageRequest, posten: &Lagerposten) -> Markup {
     let name = name_of(posten);
     let (id, why) = (format!("feld-{name}"), format!("fehler-{name}"));
-    let refusal = ask.refusal.as_ref().filter(|refusal| refusal.feld.as_ref() == Some(&name));
+    let refusal = request.refusal.as_ref().filter(|refusal| refusal.feld.as_ref() == Some(&name));
     html! {
         label.unseen for=(id) { "Gezählt: " (joined([&Some(posten.bezeichnung.clone()), &posten.charge_nr], ", ")) }
-        input id=(id) name=(name) type="text" inputmode="decimal" autocomplete="off" value=(ask.field(&name))
+        input id=(id) name=(name) type="text" inputmode="decimal" autocomplete="off" value=(request.field(&name))
             aria-invalid=[refusal.map(|_| "true")] aria-describedby=[refusal.map(|_| &why)];
         @if let Some(refusal) = refusal { p.refused id=(why) role="alert" { (refusal.message) } }
     }
@@ -108,15 +108,15 @@ struct Gezaehlt {
 }
 
 /// Shows the differences; once they were seen as they are, has each count booked, all of them or none.
-pub fn count(ask: &Ask) -> Result<FirmaChange> {
-    required(ask.filled("grund"), "grund")?;
+pub fn count(request: &PageRequest) -> Result<FirmaChange> {
+    required(request.filled("grund"), "grund")?;
     let mut counts = Vec::new();
     for (name, typed) in
-        ask.form.fields.iter().map(|(name, typed)| (name.clone(), typed_number(typed.trim())))
+        request.form.fields.iter().map(|(name, typed)| (name.clone(), typed_number(typed.trim())))
     {
         let Some((path, id)) = path_of(&name).filter(|_| !typed.is_empty()) else { continue };
-        let body = json!({"bestand": typed, "grund": ask.filled("grund")});
-        let change = ask.change(Method::Post, &path, &body, String::new(), "");
+        let body = json!({"bestand": typed, "grund": request.filled("grund")});
+        let change = request.change(Method::Post, &path, &body, String::new(), "");
         let gezaehlt = Quantity::parse(&typed).map(|parsed| parsed.value).unwrap_or_default();
         counts.push((change.map_err(|failure| at_field(failure, &name))?, id, gezaehlt, name));
     }
@@ -127,21 +127,25 @@ pub fn count(ask: &Ask) -> Result<FirmaChange> {
     if counts.is_empty() {
         return Err(Refusal::new(Code::FeldFehlt, message).into());
     }
-    let ask = ask.clone();
+    let request = request.clone();
     Ok(Box::new(move |tx| {
         let row =
             |(_, id, gezaehlt, name): &(FirmaChange, Uuid, Quantity, String)| row(tx, *id, *gezaehlt, name);
         let rows = counts.iter().map(row).collect::<Result<Vec<_>>>()?;
-        let is_seen = |row: &Gezaehlt| ask.field(&format!("{SEEN}{}", row.name)) == row.gebucht.to_string();
+        let is_seen =
+            |row: &Gezaehlt| request.field(&format!("{SEEN}{}", row.name)) == row.gebucht.to_string();
         if !rows.iter().all(is_seen) {
-            return Ok(Done { once: Some(("Unterschiede", differences(&ask, &rows))), ..Done::default() });
+            return Ok(Done {
+                once: Some(("Unterschiede", differences(&request, &rows))),
+                ..Done::default()
+            });
         }
         let mut notes = vec![format!("Gezählt und gebucht: {} Posten.", counts.len())];
         for (change, .., name) in &counts {
             let done = change(tx).map_err(|failure| at_field(failure, name))?;
             notes.extend(done.notes.into_iter().filter(|note| !note.is_empty()));
         }
-        Ok(Done { to: ask.of_firma(HERE), notes, ..Done::default() })
+        Ok(Done { to: request.of_firma(HERE), notes, ..Done::default() })
     }))
 }
 
@@ -179,22 +183,22 @@ fn row(tx: &Tx<'_>, id: Uuid, gezaehlt: Quantity, name: &str) -> Result<Gezaehlt
 }
 
 /// What was counted against what is booked, with the button that books it.
-fn differences(ask: &Ask, rows: &[Gezaehlt]) -> Markup {
+fn differences(request: &PageRequest, rows: &[Gezaehlt]) -> Markup {
     let unit = |row: &Gezaehlt, menge: String| in_unit(menge, row.einheit.as_deref());
     let difference =
         |row: &Gezaehlt| optional(row.gezaehlt.minus(row.gebucht).ok(), |menge| unit(row, signed(menge)));
     let equal = rows.iter().filter(|row| row.gezaehlt == row.gebucht).count();
     let inside = html! {
-        input type="hidden" name="grund" value=(ask.field("grund"));
+        input type="hidden" name="grund" value=(request.field("grund"));
         @for row in rows {
-            input type="hidden" name=(row.name) value=(ask.field(&row.name));
+            input type="hidden" name=(row.name) value=(request.field(&row.name));
             input type="hidden" name=(format!("{SEEN}{}", row.name)) value=(row.gebucht);
         }
     };
     html! {
-        p { "Grund: " (ask.field("grund")) ". Noch ist nichts gebucht; " (equal) " von " (rows.len()) " Posten stimmen." }
+        p { "Grund: " (request.field("grund")) ". Noch ist nichts gebucht; " (equal) " von " (rows.len()) " Posten stimmen." }
         (table("Gezählt gegen gebucht", "", rows).text("Was", |row| row.what.clone()).numbers("Gebucht", |row| unit(row, amount(row.gebucht))).numbers("Gezählt", |row| unit(row, amount(row.gezaehlt))).numbers("Unterschied", difference))
-        (form_to(ask, "", inside, "So buchen", false))
+        (form_to(request, "", inside, "So buchen", false))
         p { "Stimmt etwas nicht, führt der Browser mit „Zurück“ zur Liste, mit allem, was eingetragen war." }
     }
 }

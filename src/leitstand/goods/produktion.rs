@@ -8,7 +8,7 @@ use crate::goods::produktion::{self, PaInput, PaOutput, Produktionsauftrag};
 use crate::leitstand::kit::done::FirmaChange;
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{
     self, amount, choice, facts, in_unit, linked, made_from, moment, optional, or_blank,
 };
@@ -19,9 +19,9 @@ use crate::rules::choice::Choice;
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::{PaStatus, Zeilenart};
 
-pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let query = ask.query_of("/api/v1/produktionsauftraege")?;
-    let found = produktion::list(&db.tx, &query, lists::page_of(ask))?;
+pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let query = request.query_of("/api/v1/produktionsauftraege")?;
+    let found = produktion::list(&db.tx, &query, lists::page_of(request))?;
     let [into_planned, into] = produktion::sums(&db.tx, &query, Zeilenart::Input)?;
     let [out_planned, out] = produktion::sums(&db.tx, &query, Zeilenart::Output)?;
     let sums = [
@@ -33,21 +33,21 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let list = List {
         empty: "Keine Produktionsaufträge gefunden. Sie legen die angeschlossenen Programme an (POST /api/v1/produktionsauftraege); Rezepturen kommen durch den Import.",
         filters: html! {
-            (filter_choice(ask, "status", "Status", PaStatus::ALL.iter().map(|status| (status.as_str(), status.in_words()))))
-            (filter(ask, "datum_von", "Von", "date"))
-            (filter(ask, "datum_bis", "Bis", "date"))
+            (filter_choice(request, "status", "Status", PaStatus::ALL.iter().map(|status| (status.as_str(), status.in_words()))))
+            (filter(request, "datum_von", "Von", "date"))
+            (filter(request, "datum_bis", "Bis", "date"))
         },
         above: parts::sums("Zusammen ohne stornierte", sums),
         ..List::of("produktion", "Produktionsaufträge", |auftrag: &Produktionsauftrag| auftrag.id, &found)
     };
-    let body = lists::body(ask, db, list, |table| {
+    let body = lists::body(request, db, list, |table| {
         table
             .text("Auftrag", |auftrag| auftrag.pa_nummer.clone())
             .text("Datum", |auftrag| optional(auftrag.produktions_datum, |day| day.0.german()))
             .text("Was entsteht", made)
             .text("Status", |auftrag| auftrag.status.in_words().to_owned())
     })?;
-    Ok(frame::page(ask, "Produktion", body))
+    Ok(frame::page(request, "Produktion", body))
 }
 
 fn made(auftrag: &Produktionsauftrag) -> String {
@@ -86,15 +86,15 @@ fn of_output(output: &PaOutput) -> Line<'_> {
     }
 }
 
-fn lines<'l>(ask: &Ask, caption: &str, lines: impl Iterator<Item = Line<'l>>) -> Markup {
+fn lines<'l>(request: &PageRequest, caption: &str, lines: impl Iterator<Item = Line<'l>>) -> Markup {
     let rows: Vec<_> = lines.collect();
-    let to = |line: &Line<'_>| optional(line.charge, |id| ask.page_of("chargen", id));
+    let to = |line: &Line<'_>| optional(line.charge, |id| request.page_of("chargen", id));
     html! { h2 { (caption) } (linked(caption, "Keine.", &rows, to).text("Artikel", |line| line.artikel.to_owned()).text("Charge", |line| line.nummer.cloned().unwrap_or_default()).numbers("Soll", |line| in_unit(amount(line.soll), line.einheit)).numbers("Ist", |line| optional(line.ist, |ist| in_unit(amount(ist), line.einheit)))) }
 }
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let auftrag = produktion::with_lines(&db.tx, ask.uuid(0)?)?;
-    let to = format!("{}/status", ask.page_of("produktion", auftrag.id));
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let auftrag = produktion::with_lines(&db.tx, request.uuid(0)?)?;
+    let to = format!("{}/status", request.page_of("produktion", auftrag.id));
     let body = html! {
         (facts(&[
             ("Status", auftrag.status.in_words().to_owned()),
@@ -106,11 +106,11 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             ("Erledigt", optional(auftrag.erledigt_am, moment)),
             ("Bemerkung", or_blank(&auftrag.bemerkung)),
         ]))
-        @if ask.may_change() && !next_of(auftrag.status).is_empty() { p.actions { a.button href=(to) { "Status ändern" } } }
-        (lines(ask, "Was hineingeht", auftrag.inputs.iter().flatten().map(of_input)))
-        (lines(ask, "Was herauskommt", auftrag.outputs.iter().flatten().map(of_output)))
+        @if request.may_change() && !next_of(auftrag.status).is_empty() { p.actions { a.button href=(to) { "Status ändern" } } }
+        (lines(request, "Was hineingeht", auftrag.inputs.iter().flatten().map(of_input)))
+        (lines(request, "Was herauskommt", auftrag.outputs.iter().flatten().map(of_output)))
     };
-    Ok(frame::page(ask, &auftrag.pa_nummer, body))
+    Ok(frame::page(request, &auftrag.pa_nummer, body))
 }
 
 /// The states that an order can come into, each as value and text.
@@ -119,19 +119,19 @@ fn next_of(now: PaStatus) -> Vec<(&'static str, &'static str)> {
     next.map(|next| (next.as_str(), next.in_words())).collect()
 }
 
-pub fn show_status(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let auftrag = produktion::found(&db.tx, ask.uuid(0)?)?;
+pub fn show_status(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let auftrag = produktion::found(&db.tx, request.uuid(0)?)?;
     let inside = html! {
-        (made_from(ask, "version", auftrag.version))
+        (made_from(request, "version", auftrag.version))
         p { "„erledigt“ bucht, was hineinging und herauskam; dafür braucht jede Zeile ihre Istmenge. „storniert“ nimmt "
             "Gebuchtes zurück, solange von dem, was herauskam, nichts entnommen ist. Sonst geht es nie zurück." }
-        (choice(ask, "status", "Neuer Status", next_of(auftrag.status), ""))
+        (choice(request, "status", "Neuer Status", next_of(auftrag.status), ""))
     };
     let title = format!("Status von {}", auftrag.pa_nummer);
-    frame::form_page(ask, &title, &["status"], inside, "Ändern", false)
+    frame::form_page(request, &title, &["status"], inside, "Ändern", false)
 }
 
-pub fn change_status(ask: &Ask) -> Result<FirmaChange> {
-    let (path, body) = ("produktionsauftraege/{id}/status", json!({"status": ask.field("status")}));
-    ask.change_record(Method::Put, path, &body, "produktion", "Der Status ist geändert.")
+pub fn change_status(request: &PageRequest) -> Result<FirmaChange> {
+    let (path, body) = ("produktionsauftraege/{id}/status", json!({"status": request.field("status")}));
+    request.change_record(Method::Put, path, &body, "produktion", "Der Status ist geändert.")
 }

@@ -5,31 +5,31 @@ use maud::html;
 use crate::goods::abrechnungsschemata::{self, Gueltig, Kopf, SchemaVersion};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::{self, List, filter};
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{self, facts, linked, optional, settled, yes_or_no};
 use crate::platform::failure::Result;
 use crate::platform::http::reply::Reply;
 use crate::rules::day::Day;
 use crate::trade::annahmescheine;
 
-pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let query = ask.query_of("/api/v1/abrechnungsschemata")?;
-    let found = abrechnungsschemata::find_page(&db.tx, &query, lists::page_of(ask))?;
+pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let query = request.query_of("/api/v1/abrechnungsschemata")?;
+    let found = abrechnungsschemata::find_page(&db.tx, &query, lists::page_of(request))?;
     let mut used = Vec::new();
     for kopf in &found.rows {
         used.extend(annahmescheine::follows(&db.tx, kopf.id, None)?.then_some(kopf.id));
     }
     let list = List {
         empty: "Keine Abrechnungsschemata gefunden. Sie kommen durch einen Import herein (Seite Import, Art abrechnungsschemata); Beispiele liegen dem Handbuch bei.",
-        filters: filter(ask, "gueltig_am", "Gültig am", "date"),
+        filters: filter(request, "gueltig_am", "Gültig am", "date"),
         keeps: &[("artikel_id", "für", "artikel")],
         above: html! {
             p { "Ein Schema sagt, was von einer Anlieferung gemessen, abgezogen und zugeschlagen wird. Gezeigt ist die Fassung des Tages, ohne Tag die neueste." }
-            p.actions { a.button href=(ask.of_firma("annahme/rechner")) { "Probeweise rechnen" } }
+            p.actions { a.button href=(request.of_firma("annahme/rechner")) { "Probeweise rechnen" } }
         },
         ..List::of("annahme/schemata", "Abrechnungsschemata", |kopf: &Kopf| kopf.id, &found)
     };
-    let body = lists::body(ask, db, list, |table| {
+    let body = lists::body(request, db, list, |table| {
         table
             .text("Schema", |kopf| kopf.nummer.clone())
             .text("Bezeichnung", |kopf| kopf.bezeichnung.clone())
@@ -38,7 +38,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             .text("Gültig", |kopf| days(kopf.gueltig_von, kopf.gueltig_bis))
             .text("Benutzt", |kopf| yes_or_no(used.contains(&kopf.id)))
     })?;
-    Ok(frame::page(ask, "Abrechnungsschemata", body))
+    Ok(frame::page(request, "Abrechnungsschemata", body))
 }
 
 fn days(von: Day, bis: Option<Day>) -> String {
@@ -49,10 +49,10 @@ fn days(von: Day, bis: Option<Day>) -> String {
     }
 }
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let gueltig = abrechnungsschemata::found(&db.tx, ask.uuid(0)?, version(ask))?;
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let gueltig = abrechnungsschemata::found(&db.tx, request.uuid(0)?, version(request))?;
     let Gueltig { kopf, schema } = &gueltig;
-    let here = ask.page_of("annahme/schemata", kopf.id);
+    let here = request.page_of("annahme/schemata", kopf.id);
     let versions = abrechnungsschemata::versions(&db.tx, kopf.id)?;
     let is_used = annahmescheine::follows(&db.tx, kopf.id, Some(kopf.version))?;
     let stock = if schema.books_gross() { "das gewogene Gewicht" } else { "das Abrechnungsgewicht" };
@@ -71,7 +71,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         (facts(&said))
         p.actions {
             a.button href=(format!("{here}/pdf?version={}", kopf.version)) { "Zum Aushändigen (PDF)" }
-            a.button href=(ask.of_firma(&format!("annahme/rechner?schema={}", kopf.id))) { "Probeweise rechnen" }
+            a.button href=(request.of_firma(&format!("annahme/rechner?schema={}", kopf.id))) { "Probeweise rechnen" }
         }
         @for table in abrechnungsschemata::tables(&db.tx, schema)? { (settled(&table)) }
         @for note in abrechnungsschemata::notes(schema) { p { (note) } }
@@ -79,15 +79,15 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         (linked("Versionen, die neueste zuerst", "", &versions, of_version).text("Version", |version| version.version.to_string()).text("Gültig", |version| days(version.gueltig_von, version.gueltig_bis)).text("Angelegt", |version| parts::moment(version.angelegt_am)))
         p { "Eine Version ändert sich nie. Was künftig anders ist, kommt als neue Version durch einen Import herein (Art abrechnungsschemata oder abrechnungstabellen)." }
     };
-    Ok(frame::page(ask, &format!("Abrechnungsschema {}", kopf.nummer), body))
+    Ok(frame::page(request, &format!("Abrechnungsschema {}", kopf.nummer), body))
 }
 
 /// The version that is asked for; what is none is the newest.
-fn version(ask: &Ask) -> Option<i64> {
-    ask.param("version").parse().ok()
+fn version(request: &PageRequest) -> Option<i64> {
+    request.param("version").parse().ok()
 }
 
-pub fn pdf(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let version = version(ask).map_or_else(String::new, |version| format!("?version={version}"));
-    ask.file_of(db, &format!("abrechnungsschemata/{{id}}/pdf{version}"))
+pub fn pdf(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let version = version(request).map_or_else(String::new, |version| format!("?version={version}"));
+    request.file_of(db, &format!("abrechnungsschemata/{{id}}/pdf{version}"))
 }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use crate::goods::waage::{self, Auswahl, Wiegung};
 use crate::leitstand::kit::done::FirmaChange;
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{Table, amount, facts, linked, moment, number, optional, or_blank};
 use crate::leitstand::kit::{frame, storno};
 use crate::platform::db::list::Page;
@@ -47,45 +47,45 @@ fn net(wiegung: &Wiegung) -> String {
 }
 
 /// The open weighings of a company, so many at most, the oldest last; what to say where there is none.
-pub fn open(ask: &Ask, db: &Snapshot<'_>, most: u32) -> Result<Markup> {
+pub fn open(request: &PageRequest, db: &Snapshot<'_>, most: u32) -> Result<Markup> {
     let auswahl = Auswahl { status: Some("offen"), ..Auswahl::default() };
     let found: Records<Wiegung> = waage::list(&db.tx, &auswahl, Page { limit: Some(most), offset: 0 })?;
     let empty = "Keine offen: Jedes Fahrzeug ist zweimal gewogen.";
-    let to = |wiegung: &Wiegung| ask.page_of("wiegungen", wiegung.id);
+    let to = |wiegung: &Wiegung| request.page_of("wiegungen", wiegung.id);
     Ok(html! {
         (columns(linked("Offene Wiegungen", empty, &found.rows, to)))
-        @if found.count > i64::from(most) { p { a href=(ask.of_firma("wiegungen?status=offen")) { "Alle " (number(found.count)) " offenen Wiegungen" } } }
+        @if found.count > i64::from(most) { p { a href=(request.of_firma("wiegungen?status=offen")) { "Alle " (number(found.count)) " offenen Wiegungen" } } }
     })
 }
 
-pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let query = ask.query_of("/api/v1/wiegungen")?;
-    let found = waage::list(&db.tx, &waage::auswahl(&query)?, lists::page_of(ask))?;
+pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let query = request.query_of("/api/v1/wiegungen")?;
+    let found = waage::list(&db.tx, &waage::auswahl(&query)?, lists::page_of(request))?;
     let shown = ["status", "von", "bis", "kennzeichen", "wiegeschein_nr", "partner_id", "sortierung"];
-    let is_plain = shown.iter().all(|name| ask.param(name).is_empty()) && ask.list_page() == 0;
+    let is_plain = shown.iter().all(|name| request.param(name).is_empty()) && request.list_page() == 0;
     let list = List {
         empty: "Keine Wiegungen gefunden. Wiegungen legt das Programm der Waage an, oder man wiegt hier; vielleicht ist auch die Suche zu eng.",
         filters: html! {
-            (filter(ask, "kennzeichen", "Kennzeichen", "search"))
-            (filter(ask, "wiegeschein_nr", "Wiegeschein", "search"))
-            (filter_choice(ask, "status", "Status", STATUS))
-            (filter(ask, "von", "Von", "date"))
-            (filter(ask, "bis", "Bis", "date"))
+            (filter(request, "kennzeichen", "Kennzeichen", "search"))
+            (filter(request, "wiegeschein_nr", "Wiegeschein", "search"))
+            (filter_choice(request, "status", "Status", STATUS))
+            (filter(request, "von", "Von", "date"))
+            (filter(request, "bis", "Bis", "date"))
         },
         keeps: &[("partner_id", "zu", "partner")],
         order: "-ts_erst",
         above: html! {
-            @if ask.may_change() { p.actions { a.button href=(ask.of_firma("wiegungen/neu")) { "Fahrzeug wiegen" } } }
-            @if is_plain { h2 { "Offen" } (open(ask, db, OPEN_WEIGHINGS_SHOWN_MAX)?) h2 { "Alle" } }
+            @if request.may_change() { p.actions { a.button href=(request.of_firma("wiegungen/neu")) { "Fahrzeug wiegen" } } }
+            @if is_plain { h2 { "Offen" } (open(request, db, OPEN_WEIGHINGS_SHOWN_MAX)?) h2 { "Alle" } }
         },
         ..List::of("wiegungen", "Wiegungen", |wiegung: &Wiegung| wiegung.id, &found)
     };
-    frame::live_page(ask, db, "Wiegungen", lists::body(ask, db, list, columns)?)
+    frame::live_page(request, db, "Wiegungen", lists::body(request, db, list, columns)?)
 }
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let wiegung = waage::found(&db.tx, ask.uuid(0)?)?;
-    let here = ask.page_of("wiegungen", wiegung.id);
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let wiegung = waage::found(&db.tx, request.uuid(0)?)?;
+    let here = request.page_of("wiegungen", wiegung.id);
     let links = [
         (Some(wiegung.partner_id), "partner", "Zum Partner"),
         (wiegung.beleg_id, "belege", "Zum Beleg"),
@@ -95,13 +95,13 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         (facts(&facts_of(&wiegung)))
         p.actions {
             @if wiegung.status == WiegungStatus::Fertig { a.button href=(format!("{here}/pdf")) { "Wiegeschein (PDF)" } }
-            @if ask.may_change() && wiegung.status == WiegungStatus::Offen { a.button href=(format!("{here}/zweitwiegung")) { "Zweite Wiegung" } }
-            (ask.links(links))
-            @if let (true, Some((typ, words)), None) = (ask.may_change(), next_document(&wiegung), wiegung.beleg_id) { a.button href=(ask.of_firma(&format!("belege/neu?typ={typ}&wiegung={}", wiegung.id))) { (words) } }
-            @if ask.may_change() && wiegung.status != WiegungStatus::Storno { a.button.danger href=(format!("{here}/storno")) { "Stornieren" } }
+            @if request.may_change() && wiegung.status == WiegungStatus::Offen { a.button href=(format!("{here}/zweitwiegung")) { "Zweite Wiegung" } }
+            (request.links(links))
+            @if let (true, Some((typ, words)), None) = (request.may_change(), next_document(&wiegung), wiegung.beleg_id) { a.button href=(request.of_firma(&format!("belege/neu?typ={typ}&wiegung={}", wiegung.id))) { (words) } }
+            @if request.may_change() && wiegung.status != WiegungStatus::Storno { a.button.danger href=(format!("{here}/storno")) { "Stornieren" } }
         }
     };
-    Ok(frame::page(ask, &wiegung.wiegeschein_nr, body))
+    Ok(frame::page(request, &wiegung.wiegeschein_nr, body))
 }
 
 /// The document that a finished weighing is for: its type, and the words of its button.
@@ -133,12 +133,12 @@ fn facts_of(wiegung: &Wiegung) -> Vec<(&'static str, String)> {
     ]
 }
 
-pub fn show_cancel(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let wiegung = waage::found(&db.tx, ask.uuid(0)?)?;
+pub fn show_cancel(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let wiegung = waage::found(&db.tx, request.uuid(0)?)?;
     let what = html! { (wiegung.wiegeschein_nr) " zählt dann nirgends mehr und lässt sich nicht mehr verwenden. Rückgängig machen lässt sich das nicht." };
-    storno::show(ask, "Wiegung stornieren", Some(wiegung.version), what)
+    storno::show(request, "Wiegung stornieren", Some(wiegung.version), what)
 }
 
-pub fn cancel(ask: &Ask) -> Result<FirmaChange> {
-    storno::send(ask, Method::Put, "wiegungen", "wiegungen", "Die Wiegung ist storniert.")
+pub fn cancel(request: &PageRequest) -> Result<FirmaChange> {
+    storno::send(request, Method::Put, "wiegungen", "wiegungen", "Die Wiegung ist storniert.")
 }

@@ -2,8 +2,8 @@
 
 use crate::goods::{chargen, kontrakte};
 use crate::leitstand::goods::chargen::SHELF_LIFE_SOON_DAYS;
-use crate::leitstand::kit::health::Sorge;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::health::HealthIssue;
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{number, or_blank};
 use crate::platform::failure::{Result, locked};
 use crate::rules::day::Day;
@@ -19,17 +19,17 @@ const CONTRACTS_HOLD_MILLIS: i64 = 10 * 60_000;
 /// Contracts that are named at most.
 const CONTRACTS_NAMED_MAX: usize = 5;
 
-pub fn sorgen(ask: &Ask, db: &Snapshot<'_>) -> Result<Vec<Sorge>> {
-    Ok([overdue(ask, db)?, expiring(ask, db)?, nearly_full(ask, db)?].concat())
+pub fn sorgen(request: &PageRequest, db: &Snapshot<'_>) -> Result<Vec<HealthIssue>> {
+    Ok([overdue(request, db)?, expiring(request, db)?, nearly_full(request, db)?].concat())
 }
 
-fn overdue(ask: &Ask, db: &Snapshot<'_>) -> Result<Vec<Sorge>> {
+fn overdue(request: &PageRequest, db: &Snapshot<'_>) -> Result<Vec<HealthIssue>> {
     let faellig_bis = Some(db.tx.today().yesterday());
     let auswahl = Auswahl { unbezahlt: true, faellig_bis, ..Auswahl::default() };
     let sums = belege::open_sums(&db.tx, &auswahl, COUNTED_MAX + 1)?;
     if sums.iter().map(|sum| sum.count).sum::<i64>() > COUNTED_MAX {
         let text = format!("Mehr als {} Rechnungen sind überfällig.", number(COUNTED_MAX));
-        return Ok(vec![Sorge::soon(text).at(ask.of_firma("offen?tage=1"))]);
+        return Ok(vec![HealthIssue::soon(text).at(request.of_firma("offen?tage=1"))]);
     }
     let in_words = |sum: &belege::Offen| {
         let (what, way) = match sum.typ.seite() {
@@ -39,7 +39,7 @@ fn overdue(ask: &Ask, db: &Snapshot<'_>) -> Result<Vec<Sorge>> {
             }
         };
         let text = format!("{} überfällig: {} EUR {way}.", counted(sum.count, what), number(sum.brutto));
-        Sorge::soon(text).at(ask.of_firma(&format!("offen?typ={}&tage=1", sum.typ.as_str())))
+        HealthIssue::soon(text).at(request.of_firma(&format!("offen?typ={}&tage=1", sum.typ.as_str())))
     };
     Ok(sums.iter().map(in_words).collect())
 }
@@ -52,32 +52,32 @@ fn counted(count: i64, [one, many]: [&str; 2]) -> String {
     }
 }
 
-fn expiring(ask: &Ask, db: &Snapshot<'_>) -> Result<Vec<Sorge>> {
+fn expiring(request: &PageRequest, db: &Snapshot<'_>) -> Result<Vec<HealthIssue>> {
     let today = db.tx.today();
     let until = Day::of_number(today.number() + SHELF_LIFE_SOON_DAYS);
     let (all, past) = chargen::expiring(&db.tx, today, until, COUNTED_MAX + 1)?;
     let words = ["Charge mit Bestand ist", "Chargen mit Bestand sind"];
-    let sorge = |count: i64, what: &str, which: &str| {
+    let issue = |count: i64, what: &str, which: &str| {
         let text = format!("{} {what}.", counted(count, words));
-        (count > 0).then(|| Sorge::soon(text).at(ask.of_firma(&format!("chargen?welche={which}"))))
+        (count > 0).then(|| HealthIssue::soon(text).at(request.of_firma(&format!("chargen?welche={which}"))))
     };
     let soon = format!("höchstens noch {SHELF_LIFE_SOON_DAYS} Tage haltbar");
-    let sorgen = [sorge(past, "abgelaufen", "abgelaufen"), sorge(all - past, &soon, "bald")];
+    let sorgen = [issue(past, "abgelaufen", "abgelaufen"), issue(all - past, &soon, "bald")];
     Ok(sorgen.into_iter().flatten().collect())
 }
 
-fn nearly_full(ask: &Ask, db: &Snapshot<'_>) -> Result<Vec<Sorge>> {
-    if let Some((at, sorgen)) = locked(&ask.house.contracts).get(&ask.firma_id())
-        && (ask.now.millis() - at.millis()).abs() < CONTRACTS_HOLD_MILLIS
+fn nearly_full(request: &PageRequest, db: &Snapshot<'_>) -> Result<Vec<HealthIssue>> {
+    if let Some((at, sorgen)) = locked(&request.app.contracts).get(&request.firma_id())
+        && (request.now.millis() - at.millis()).abs() < CONTRACTS_HOLD_MILLIS
     {
         return Ok(sorgen.clone());
     }
-    let sorgen = contracts(ask, db)?;
-    locked(&ask.house.contracts).insert(ask.firma_id(), (ask.now, sorgen.clone()));
+    let sorgen = contracts(request, db)?;
+    locked(&request.app.contracts).insert(request.firma_id(), (request.now, sorgen.clone()));
     Ok(sorgen)
 }
 
-fn contracts(ask: &Ask, db: &Snapshot<'_>) -> Result<Vec<Sorge>> {
+fn contracts(request: &PageRequest, db: &Snapshot<'_>) -> Result<Vec<HealthIssue>> {
     let (full, is_cut) = kontrakte::nearly_full(&db.tx)?;
     let in_words = |kontrakt: &kontrakte::Kontrakt| {
         let (nr, percent) = (&kontrakt.kontrakt_nr, kontrakt.percent().unwrap_or_default());
@@ -86,7 +86,7 @@ fn contracts(ask: &Ask, db: &Snapshot<'_>) -> Result<Vec<Sorge>> {
             ..=100 => format!("Kontrakt {nr} {partner} ist zu {percent} % geliefert."),
             _ => format!("Auf Kontrakt {nr} {partner} ist mehr geliefert als vereinbart: {percent} %."),
         };
-        Sorge::soon(text).at(ask.page_of("kontrakte", kontrakt.id))
+        HealthIssue::soon(text).at(request.page_of("kontrakte", kontrakt.id))
     };
     let mut sorgen: Vec<_> = full.iter().take(CONTRACTS_NAMED_MAX).map(in_words).collect();
     let left = full.len().saturating_sub(CONTRACTS_NAMED_MAX);
@@ -96,7 +96,7 @@ fn contracts(ask: &Ask, db: &Snapshot<'_>) -> Result<Vec<Sorge>> {
                 .to_owned(),
             left => format!("Weitere {left} Kontrakte sind fast voll oder darüber."),
         };
-        sorgen.push(Sorge::soon(text).at(ask.of_firma("kontrakte?erledigt=false")));
+        sorgen.push(HealthIssue::soon(text).at(request.of_firma("kontrakte?erledigt=false")));
     }
     Ok(sorgen)
 }

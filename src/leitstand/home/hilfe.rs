@@ -6,7 +6,7 @@ use maud::{PreEscaped, html};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::leitstand::kit::frame::{self, HELP_PATH, anchor};
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::reply::Reply;
 
@@ -130,15 +130,15 @@ fn address(link: &str, names: &[&str]) -> Option<String> {
     }
 }
 
-pub fn index(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
-    shown(ask, "README")
+pub fn index(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
+    shown(request, "README")
 }
 
-pub fn show(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
-    shown(ask, ask.id(0)?)
+pub fn show(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
+    shown(request, request.id(0)?)
 }
 
-fn shown(ask: &Ask, name: &str) -> Result<Reply> {
+fn shown(request: &PageRequest, name: &str) -> Result<Reply> {
     let chapter = CHAPTERS.iter().find(|chapter| chapter.name == name);
     let chapter = chapter.ok_or_else(|| Failure::not_found("Dieses Kapitel"))?;
     let body = html! {
@@ -147,7 +147,7 @@ fn shown(ask: &Ask, name: &str) -> Result<Reply> {
         }
         div.handbuch { (PreEscaped(&chapter.html)) }
     };
-    Ok(frame::page(ask, &chapter.title, body))
+    Ok(frame::page(request, &chapter.title, body))
 }
 
 #[cfg(test)]

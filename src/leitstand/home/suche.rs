@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::goods::chargen::{self, Charge};
 use crate::goods::waage::{self, Wiegung};
 use crate::leitstand::kit::frame;
-use crate::leitstand::kit::page::{Ask, Snapshot, encoded};
+use crate::leitstand::kit::page::{PageRequest, Snapshot, encoded};
 use crate::leitstand::kit::parts::{Table, amount, linked, moment, number, optional, or_blank, typed_money};
 use crate::leitstand::master::artikel::name_of;
 use crate::leitstand::master::partner::town;
@@ -23,20 +23,20 @@ use crate::trade::belege;
 const HITS_SHOWN_MAX: u32 = 10;
 
 /// From a page of no company to the search of the one that was chosen there.
-pub fn in_chosen(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
-    let chosen = ask.firmen.iter().find(|firma| firma.id.to_string() == ask.param("firma"));
+pub fn in_chosen(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
+    let chosen = request.firmen.iter().find(|firma| firma.id.to_string() == request.param("firma"));
     let firma = chosen.ok_or_else(|| Failure::not_found("Diese Firma"))?;
-    let to = format!("/leitstand/f/{}/suche?suche={}", firma.id, encoded(ask.param("suche")));
+    let to = format!("/leitstand/f/{}/suche?suche={}", firma.id, encoded(request.param("suche")));
     Ok(frame::redirect(to))
 }
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let query = ask.query_of("/api/v1/belege")?;
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let query = request.query_of("/api/v1/belege")?;
     let Some(suche) = query.search("suche")? else {
-        return Ok(frame::page(ask, "Suche", html! { p.empty { (HOW_TO_SEARCH) } }));
+        return Ok(frame::page(request, "Suche", html! { p.empty { (HOW_TO_SEARCH) } }));
     };
     let groups = [documents, by_amount, partner, artikel, chargen, wiegungen];
-    let groups = groups.into_iter().map(|search| search(ask, db, suche)).collect::<Result<Vec<_>>>()?;
+    let groups = groups.into_iter().map(|search| search(request, db, suche)).collect::<Result<Vec<_>>>()?;
     let mut hits = groups.iter().flat_map(|group| &group.hits);
     if let (Some(only), None) = (hits.next(), hits.next()) {
         return Ok(frame::redirect(only));
@@ -45,7 +45,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         @if groups.iter().all(|group| group.hits.is_empty()) { p.empty { "Nichts gefunden. " (HOW_TO_SEARCH) } }
         @for group in groups { (group.shown) }
     };
-    Ok(frame::page(ask, &format!("Suche nach „{suche}“"), body))
+    Ok(frame::page(request, &format!("Suche nach „{suche}“"), body))
 }
 
 const HOW_TO_SEARCH: &str = "Gesucht wird in Belegen (Nummer, fremde Nummer, Partner, Betrag), Partnern (Name, Nummer, Ort, E-Mail), Artikeln (Bezeichnung, Nummer, EAN) und Chargen (Nummer, auch die des Lieferanten); Wiegungen findet man über die ganze Nummer oder das ganze Kennzeichen.";
@@ -61,15 +61,15 @@ const FIRST_HITS: Page = Page { limit: Some(HITS_SHOWN_MAX), offset: 0 };
 
 /// A group of hits, each of which has a page below that of its list; `all` finds all of them there.
 fn group<T>(
-    ask: &Ask,
+    request: &PageRequest,
     (title, page, all): (&str, &str, &str),
     found: &Records<T>,
     id: fn(&T) -> Uuid,
     columns: impl FnOnce(Table<'_, T>) -> Table<'_, T>,
 ) -> Group {
     let rows = &found.rows[..found.rows.len().min(HITS_SHOWN_MAX as usize)];
-    let to = |row: &T| ask.page_of(page, id(row));
-    let list = format!("{}?{all}={}", ask.of_firma(page), encoded(ask.param("suche")));
+    let to = |row: &T| request.page_of(page, id(row));
+    let list = format!("{}?{all}={}", request.of_firma(page), encoded(request.param("suche")));
     let count = number(found.count);
     let shown = html! { @if found.count > 0 {
         h2 { (title) " (" (count) ")" }
@@ -79,11 +79,11 @@ fn group<T>(
     Group { hits: rows.iter().map(to).collect(), shown }
 }
 
-fn documents(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
+fn documents(request: &PageRequest, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
     let auswahl = belege::Auswahl { suche: Some(suche), ..belege::Auswahl::default() };
     let found = belege::list(&db.tx, &auswahl, FIRST_HITS)?;
     Ok(group(
-        ask,
+        request,
         ("Belege", "belege", "suche"),
         &found,
         |beleg| beleg.id,
@@ -92,14 +92,14 @@ fn documents(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
 }
 
 /// By the net or gross sum, where one was typed.
-fn by_amount(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
+fn by_amount(request: &PageRequest, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
     let Some(betrag) = typed_money(suche) else { return Ok(Group::default()) };
     let auswahl = belege::Auswahl { betrag: Some(betrag), ..belege::Auswahl::default() };
     let found = belege::list(&db.tx, &auswahl, FIRST_HITS)?;
     let among = number(belege::AMOUNTS_LOOKED_AT_MAX);
     let title = format!("Belege mit diesem Betrag, netto oder brutto, unter den neuesten {among}");
     Ok(group(
-        ask,
+        request,
         (&title, "belege", "betrag"),
         &found,
         |beleg| beleg.id,
@@ -107,10 +107,10 @@ fn by_amount(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
     ))
 }
 
-fn partner(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
+fn partner(request: &PageRequest, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
     let found = kunden::list(&db.tx, &kunden::Auswahl::of_search(Some(suche)), FIRST_HITS)?;
     let id = |kunde: &Kunde| kunde.id;
-    Ok(group(ask, ("Partner", "partner", "suche"), &found, id, |table| {
+    Ok(group(request, ("Partner", "partner", "suche"), &found, id, |table| {
         table
             .text("Name", |kunde| kunde.name.clone())
             .text("Nummer", |kunde| kunde.kundennr.clone())
@@ -118,11 +118,11 @@ fn partner(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
     }))
 }
 
-fn artikel(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
+fn artikel(request: &PageRequest, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
     let auswahl = artikel::Auswahl { suche: Some(suche), ..artikel::Auswahl::default() };
     let found = artikel::list(&db.tx, &auswahl, FIRST_HITS)?;
     let id = |row: &ArtikelZeile| row.artikel.id;
-    Ok(group(ask, ("Artikel", "artikel", "suche"), &found, id, |table| {
+    Ok(group(request, ("Artikel", "artikel", "suche"), &found, id, |table| {
         table
             .text("Bezeichnung", |row| name_of(&row.artikel))
             .text("Nummer", |row| row.artikel.artikelnummer.clone())
@@ -130,11 +130,11 @@ fn artikel(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
     }))
 }
 
-fn chargen(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
+fn chargen(request: &PageRequest, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
     let auswahl = chargen::Auswahl { suche: Some(case_key(suche)), ..chargen::Auswahl::default() };
     let found = chargen::list(&db.tx, &auswahl, FIRST_HITS)?;
     let id = |charge: &Charge| charge.id;
-    Ok(group(ask, ("Chargen", "chargen", "suche"), &found, id, |table| {
+    Ok(group(request, ("Chargen", "chargen", "suche"), &found, id, |table| {
         table
             .text("Charge", |charge| charge.charge_nr.clone())
             .text("Nummer des Lieferanten", |charge| or_blank(&charge.fremde_charge_nr))
@@ -145,7 +145,7 @@ fn chargen(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
 }
 
 /// By the whole number or the whole plate, as the interface finds them.
-fn wiegungen(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
+fn wiegungen(request: &PageRequest, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
     let by_number =
         waage::Auswahl { wiegeschein_nr: Some(suche.to_uppercase()), ..waage::Auswahl::default() };
     let by_plate = waage::Auswahl { kennzeichen: Some(suche), ..waage::Auswahl::default() };
@@ -154,7 +154,7 @@ fn wiegungen(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
     found.rows.extend(of_plate.rows);
     found.count += of_plate.count;
     let id = |wiegung: &Wiegung| wiegung.id;
-    Ok(group(ask, ("Wiegungen", "wiegungen", "kennzeichen"), &found, id, |table| {
+    Ok(group(request, ("Wiegungen", "wiegungen", "kennzeichen"), &found, id, |table| {
         table
             .text("Wiegeschein", |wiegung| wiegung.wiegeschein_nr.clone())
             .text("Gewogen", |wiegung| moment(wiegung.ts_erst))

@@ -7,7 +7,7 @@ use crate::goods::waage::{self, Auswahl, Wiegung};
 use crate::leitstand::goods::wiegungen;
 use crate::leitstand::kit::bars::{BarPair, BarWords, bars};
 use crate::leitstand::kit::frame;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{Table, amount, linked, number, tenths};
 use crate::leitstand::operations::abgelehnt;
 use crate::leitstand::operations::upkeep::Upkeep;
@@ -30,31 +30,31 @@ const DOCUMENTS_SHOWN_MAX: usize = 8;
 /// Documents of a day that are summed at most: each is read.
 const DOCUMENTS_OF_DAY_MAX: i64 = 1_000;
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let upkeep = ask.keeps_house().then(|| ask.house.lookout.last()).flatten();
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let upkeep = request.keeps_house().then(|| request.app.lookout.last()).flatten();
     let body = html! {
-        (to_do(ask, db, upkeep.as_ref())?)
-        @if ask.sees_management() && abgelehnt::is_any(ask, db)? {
-            p { a href=(ask.of_firma("abgelehnt")) { "Anfragen von Programmen wurden abgelehnt: was zu tun ist" } }
+        (to_do(request, db, upkeep.as_ref())?)
+        @if request.sees_management() && abgelehnt::is_any(request, db)? {
+            p { a href=(request.of_firma("abgelehnt")) { "Anfragen von Programmen wurden abgelehnt: was zu tun ist" } }
         }
         (today(db)?)
         h2 { "Offene Wiegungen" }
-        (wiegungen::open(ask, db, WEIGHINGS_SHOWN_MAX)?)
+        (wiegungen::open(request, db, WEIGHINGS_SHOWN_MAX)?)
         @match &upkeep {
-            Some(upkeep) => (zustand::house_in_words(upkeep, ask.now)),
+            Some(upkeep) => (zustand::house_in_words(upkeep, request.now)),
             None => p { small { (zustand::VERSION) } },
         }
     };
-    frame::live_page(ask, db, "Übersicht", body)
+    frame::live_page(request, db, "Übersicht", body)
 }
 
 /// What needs a hand, or that nothing does.
-fn to_do(ask: &Ask, db: &Snapshot<'_>, upkeep: Option<&Upkeep>) -> Result<Markup> {
-    let keys = key::of_tenant(db.connection, ask.firma_id(), ask.now)?;
-    let sorgen = [zustand::sorgen(ask, db, &keys, upkeep)?, handgriffe::sorgen(ask, db)?].concat();
+fn to_do(request: &PageRequest, db: &Snapshot<'_>, upkeep: Option<&Upkeep>) -> Result<Markup> {
+    let keys = key::of_tenant(db.connection, request.firma_id(), request.now)?;
+    let sorgen = [zustand::sorgen(request, db, &keys, upkeep)?, handgriffe::sorgen(request, db)?].concat();
     let sorgen = (!sorgen.is_empty()).then(|| html! { h2 { "Zu erledigen" } (zustand::shown(&sorgen)) });
-    let steps = zustand::first_steps(ask, db, &keys)?;
-    let parts = [sorgen, without_erechnung(ask, db)?, waiting(ask, db)?, steps];
+    let steps = zustand::first_steps(request, db, &keys)?;
+    let parts = [sorgen, without_erechnung(request, db)?, waiting(request, db)?, steps];
     Ok(html! {
         @if parts.iter().all(Option::is_none) { p.note { "Es ist nichts zu erledigen." } }
         @for part in parts.into_iter().flatten() { (part) }
@@ -81,10 +81,10 @@ fn tile(name: &str, value: String) -> Markup {
 }
 
 /// Documents that became final without the e-invoice that they should have had: nobody was told at the end of a day (D4).
-fn without_erechnung(ask: &Ask, db: &Snapshot<'_>) -> Result<Option<Markup>> {
+fn without_erechnung(request: &PageRequest, db: &Snapshot<'_>) -> Result<Option<Markup>> {
     let auswahl = belege::Auswahl { ohne_erechnung: true, ..belege::Auswahl::default() };
     let (found, count) = newest(db, &auswahl)?;
-    let table = documents_of(ask, "Belege ohne E-Rechnung, der neueste zuerst", &found)
+    let table = documents_of(request, "Belege ohne E-Rechnung, der neueste zuerst", &found)
         .text("Was fehlte", |beleg| beleg.erechnung_fehlt.as_deref().unwrap_or_default().join("; "));
     Ok((!found.is_empty()).then(|| html! {
         h2 { "Ohne E-Rechnung abgeschlossen" }
@@ -95,14 +95,14 @@ fn without_erechnung(ask: &Ask, db: &Snapshot<'_>) -> Result<Option<Markup>> {
 }
 
 /// Gutschriften that the end of their day left open, so that somebody looks at them (D4).
-fn waiting(ask: &Ask, db: &Snapshot<'_>) -> Result<Option<Markup>> {
+fn waiting(request: &PageRequest, db: &Snapshot<'_>) -> Result<Option<Markup>> {
     let Some(auswahl) = belege::waiting(&db.tx)? else { return Ok(None) };
     let (found, count) = newest(db, &auswahl)?;
     Ok((!found.is_empty()).then(|| html! {
         h2 { "Gutschriften zu prüfen" }
         p { "Diese " (count) " Gutschriften an Lieferanten sind am Ende ihres Tages offen geblieben. Bitte \
              Vereinbarung, Steuer und Angaben für die E-Rechnung prüfen und sie dann abschließen." }
-        (documents_of(ask, "Offene Gutschriften, die neueste zuerst", &found).render())
+        (documents_of(request, "Offene Gutschriften, die neueste zuerst", &found).render())
     }))
 }
 
@@ -115,8 +115,8 @@ fn newest(db: &Snapshot<'_>, auswahl: &belege::Auswahl<'_>) -> Result<(Vec<Beleg
     Ok((found, count))
 }
 
-fn documents_of<'r>(ask: &'r Ask, caption: &'r str, rows: &'r [Beleg]) -> Table<'r, Beleg> {
-    linked(caption, "", rows, |beleg| ask.page_of("belege", beleg.id))
+fn documents_of<'r>(request: &'r PageRequest, caption: &'r str, rows: &'r [Beleg]) -> Table<'r, Beleg> {
+    linked(caption, "", rows, |beleg| request.page_of("belege", beleg.id))
         .text("Nummer", |beleg| beleg.beleg_nummer.clone())
         .text("Datum", |beleg| beleg.datum().german())
         .text("Partner", |beleg| beleg.kunden_name.clone())

@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use crate::goods::waage::{self, Auswahl, Wiegung};
-use crate::leitstand::kit::health::Sorge;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::health::HealthIssue;
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{moment, number};
 use crate::leitstand::operations::sicherung::gigabytes;
 use crate::leitstand::operations::upkeep::Upkeep;
@@ -30,14 +30,14 @@ const CERTIFICATE_ENDS_SOON_DAYS: i64 = 30;
 const NEAR_LIMIT_PERCENT: u64 = 80;
 
 /// What needs a hand, the urgent first; nothing where nothing does.
-pub fn shown(sorgen: &[Sorge]) -> Markup {
-    let (urgent, soon): (Vec<_>, Vec<_>) = sorgen.iter().partition(|sorge| sorge.is_urgent);
-    let item = |sorge: &&Sorge| {
-        html! { li { @match &sorge.to { Some(to) => a href=(to) { (sorge.text) }, None => (sorge.text) } } }
+pub fn shown(sorgen: &[HealthIssue]) -> Markup {
+    let (urgent, soon): (Vec<_>, Vec<_>) = sorgen.iter().partition(|issue| issue.is_urgent);
+    let item = |issue: &&HealthIssue| {
+        html! { li { @match &issue.to { Some(to) => a href=(to) { (issue.text) }, None => (issue.text) } } }
     };
     html! {
-        @if !urgent.is_empty() { ul.sorgen.refused { @for sorge in &urgent { (item(sorge)) } } }
-        @if !soon.is_empty() { ul.sorgen { @for sorge in &soon { (item(sorge)) } } }
+        @if !urgent.is_empty() { ul.sorgen.refused { @for issue in &urgent { (item(issue)) } } }
+        @if !soon.is_empty() { ul.sorgen { @for issue in &soon { (item(issue)) } } }
     }
 }
 
@@ -45,24 +45,24 @@ pub const CANNOT_WRITE: &str = "Der Dienst kann gerade nicht speichern. Ist die 
 
 /// What needs a hand of the company, and of the house, `upkeep`, where this person keeps it.
 pub fn sorgen(
-    ask: &Ask,
+    request: &PageRequest,
     db: &Snapshot<'_>,
     keys: &[StoredKey],
     upkeep: Option<&Upkeep>,
-) -> Result<Vec<Sorge>> {
+) -> Result<Vec<HealthIssue>> {
     let mut found = Vec::new();
-    if ask.keeps_house() && ask.house.gate.writer.watch.has_failed() {
-        found.push(Sorge::urgent(CANNOT_WRITE.to_owned()).at("/leitstand/sicherung"));
+    if request.keeps_house() && request.app.gate.writer.watch.has_failed() {
+        found.push(HealthIssue::urgent(CANNOT_WRITE.to_owned()).at("/leitstand/sicherung"));
     }
-    found.extend(upkeep.into_iter().flat_map(|upkeep| of_house(upkeep, ask.now)));
+    found.extend(upkeep.into_iter().flat_map(|upkeep| of_house(upkeep, request.now)));
     let missing = firma::load(&db.tx)?.missing();
     if !missing.is_empty() {
         let text = format!(
             "Belege bekommen kein Blatt (PDF): Es fehlen Angaben zur Firma ({}).",
             crate::leitstand::master::firma::in_words(&missing)
         );
-        let to = ask.sees_management().then(|| ask.of_firma("firma"));
-        found.push(Sorge { to, ..Sorge::soon(text) });
+        let to = request.sees_management().then(|| request.of_firma("firma"));
+        found.push(HealthIssue { to, ..HealthIssue::soon(text) });
     }
     let yesterday = Day::of_number(db.tx.today().number() - 1);
     let open = Auswahl { status: Some("offen"), bis: Some(yesterday), ..Auswahl::default() };
@@ -70,34 +70,34 @@ pub fn sorgen(
     if !open.rows.is_empty() {
         let text = "Von gestern oder früher sind Wiegungen offen: zweite Wiegung oder Storno fehlt.";
         let list = format!("wiegungen?status=offen&bis={yesterday}");
-        found.push(Sorge::soon(text.to_owned()).at(ask.of_firma(&list)));
+        found.push(HealthIssue::soon(text.to_owned()).at(request.of_firma(&list)));
     }
-    if ask.sees_management() {
-        found.extend(keys_near_their_limit(ask, keys));
+    if request.sees_management() {
+        found.extend(keys_near_their_limit(request, keys));
     }
     Ok(found)
 }
 
 /// Keys that have used most of the requests that they may make today.
-fn keys_near_their_limit(ask: &Ask, keys: &[StoredKey]) -> Vec<Sorge> {
+fn keys_near_their_limit(request: &PageRequest, keys: &[StoredKey]) -> Vec<HealthIssue> {
     let is_near = |key: &StoredKey| {
         key.state == KeyState::Active
             && u64::from(key.today) * 100 >= u64::from(key.daily_limit) * NEAR_LIMIT_PERCENT
     };
-    let again = day_over(ask.now);
-    let sorge = |key: &StoredKey| {
+    let again = day_over(request.now);
+    let issue = |key: &StoredKey| {
         let ([today, limit], label) = ([key.today, key.daily_limit].map(number), &key.label);
-        let sorge = match key.today >= key.daily_limit {
-            true => Sorge::urgent(format!(
+        let issue = match key.today >= key.daily_limit {
+            true => HealthIssue::urgent(format!(
                 "Der Schlüssel „{label}“ hat seine {limit} Anfragen für heute verbraucht und wird bis {again} abgewiesen."
             )),
-            false => Sorge::soon(format!(
+            false => HealthIssue::soon(format!(
                 "Der Schlüssel „{label}“ hat heute {today} von {limit} Anfragen verbraucht; danach wird er bis {again} abgewiesen."
             )),
         };
-        sorge.at(ask.page_of("schluessel", &key.id))
+        issue.at(request.page_of("schluessel", &key.id))
     };
-    keys.iter().filter(|key| is_near(key)).map(sorge).collect()
+    keys.iter().filter(|key| is_near(key)).map(issue).collect()
 }
 
 /// When the UTC day is over, on the clocks of Berlin.
@@ -106,41 +106,42 @@ fn day_over(now: Instant) -> String {
     format!("{:02}:{:02} Uhr", minute / 60, minute % 60)
 }
 
-fn of_house(upkeep: &Upkeep, now: Instant) -> Vec<Sorge> {
+fn of_house(upkeep: &Upkeep, now: Instant) -> Vec<HealthIssue> {
     let certificate = upkeep.certificate.and_then(|until| of_certificate(until, now));
     [upkeep.free.and_then(disk), backup(upkeep, now), certificate].into_iter().flatten().collect()
 }
 
-fn disk(free: u64) -> Option<Sorge> {
+fn disk(free: u64) -> Option<HealthIssue> {
     let megabytes = number(free / 1_000_000);
     let text =
         format!("Auf der Platte der Datenbank sind nur noch {megabytes} MB frei. Bitte Platz schaffen.");
-    (free < LITTLE_FREE_BYTES)
-        .then(|| if free < HARDLY_ANY_FREE_BYTES { Sorge::urgent(text) } else { Sorge::soon(text) })
+    (free < LITTLE_FREE_BYTES).then(|| {
+        if free < HARDLY_ANY_FREE_BYTES { HealthIssue::urgent(text) } else { HealthIssue::soon(text) }
+    })
 }
 
-fn backup(upkeep: &Upkeep, now: Instant) -> Option<Sorge> {
+fn backup(upkeep: &Upkeep, now: Instant) -> Option<HealthIssue> {
     let text = match upkeep.backup {
         None => format!("Der Ordner der Sicherungen ist nicht zu lesen: {}", upkeep.folder.display()),
         Some(None) => "Es gibt noch keine Sicherung.".to_owned(),
         Some(Some(made)) if hours(made, now) <= BACKUP_AGE_HOURS_MAX => return None,
         Some(Some(made)) => format!("Die letzte gute Sicherung ist vom {}.", moment(made)),
     };
-    Some(Sorge::urgent(text).at("/leitstand/sicherung"))
+    Some(HealthIssue::urgent(text).at("/leitstand/sicherung"))
 }
 
 fn hours(then: Instant, now: Instant) -> i64 {
     (now.millis() - then.millis()) / 3_600_000
 }
 
-fn of_certificate(until: Instant, now: Instant) -> Option<Sorge> {
+fn of_certificate(until: Instant, now: Instant) -> Option<HealthIssue> {
     let left = Day::in_berlin(until).number() - Day::in_berlin(now).number();
     let (end, advice) = (moment(until), "Bitte ein neues einsetzen.");
     if until < now {
-        return Some(Sorge::urgent(format!("Das Zertifikat ist am {end} abgelaufen. {advice}")));
+        return Some(HealthIssue::urgent(format!("Das Zertifikat ist am {end} abgelaufen. {advice}")));
     }
     (left < CERTIFICATE_ENDS_SOON_DAYS)
-        .then(|| Sorge::soon(format!("Das Zertifikat gilt nur noch bis {end}. {advice}")))
+        .then(|| HealthIssue::soon(format!("Das Zertifikat gilt nur noch bis {end}. {advice}")))
 }
 
 /// How disk, backups and certificate are, and the version: a line for who keeps the house, whether or not it is well.
@@ -174,10 +175,10 @@ fn age(then: Instant, now: Instant) -> String {
 }
 
 /// What a new company still needs before it works; nothing once it does.
-pub fn first_steps(ask: &Ask, db: &Snapshot<'_>, keys: &[StoredKey]) -> Result<Option<Markup>> {
+pub fn first_steps(request: &PageRequest, db: &Snapshot<'_>, keys: &[StoredKey]) -> Result<Option<Markup>> {
     let has_key = !keys.is_empty();
     let has_data = firma::load(&db.tx)?.missing().is_empty();
-    if !ask.may_manage() || has_key && has_data {
+    if !request.may_manage() || has_key && has_data {
         return Ok(None);
     }
     let has_partners = kunden::count(&db.tx)? > 0;
@@ -199,7 +200,7 @@ pub fn first_steps(ask: &Ask, db: &Snapshot<'_>, keys: &[StoredKey]) -> Result<O
     Ok(Some(html! {
         h2 { "Erste Schritte" }
         ol.schritte { @for (is_done, path, name, why) in steps {
-            li { a href=(ask.of_firma(path)) { (name) } @if is_done { " – erledigt" } @else { br; small { (why) } } }
+            li { a href=(request.of_firma(path)) { (name) } @if is_done { " – erledigt" } @else { br; small { (why) } } }
         } }
     }))
 }

@@ -1,6 +1,6 @@
 //! Who did something, as histories name them: a key by its label, a person by their name.
 
-use super::page::{Ask, Snapshot};
+use super::page::{PageRequest, Snapshot};
 use crate::leitstand::access::people;
 use crate::platform::failure::Result;
 use crate::platform::gate::access::key;
@@ -13,12 +13,12 @@ pub fn of_person(id: i64) -> String {
 /// The entries of a history, each with the name of who made it: behind its `key_id` is a key, a person (`person 3`), or
 /// the command line where there is none.
 pub fn named<T>(
-    ask: &Ask,
+    request: &PageRequest,
     db: &Snapshot<'_>,
     entries: Vec<T>,
     key_id: fn(&T) -> Option<&str>,
 ) -> Result<Vec<(T, String)>> {
-    let keys = key::of_tenant(db.connection, ask.firma_id(), ask.now)?;
+    let keys = key::of_tenant(db.connection, request.firma_id(), request.now)?;
     let name = |id: &str| -> Result<String> {
         let person = id.strip_prefix(PERSON_PREFIX).and_then(|number| number.parse().ok());
         let name = match person {

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::done::FirmaChange;
 use super::frame;
-use super::page::{Ask, Snapshot};
+use super::page::{PageRequest, Snapshot};
 use super::parts::{field, form, linked, moment, number, or_blank, refusal};
 use crate::leitstand::access::entry;
 use crate::master::anhaenge::{self, Anhang, Besitzer};
@@ -21,12 +21,12 @@ const ATTACHMENTS_SHOWN_MAX: u32 = 500;
 const DATEI: &str = "datei";
 
 /// The attachments of a record, whose page is `here`.
-pub fn section(ask: &Ask, db: &Snapshot<'_>, besitzer: Besitzer, here: &str) -> Result<Markup> {
+pub fn section(request: &PageRequest, db: &Snapshot<'_>, besitzer: Besitzer, here: &str) -> Result<Markup> {
     let empty = "Keine Anhänge. Sie kommen mit „Datei anhängen“ herein oder aus den angeschlossenen Programmen (POST …/dokumente).";
     Ok(html! {
         h2 { "Anhänge" }
         (files("Anhänge", empty, &of(db, besitzer)?, here))
-        @if ask.may_change() { p.actions { a.button href=(format!("{here}/anhaenge")) { "Datei anhängen" } } }
+        @if request.may_change() { p.actions { a.button href=(format!("{here}/anhaenge")) { "Datei anhängen" } } }
     })
 }
 
@@ -58,21 +58,21 @@ fn files(caption: &str, empty: &str, rows: &[Anhang], here: &str) -> Markup {
 }
 
 /// The form that attaches a file to a record called `name`, whose page is `here`.
-pub fn show_form(ask: &Ask, name: &str, here: &str) -> Reply {
-    if !ask.may_change() {
+pub fn show_form(request: &PageRequest, name: &str, here: &str) -> Reply {
+    if !request.may_change() {
         return entry::forbidden();
     }
     let inside = html! {
-        (refusal(ask, &[DATEI, "beschreibung"]))
+        (refusal(request, &[DATEI, "beschreibung"]))
         p { "Die Datei bleibt, wie sie ist: Anhänge lassen sich hier weder ändern noch löschen." }
-        (field(ask, DATEI, "Datei (bis 10 MiB)", "file", "", "off"))
-        (field(ask, "beschreibung", "Beschreibung", "text", "", "off"))
+        (field(request, DATEI, "Datei (bis 10 MiB)", "file", "", "off"))
+        (field(request, "beschreibung", "Beschreibung", "text", "", "off"))
     };
     let body = html! {
-        (form(ask, inside, "Anhängen", false))
+        (form(request, inside, "Anhängen", false))
         p { a href=(here) { "Zurück, ohne etwas anzuhängen" } }
     };
-    frame::page(ask, &format!("Datei an {name} anhängen"), body)
+    frame::page(request, &format!("Datei an {name} anhängen"), body)
 }
 
 /// What the interface is asked to attach. Its content becomes JSON without a copy between.
@@ -84,15 +84,15 @@ struct Datei<'b> {
 }
 
 /// Attaches the file of the form to the record in the path: `api` is its list in the interface, `page` that of the company.
-pub fn attach(ask: &Ask, api: &str, page: &str) -> Result<FirmaChange> {
-    let file = ask.file(DATEI)?;
+pub fn attach(request: &PageRequest, api: &str, page: &str) -> Result<FirmaChange> {
+    let file = request.file(DATEI)?;
     let body = Datei {
         dateiname: &file.name,
         inhalt_base64: InBase64(&file.content),
-        beschreibung: ask.filled("beschreibung"),
+        beschreibung: request.filled("beschreibung"),
     };
     let (path, note) = (format!("{api}/{{id}}/dokumente"), "Die Datei ist angehängt.");
-    ask.change_record(Method::Post, &path, &body, page, note).map_err(at_the_file)
+    request.change_record(Method::Post, &path, &body, page, note).map_err(at_the_file)
 }
 
 /// What the interface refuses of the name or the content stands at the file that was chosen.
@@ -106,7 +106,7 @@ fn at_the_file(mut failure: Failure) -> Failure {
 }
 
 /// The file of an attachment. It is saved and not shown: whoever attached it may have written what a browser would run.
-pub fn download(ask: &Ask, db: &Snapshot<'_>, besitzer: Besitzer) -> Result<Reply> {
-    let (anhang, inhalt) = anhaenge::found(&db.tx, besitzer, ask.uuid(1)?, <[u8]>::to_vec)?;
+pub fn download(request: &PageRequest, db: &Snapshot<'_>, besitzer: Besitzer) -> Result<Reply> {
+    let (anhang, inhalt) = anhaenge::found(&db.tx, besitzer, request.uuid(1)?, <[u8]>::to_vec)?;
     Ok(frame::guarded(Reply::attachment("application/octet-stream", &anhang.dateiname, inhalt)))
 }

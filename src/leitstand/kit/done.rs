@@ -12,8 +12,8 @@ use crate::leitstand::operations::restoring::Order;
 use crate::papers::blatt::Blatt;
 use crate::platform::db::tx::WriteTx;
 use crate::platform::failure::{Failure, Result};
+use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 use crate::rules::changed::Changed;
-use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::{Checked, Code, Refusal};
 
 /// What a form asks to be written, as a route would have it written; refused where that route would refuse it.
@@ -59,7 +59,7 @@ pub struct Done {
     pub person: Option<i64>,
     pub subject: Option<Uuid>,
     pub firma: Option<i64>,
-    pub deed: Option<Deed>,
+    pub event: Option<AdminEvent>,
     /// A page instead of the way: what is shown only once.
     pub once: Option<(&'static str, Markup)>,
     pub begins: Option<NewJob>,
@@ -92,7 +92,7 @@ impl Done {
     /// Data of a company were saved, or were so before: what changed, and the page that says it.
     pub fn saved(changed: Vec<Changed>, to: String) -> Done {
         let note = if changed.is_empty() { "Es war schon so." } else { "Gespeichert." };
-        Done { deed: changes_of_firma(changed), ..Done::to(to, note) }
+        Done { event: changes_of_firma(changed), ..Done::to(to, note) }
     }
 
     /// Starts a job, and goes to the page that says how far it is.
@@ -107,8 +107,8 @@ pub fn sentences(hinweise: &Value) -> impl Iterator<Item = &str> {
 }
 
 /// What the log says of changes of a company; nothing where there are none.
-pub fn changes_of_firma(changed: Vec<Changed>) -> Option<Deed> {
-    (!changed.is_empty()).then(|| Deed::new(Tat::Geaendert, Art::Firma).changing(changed))
+pub fn changes_of_firma(changed: Vec<Changed>) -> Option<AdminEvent> {
+    (!changed.is_empty()).then(|| AdminEvent::new(AdminAction::Geaendert, Art::Firma).changing(changed))
 }
 
 /// Refuses a form that was made from another state than the one that is there now.

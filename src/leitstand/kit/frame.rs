@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::page::{Ask, Page, Snapshot};
+use super::page::{Page, PageRequest, Snapshot};
 use super::parts::{form, refusal};
 use crate::master::tenants::Tenant;
 use crate::platform::db::feed;
@@ -33,14 +33,14 @@ pub fn asset(path: &str) -> Option<Reply> {
 
 /// A page that shows by itself what is new, where the browser runs scripts: it asks for the newest change of the company
 /// from the one on that it shows.
-pub fn live_page(ask: &Ask, db: &Snapshot<'_>, title: &str, body: Markup) -> Result<Reply> {
-    let firma = ask.firma_id();
+pub fn live_page(page_request: &PageRequest, db: &Snapshot<'_>, title: &str, body: Markup) -> Result<Reply> {
+    let firma = page_request.firma_id();
     let newest = feed::newest(db.connection, firma)?;
     let body = html! {
-        div data-neues=(ask.of_firma("neues")) data-seit=(newest) { (body) }
+        div data-neues=(page_request.of_firma("neues")) data-seit=(newest) { (body) }
         (script())
     };
-    Ok(page(ask, title, body))
+    Ok(page(page_request, title, body))
 }
 
 fn script() -> Markup {
@@ -56,8 +56,8 @@ pub fn to_copy(text: &str) -> Markup {
     }
 }
 
-pub fn page(ask: &Ask, title: &str, body: Markup) -> Reply {
-    let firma = ask.firma.as_ref();
+pub fn page(page_request: &PageRequest, title: &str, body: Markup) -> Reply {
+    let firma = page_request.firma.as_ref();
     let whole = html! {
         (DOCTYPE)
         html lang="de" {
@@ -71,9 +71,9 @@ pub fn page(ask: &Ask, title: &str, body: Markup) -> Reply {
             }
             body {
                 a.skip href="#inhalt" { "Zum Inhalt" }
-                @if ask.person.is_some() { (head(ask)) } @else { header { div.bar { (help(ask)) } } }
+                @if page_request.person.is_some() { (head(page_request)) } @else { header { div.bar { (help(page_request)) } } }
                 main id="inhalt" tabindex="-1" {
-                    @for note in &ask.notes { p.note role="status" { (note) } }
+                    @for note in &page_request.notes { p.note role="status" { (note) } }
                     h1 { (title) }
                     (body)
                 }
@@ -84,48 +84,53 @@ pub fn page(ask: &Ask, title: &str, body: Markup) -> Reply {
 }
 
 /// A page with a form in steps, which is tried while one types where the browser runs scripts.
-pub fn steps_page(ask: &Ask, title: &str, body: Markup) -> Reply {
-    page(ask, title, html! { div.steps data-rechnet { (body) } script src="/leitstand/rechnen.js" defer {} })
+pub fn steps_page(page_request: &PageRequest, title: &str, body: Markup) -> Reply {
+    page(
+        page_request,
+        title,
+        html! { div.steps data-rechnet { (body) } script src="/leitstand/rechnen.js" defer {} },
+    )
 }
 
 /// A page with a form alone, as one that asks before something is done. Refusals of these fields stand at them.
 pub fn form_page(
-    ask: &Ask,
+    page_request: &PageRequest,
     title: &str,
     fields: &[&str],
     inside: Markup,
     button: &str,
     is_destructive: bool,
 ) -> Result<Reply> {
-    let inside = html! { (refusal(ask, fields)) (inside) };
-    Ok(page(ask, title, form(ask, inside, button, is_destructive)))
+    let inside = html! { (refusal(page_request, fields)) (inside) };
+    Ok(page(page_request, title, form(page_request, inside, button, is_destructive)))
 }
 
 /// The line at the top: company, search, menu, who is logged in. Pages of no company have those of the only one.
-fn head(ask: &Ask) -> Markup {
-    let only = || if let [only] = ask.firmen.as_slice() { Some(only) } else { None };
-    let firma = ask.firma.as_ref().or_else(only);
+fn head(page_request: &PageRequest) -> Markup {
+    let only = || if let [only] = page_request.firmen.as_slice() { Some(only) } else { None };
+    let firma = page_request.firma.as_ref().or_else(only);
     html! {
         header {
             div.bar {
                 a.brand href="/leitstand" { "Leitstand" }
                 @if let Some(firma) = firma {
                     span.firma { (firma.name) @if firma.test { " (Test)" } }
-                    @if ask.firmen.len() > 1 { a href="/leitstand/firmen" { "wechseln" } }
+                    @if page_request.firmen.len() > 1 { a href="/leitstand/firmen" { "wechseln" } }
                 }
-                (help(ask))
-                @if !ask.firmen.is_empty() { (search(ask, firma)) }
+                (help(page_request))
+                @if !page_request.firmen.is_empty() { (search(page_request, firma)) }
             }
-            (menu(ask, firma.map(|firma| firma.id)))
+            (menu(page_request, firma.map(|firma| firma.id)))
         }
     }
 }
 
 /// The way to what the handbook says of a page: the section that is called as its entry in the menu, or where it has none,
 /// as its place in the path.
-fn help(ask: &Ask) -> Markup {
-    let place = place(ask.page);
-    let entry = ask.house.pages.iter().filter(|page| self::place(page) == place).find_map(|page| page.menu);
+fn help(page_request: &PageRequest) -> Markup {
+    let place = place(page_request.page);
+    let entry =
+        page_request.app.pages.iter().filter(|page| self::place(page) == place).find_map(|page| page.menu);
     let to = match place {
         "hilfe" => HELP_PATH.to_owned(),
         place => format!("{HELP_PATH}/seiten#{}", anchor(entry.unwrap_or(place))),
@@ -154,7 +159,7 @@ pub fn anchor(words: &str) -> String {
 }
 
 /// The search in a company; without one it is chosen beside what is searched.
-fn search(ask: &Ask, firma: Option<&Tenant>) -> Markup {
+fn search(page_request: &PageRequest, firma: Option<&Tenant>) -> Markup {
     let to = match firma {
         Some(firma) => format!("/leitstand/f/{}/suche", firma.id),
         None => "/leitstand/suche".to_owned(),
@@ -163,24 +168,25 @@ fn search(ask: &Ask, firma: Option<&Tenant>) -> Markup {
         form.search role="search" action=(to) method="get" {
             @if firma.is_none() {
                 label.unseen for="suche-firma" { "Firma" }
-                select id="suche-firma" name="firma" { @for firma in &ask.firmen { option value=(firma.id) { (firma.name) } } }
+                select id="suche-firma" name="firma" { @for firma in &page_request.firmen { option value=(firma.id) { (firma.name) } } }
             }
             label.unseen for="suche" { "Suche" }
-            input id="suche" name="suche" type="search" placeholder="Nummer, Partner, Artikel …" value=(ask.param("suche"));
+            input id="suche" name="suche" type="search" placeholder="Nummer, Partner, Artikel …" value=(page_request.param("suche"));
             button type="submit" { "Suchen" }
         }
     }
 }
 
 /// The menu: everyday work beside each other, and the rest folded. The entry above a page is marked, too.
-fn menu(ask: &Ask, firma: Option<i64>) -> Markup {
+fn menu(page_request: &PageRequest, firma: Option<i64>) -> Markup {
     let is_seen = |page: &&Page| {
         let is_there = firma.is_some() || !page.access.is_of_firma();
-        page.menu.is_some() && is_there && ask.rights(page.access).sees
+        page.menu.is_some() && is_there && page_request.rights(page.access).sees
     };
-    let entries = ask.house.pages.iter().filter(is_seen);
+    let entries = page_request.app.pages.iter().filter(is_seen);
     let is_above = |page: &&Page| {
-        ask.page
+        page_request
+            .page
             .pattern
             .strip_prefix(page.pattern)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -190,7 +196,7 @@ fn menu(ask: &Ask, firma: Option<i64>) -> Markup {
     let to = |page: &Page| page.pattern.replace("{firma}", &firma.unwrap_or(0).to_string());
     let mark = |page: &Page| {
         let is_marked = current.is_some_and(|(pattern, _)| pattern == page.pattern);
-        is_marked.then_some(if page.pattern == ask.page.pattern { "page" } else { "true" })
+        is_marked.then_some(if page.pattern == page_request.page.pattern { "page" } else { "true" })
     };
     let part = |is_administration: bool| {
         let part = entries.clone().filter(move |page| page.is_administration == is_administration);
@@ -260,8 +266,8 @@ pub fn redirect(to: impl Into<String>) -> Reply {
 }
 
 /// GET where a form alone lives: back to its list, `/leitstand/` with the first word behind it.
-pub fn back(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
-    let list: Vec<_> = ask.page.pattern.split('/').take(3).collect();
+pub fn back(page_request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
+    let list: Vec<_> = page_request.page.pattern.split('/').take(3).collect();
     Ok(redirect(list.join("/")))
 }
 

@@ -3,7 +3,7 @@
 use maud::{Markup, Render, html};
 use uuid::Uuid;
 
-use super::page::{Ask, Snapshot};
+use super::page::{PageRequest, Snapshot};
 use super::parts::{Order, ROWS, Table, choice, field, linked, pager};
 use crate::master::{artikel, kunden};
 use crate::platform::db::list::Page;
@@ -11,8 +11,8 @@ use crate::platform::failure::Result;
 use crate::platform::listing::Records;
 use crate::rules::verweis::parse_uuid;
 
-pub fn page_of(ask: &Ask) -> Page {
-    Page { limit: Some(ROWS), offset: i64::from(ask.list_page() * ROWS) }
+pub fn page_of(request: &PageRequest) -> Page {
+    Page { limit: Some(ROWS), offset: i64::from(request.list_page() * ROWS) }
 }
 
 pub struct List<'l, T> {
@@ -32,7 +32,7 @@ pub struct List<'l, T> {
     pub order: &'static str,
     pub above: Markup,
     /// What the table stands in, as a form; none: nothing.
-    pub around: Option<fn(&Ask, Markup) -> Markup>,
+    pub around: Option<fn(&PageRequest, Markup) -> Markup>,
 }
 
 impl<'l, T> List<'l, T> {
@@ -49,21 +49,21 @@ impl<'l, T> List<'l, T> {
 
 /// The page of a list: its filters, its table, and the way through its pages.
 pub fn body<'l, T>(
-    ask: &'l Ask,
+    request: &'l PageRequest,
     db: &Snapshot<'_>,
     list: List<'l, T>,
     columns: impl FnOnce(Table<'l, T>) -> Table<'l, T>,
 ) -> Result<Markup> {
-    let here = ask.of_firma(list.path);
+    let here = request.of_firma(list.path);
     let (records, id) = (list.records, list.id);
-    let to = move |row: &T| ask.page_of(records, id(row));
-    let order = Order { ask, path: here.clone(), default: list.order };
+    let to = move |row: &T| request.page_of(records, id(row));
+    let order = Order { request, path: here.clone(), default: list.order };
     let order = (!list.order.is_empty()).then_some(order);
     let kept = list.keeps.iter().map(|(name, ..)| *name).chain(order.as_ref().map(|_| "sortierung"));
-    let kept = kept.filter_map(|name| Some((name, ask.filled_param(name)?)));
+    let kept = kept.filter_map(|name| Some((name, request.filled_param(name)?)));
     let table = columns(linked(list.caption, list.empty, &list.found.rows, to)).ordered(order).render();
     let table = match list.around {
-        Some(around) if !list.found.rows.is_empty() => around(ask, table),
+        Some(around) if !list.found.rows.is_empty() => around(request, table),
         _ => table,
     };
     Ok(html! {
@@ -72,41 +72,41 @@ pub fn body<'l, T>(
             @for (name, value) in kept { input type="hidden" name=(name) value=(value); }
             button type="submit" { "Suchen" }
         }
-        (restriction(ask, db, &list)?)
+        (restriction(request, db, &list)?)
         (list.above)
         (table)
-        (pager(ask, &here, list.found.count))
+        (pager(request, &here, list.found.count))
     })
 }
 
-pub fn filter(ask: &Ask, name: &str, label: &str, kind: &str) -> Markup {
-    field(ask, name, label, kind, ask.param(name), "off")
+pub fn filter(request: &PageRequest, name: &str, label: &str, kind: &str) -> Markup {
+    field(request, name, label, kind, request.param(name), "off")
 }
 
 /// A choice that filters a list: of all, or of these values, each with its text.
 pub fn filter_choice<T: AsRef<str> + From<&'static str>>(
-    ask: &Ask,
+    request: &PageRequest,
     name: &str,
     label: &str,
     options: impl IntoIterator<Item = (T, T)>,
 ) -> Markup {
     let options = [("".into(), "alle".into())].into_iter().chain(options);
-    choice(ask, name, label, options, ask.param(name))
+    choice(request, name, label, options, request.param(name))
 }
 
 /// Says that a list shows the records of one partner or article alone, where it does, with the way to all of them.
-fn restriction<T>(ask: &Ask, db: &Snapshot<'_>, list: &List<'_, T>) -> Result<Markup> {
+fn restriction<T>(request: &PageRequest, db: &Snapshot<'_>, list: &List<'_, T>) -> Result<Markup> {
     let mut shown = Vec::new();
     for (name, relation, page) in list.keeps {
-        let Some(id) = parse_uuid(ask.param(name)) else { continue };
+        let Some(id) = parse_uuid(request.param(name)) else { continue };
         let found = match *page {
             "partner" => kunden::find(&db.tx, id)?.map(|kunde| kunde.name.clone()),
             _ => artikel::find(&db.tx, id)?.map(|artikel| artikel.bezeichnung.clone()),
         };
-        shown.extend(found.map(|name| (relation, ask.page_of(page, id), name)));
+        shown.extend(found.map(|name| (relation, request.page_of(page, id), name)));
     }
     Ok(html! { @for (relation, to, name) in shown {
         p { "Nur " (list.caption) " " (relation) " " a href=(to) { (name) } ". "
-            a href=(ask.of_firma(list.path)) { "Alle " (list.caption) } }
+            a href=(request.of_firma(list.path)) { "Alle " (list.caption) } }
     } })
 }

@@ -7,6 +7,7 @@
 pub mod akteure;
 pub mod anhaenge;
 pub mod bars;
+pub mod context;
 pub mod done;
 pub mod eviction;
 pub mod flash;
@@ -24,5 +25,4 @@ pub mod storno;
 pub mod upload;
 pub mod uploads;
 pub mod verlauf;
-pub mod visit;
 pub mod wahl;

@@ -1,5 +1,5 @@
 //! A page is a row of data, as a route is (wall 1): its path, who sees it, who may send its form, and the functions that
-//! show it and take the form. [`Ask`] is what such a function is given.
+//! show it and take the form. [`PageRequest`] is what such a function is given.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::done::{Done, FirmaChange, Hashed, HouseChange, Outgoing, sentences};
-use super::health::Sorge;
+use super::health::HealthIssue;
 use super::jobs::Jobs;
 use super::upload::{File, Form};
 use super::uploads::Uploads;
@@ -49,15 +49,15 @@ use crate::trade::belege;
 pub enum Take {
     Nothing,
     /// It changes data of the company.
-    Firma(fn(&Ask) -> Result<FirmaChange>),
+    Firma(fn(&PageRequest) -> Result<FirmaChange>),
     /// The same by a route that computes much first: on the slow lane.
-    Draft(fn(&Ask, &Snapshot<'_>) -> Result<FirmaChange>),
+    Draft(fn(&PageRequest, &Snapshot<'_>) -> Result<FirmaChange>),
     /// It changes what is no company's, or a company as the command line does: its settings, its data.
-    Haus(fn(&Ask) -> Result<HouseChange>),
+    Haus(fn(&PageRequest) -> Result<HouseChange>),
     /// An e-mail goes out; what it says is read on the slow lane before, where its attachments are drawn.
-    Sends(fn(&Ask, &Snapshot<'_>) -> Result<Outgoing>),
+    Sends(fn(&PageRequest, &Snapshot<'_>) -> Result<Outgoing>),
     /// A password is hashed first; what that needs is read before.
-    Hashed(fn(&Ask, &Snapshot<'_>) -> Result<Hashed>),
+    Hashed(fn(&PageRequest, &Snapshot<'_>) -> Result<Hashed>),
 }
 
 pub struct Page {
@@ -69,11 +69,11 @@ pub struct Page {
     /// It stands in the folded part of the menu, with what is not everyday work.
     pub is_administration: bool,
     pub is_heavy: bool,
-    /// What shows it; with a refusal in [`Ask::refusal`] it shows the form again.
-    pub show: fn(&Ask, &Snapshot<'_>) -> Result<Reply>,
+    /// What shows it; with a refusal in [`PageRequest::refusal`] it shows the form again.
+    pub show: fn(&PageRequest, &Snapshot<'_>) -> Result<Reply>,
     pub take: Take,
     pub has_upload: bool,
-    /// Buttons of its form lead to the next step, which shows it again: [`Ask::step`].
+    /// Buttons of its form lead to the next step, which shows it again: [`PageRequest::step`].
     pub has_steps: bool,
     pub is_waiting: bool,
 }
@@ -82,7 +82,7 @@ impl Page {
     pub const fn new(
         pattern: &'static str,
         access: Access,
-        show: fn(&Ask, &Snapshot<'_>) -> Result<Reply>,
+        show: fn(&PageRequest, &Snapshot<'_>) -> Result<Reply>,
     ) -> Page {
         Page {
             pattern,
@@ -148,7 +148,7 @@ pub struct Snapshot<'c> {
     pub connection: &'c Connection,
 }
 
-pub struct House {
+pub struct AppState {
     pub gate: Arc<Gate>,
     pub pages: &'static [Page],
     pub attempts: Arc<Attempts>,
@@ -162,13 +162,13 @@ pub struct House {
     /// E-mails on their way.
     pub mails: Arc<Budget>,
     /// What the first page of a company said of its contracts, and when.
-    pub contracts: Mutex<BTreeMap<TenantId, (Instant, Vec<Sorge>)>>,
+    pub contracts: Mutex<BTreeMap<TenantId, (Instant, Vec<HealthIssue>)>>,
     pub database: PathBuf,
 }
 
 #[derive(Clone)]
-pub struct Ask {
-    pub house: Arc<House>,
+pub struct PageRequest {
+    pub app: Arc<AppState>,
     pub page: &'static Page,
     pub now: Instant,
     /// How the browser calls this machine, as `https://muehle.local`.
@@ -192,7 +192,7 @@ pub struct Ask {
     pub cookie: String,
 }
 
-impl Ask {
+impl PageRequest {
     /// What every form carries: whoever knows it does not know the cookie.
     pub fn token(&self) -> String {
         hex(&Sha256::digest(format!("form of {}", self.cookie)))
@@ -318,7 +318,7 @@ impl Ask {
     /// The parameters that the route of a list reads of the query of this page; it knows others besides. A browser sends
     /// the fields of a filter that were left empty, too.
     pub fn query_of(&self, route: &str) -> Result<Query> {
-        let router = &self.house.gate.router;
+        let router = &self.app.gate.router;
         let at = router.find(Some(Method::Get), &split(route)).ok_or_else(|| no_route(route))?;
         let is_empty = |pair: &&str| pair.split_once('=').is_some_and(|(_, value)| value.is_empty());
         let filled: Vec<_> = self.query_text.split('&').filter(|pair| !is_empty(pair)).collect();
@@ -388,7 +388,7 @@ impl Ask {
         }))
     }
 
-    /// The same of the record in the path, whose page is below `list`; `path` is given as to [`Ask::file_of`].
+    /// The same of the record in the path, whose page is below `list`; `path` is given as to [`PageRequest::file_of`].
     pub fn change_record(
         &self,
         method: Method,
@@ -412,7 +412,7 @@ impl Ask {
     }
 
     fn call<'r>(&self, request: &'r Request) -> Result<(&'static Route, Call<'r>)> {
-        let router = &self.house.gate.router;
+        let router = &self.app.gate.router;
         let path = split(&request.path);
         let at = router.find(Method::parse(&request.method), &path).ok_or_else(|| no_route(&request.path))?;
         let route = router.route(at);
@@ -427,8 +427,8 @@ fn done(reply: Reply, to: &str, note: &str) -> Result<Done> {
     let hints = sentences(&confirmation["hinweise"]);
     let notes = [note].into_iter().chain(hints).map(str::to_owned).collect();
     let id = reply.subject.map(|id| id.to_string()).unwrap_or_default();
-    let (to, deed) = (to.replace("{id}", &id), reply.deed.map(|deed| *deed));
-    Ok(Done { to, notes, subject: reply.subject, deed, answer: confirmation, ..Done::default() })
+    let (to, event) = (to.replace("{id}", &id), reply.event.map(|event| *event));
+    Ok(Done { to, notes, subject: reply.subject, event, answer: confirmation, ..Done::default() })
 }
 
 /// Of a form from an older version of a document that is final by now, or cancelled, that is what is said.

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use maud::{Markup, Render, html};
 use serde_json::Value;
 
-use super::page::{Ask, encoded};
+use super::page::{PageRequest, encoded};
 use super::resume;
 use crate::papers::blatt::numbers::{decimals, german, grouped};
 use crate::papers::blatt::{Tabelle, Wert};
@@ -150,7 +150,7 @@ pub struct Table<'t, T> {
 
 /// How a list is sorted: its page, and the order where none was chosen; `-` before it: descending.
 pub struct Order<'t> {
-    pub ask: &'t Ask,
+    pub request: &'t PageRequest,
     pub path: String,
     pub default: &'static str,
 }
@@ -226,14 +226,14 @@ impl<T> Render for Table<'_, T> {
 /// A head: where it can, it sorts by its column, or the other way round where that is done already.
 fn head<T>(column: &Column<'_, T>, order: Option<&Order<'_>>) -> Markup {
     let Column { head, is_number, sort_key: key, .. } = *column;
-    let Some(Order { ask, path, default }) = order.filter(|_| !key.is_empty()) else {
+    let Some(Order { request, path, default }) = order.filter(|_| !key.is_empty()) else {
         return html! { th scope="col" class=[is_number.then_some("n")] { (head) } };
     };
-    let chosen = ask.filled_param("sortierung").unwrap_or(default);
+    let chosen = request.filled_param("sortierung").unwrap_or(default);
     let (is_descending, by) = chosen.strip_prefix('-').map_or((false, chosen), |by| (true, by));
     let is_chosen = by == key;
     let next = if is_chosen && !is_descending { format!("-{key}") } else { key.to_owned() };
-    let others = other_params(ask, &["seite", "sortierung"]);
+    let others = other_params(request, &["seite", "sortierung"]);
     let (sorted, arrow) = if is_descending { ("descending", " ▼") } else { ("ascending", " ▲") };
     html! {
         th.sorts.n[is_number] scope="col" aria-sort=[is_chosen.then_some(sorted)] {
@@ -244,9 +244,9 @@ fn head<T>(column: &Column<'_, T>, order: Option<&Order<'_>>) -> Markup {
 }
 
 /// The way through the pages of a list of `count` rows; keeps the other parameters.
-pub fn pager(ask: &Ask, path: &str, count: i64) -> Markup {
-    let (page, pages) = (ask.list_page(), u32::try_from(count.max(0)).unwrap_or(u32::MAX).div_ceil(ROWS));
-    let others = other_params(ask, &["seite"]);
+pub fn pager(request: &PageRequest, path: &str, count: i64) -> Markup {
+    let (page, pages) = (request.list_page(), u32::try_from(count.max(0)).unwrap_or(u32::MAX).div_ceil(ROWS));
+    let others = other_params(request, &["seite"]);
     let to = |number: u32| format!("{path}?seite={number}{others}");
     if count == 0 {
         return html! {};
@@ -262,15 +262,15 @@ pub fn pager(ask: &Ask, path: &str, count: i64) -> Markup {
 }
 
 /// The parameters of the query but for these, behind others: `&suche=Huber`.
-pub fn other_params(ask: &Ask, without: &[&str]) -> String {
+pub fn other_params(request: &PageRequest, without: &[&str]) -> String {
     let others =
-        ask.query.iter().filter(|(name, value)| !without.contains(&name.as_str()) && !value.is_empty());
+        request.query.iter().filter(|(name, value)| !without.contains(&name.as_str()) && !value.is_empty());
     others.map(|(name, value)| format!("&{}={}", encoded(name), encoded(value))).collect()
 }
 
 /// The refusal of the whole form; what concerns one of these fields stands at the field.
-pub fn refusal(ask: &Ask, fields: &[&str]) -> Markup {
-    let Some(refusal) = ask.refusal.as_ref() else { return html! {} };
+pub fn refusal(request: &PageRequest, fields: &[&str]) -> Markup {
+    let Some(refusal) = request.refusal.as_ref() else { return html! {} };
     let elsewhere: Vec<_> =
         mistakes(refusal).filter(|(feld, _)| !feld.is_some_and(|feld| fields.contains(&feld))).collect();
     html! { @if !elsewhere.is_empty() {
@@ -295,16 +295,24 @@ fn mistakes(refusal: &Refusal) -> impl Iterator<Item = (Option<&str>, &str)> {
 
 /// The hidden field that says which state of a record a form was made from: once it was sent, the one that came with it,
 /// for what was typed belongs to that.
-pub fn made_from(ask: &Ask, name: &str, now: impl Display) -> Markup {
-    let value = if ask.is_sent("token") { ask.field_as_typed(name).to_owned() } else { now.to_string() };
+pub fn made_from(request: &PageRequest, name: &str, now: impl Display) -> Markup {
+    let value =
+        if request.is_sent("token") { request.field_as_typed(name).to_owned() } else { now.to_string() };
     html! { input type="hidden" name=(name) value=(value); }
 }
 
 /// A field of a form with its label; with what was typed before and why it was refused.
-pub fn field(ask: &Ask, name: &str, label: &str, kind: &str, value: &str, autocomplete: &str) -> Markup {
+pub fn field(
+    request: &PageRequest,
+    name: &str,
+    label: &str,
+    kind: &str,
+    value: &str,
+    autocomplete: &str,
+) -> Markup {
     debug_assert!(kind != "password" || resume::is_secret(name), "{name} would go through the log-in page");
-    let shown = (!["password", "file"].contains(&kind)).then(|| typed(ask, name, value));
-    labelled(ask, name, label, |id, invalid, why| {
+    let shown = (!["password", "file"].contains(&kind)).then(|| typed(request, name, value));
+    labelled(request, name, label, |id, invalid, why| {
         html! {
             input id=(id) name=(name) type=(kind) value=[shown] autocomplete=(autocomplete)
                 aria-invalid=[invalid] aria-describedby=[why];
@@ -314,14 +322,14 @@ pub fn field(ask: &Ask, name: &str, label: &str, kind: &str, value: &str, autoco
 
 /// A field of a form where one of some values is chosen: each has its value and its text.
 pub fn choice<V: AsRef<str>, T: AsRef<str>>(
-    ask: &Ask,
+    request: &PageRequest,
     name: &str,
     label: &str,
     options: impl IntoIterator<Item = (V, T)>,
     value: &str,
 ) -> Markup {
-    let shown = typed(ask, name, value);
-    labelled(ask, name, label, |id, invalid, why| {
+    let shown = typed(request, name, value);
+    labelled(request, name, label, |id, invalid, why| {
         html! {
             select id=(id) name=(name) aria-invalid=[invalid] aria-describedby=[why] {
                 @for (value, text) in options {
@@ -332,29 +340,29 @@ pub fn choice<V: AsRef<str>, T: AsRef<str>>(
     })
 }
 
-pub fn lines(ask: &Ask, name: &str, label: &str, value: &str) -> Markup {
-    labelled(ask, name, label, |id, invalid, why| {
+pub fn lines(request: &PageRequest, name: &str, label: &str, value: &str) -> Markup {
+    labelled(request, name, label, |id, invalid, why| {
         html! {
-            textarea id=(id) name=(name) rows="4" aria-invalid=[invalid] aria-describedby=[why] { (typed(ask, name, value)) }
+            textarea id=(id) name=(name) rows="4" aria-invalid=[invalid] aria-describedby=[why] { (typed(request, name, value)) }
         }
     })
 }
 
 /// What a field shows: what was sent, or the value where the form was not sent yet.
-fn typed<'a>(ask: &'a Ask, name: &str, value: &'a str) -> &'a str {
-    if ask.is_sent(name) { ask.field(name) } else { value }
+fn typed<'a>(request: &'a PageRequest, name: &str, value: &'a str) -> &'a str {
+    if request.is_sent(name) { request.field(name) } else { value }
 }
 
 /// A control with its label and why it was refused; `control` is given its id and, where it was refused, the values of
 /// `aria-invalid` and `aria-describedby`.
 fn labelled(
-    ask: &Ask,
+    request: &PageRequest,
     name: &str,
     label: &str,
     control: impl FnOnce(&str, Option<&str>, Option<&str>) -> Markup,
 ) -> Markup {
     let (id, why) = (format!("feld-{name}"), format!("fehler-{name}"));
-    let refusal = ask.refusal.as_ref().and_then(|refusal| refusal.of_field(name));
+    let refusal = request.refusal.as_ref().and_then(|refusal| refusal.of_field(name));
     html! {
         div.field {
             label for=(id) { (label) }
@@ -365,16 +373,22 @@ fn labelled(
 }
 
 /// A form that is sent to its own page; carries the token.
-pub fn form(ask: &Ask, inside: Markup, button: &str, is_destructive: bool) -> Markup {
-    form_to(ask, "", inside, button, is_destructive)
+pub fn form(request: &PageRequest, inside: Markup, button: &str, is_destructive: bool) -> Markup {
+    form_to(request, "", inside, button, is_destructive)
 }
 
-pub fn form_to(ask: &Ask, to: &str, inside: Markup, button: &str, is_destructive: bool) -> Markup {
+pub fn form_to(
+    request: &PageRequest,
+    to: &str,
+    inside: Markup,
+    button: &str,
+    is_destructive: bool,
+) -> Markup {
     let to = Some(to).filter(|to| !to.is_empty());
-    let kind = ask.page.has_upload.then_some("multipart/form-data");
+    let kind = request.page.has_upload.then_some("multipart/form-data");
     html! {
         form method="post" action=[to] enctype=[kind] {
-            input type="hidden" name="token" value=(ask.token());
+            input type="hidden" name="token" value=(request.token());
             (inside)
             button.danger[is_destructive] type="submit" { (button) }
         }

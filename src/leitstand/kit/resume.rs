@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use super::done::Done;
-use super::page::{Ask, FIELDS_MAX, Take};
+use super::page::{FIELDS_MAX, PageRequest, Take};
 use crate::platform::http::request::Request;
 
 /// Bytes of a form that is kept, at most: written as a field of the log-in it may have three times as many.
@@ -35,29 +35,29 @@ pub fn of(request: &Request, typed: Option<Vec<(String, String)>>) -> Vec<(Strin
 }
 
 /// What the log-in page carries along, and says of it.
-pub fn hidden(ask: &Ask) -> Markup {
+pub fn hidden(page_request: &PageRequest) -> Markup {
     html! {
-        @if ask.is_sent(TO) {
+        @if page_request.is_sent(TO) {
             p.note role="status" {
                 "Die Anmeldung ist abgelaufen; gespeichert ist nichts. "
-                @if ask.is_sent(FORM) { "Nach dem Anmelden kommt das Formular wieder, so wie es ausgefüllt war. Passwörter und Dateien bitte dann noch einmal eingeben." }
+                @if page_request.is_sent(FORM) { "Nach dem Anmelden kommt das Formular wieder, so wie es ausgefüllt war. Passwörter und Dateien bitte dann noch einmal eingeben." }
                 @else { "Das Formular ist zu lang, um es aufzuheben: vielleicht hat es der Browser noch, mit „Zurück“." }
             }
-            input type="hidden" name=(TO) value=(ask.field(TO));
-            @if ask.is_sent(FORM) { input type="hidden" name=(FORM) value=(ask.field_as_typed(FORM)); }
+            input type="hidden" name=(TO) value=(page_request.field(TO));
+            @if page_request.is_sent(FORM) { input type="hidden" name=(FORM) value=(page_request.field_as_typed(FORM)); }
         }
     }
 }
 
 /// The form that a log-in leads back to; none where there is none, or it is no form of ours.
-pub fn back(ask: &Ask) -> Option<Kept> {
-    let to = ask.field(TO);
+pub fn back(page_request: &PageRequest) -> Option<Kept> {
+    let to = page_request.field(TO);
     let path = to.split('?').next().unwrap_or_default();
     let takes =
         |page: &&super::page::Page| !matches!(page.take, Take::Nothing) && page.matches(path).is_some();
     let is_ours = path.starts_with("/leitstand/") && to.bytes().all(|byte| byte.is_ascii_graphic());
-    ask.house.pages.iter().find(takes).filter(|_| is_ours)?;
-    let mut fields: Vec<(String, String)> = serde_json::from_str(ask.field_as_typed(FORM)).ok()?;
+    page_request.app.pages.iter().find(takes).filter(|_| is_ours)?;
+    let mut fields: Vec<(String, String)> = serde_json::from_str(page_request.field_as_typed(FORM)).ok()?;
     fields.retain(|(name, _)| !is_secret(name));
     fields.truncate(FIELDS_MAX);
     // What tells a form that was sent from one that was only opened (`parts::made_from`).

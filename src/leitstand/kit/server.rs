@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 
+use super::context::{self, FormChange, PageContext};
 use super::done::{Done, FirmaChange, Hashed, Outgoing, PREVIEW, TRY};
 use super::flash::FlashMessages;
-use super::page::{Ask, House, Page, Snapshot, Take, as_file, fields};
+use super::page::{AppState, Page, PageRequest, Snapshot, Take, as_file, fields};
 use super::upload::{self, Form};
-use super::visit::{self, FormChange, Visit};
 use super::{akteure, frame, resume};
 use crate::leitstand::access::Access;
 use crate::leitstand::access::entry::{self, Refused};
@@ -35,7 +35,7 @@ use crate::platform::gate::flow::completion::reserve;
 use crate::platform::http::answering::Answering;
 use crate::platform::http::budget::Budget;
 use crate::platform::http::client::Client;
-use crate::platform::http::cpu_pool::off_sockets;
+use crate::platform::http::cpu_pool::on_cpu_pool;
 use crate::platform::http::error;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::request::Request;
@@ -57,7 +57,7 @@ const LIVE_HEADER: &str = "x-leitstand-live";
 
 /// The pages, on a gate.
 pub struct Leitstand {
-    house: Arc<House>,
+    app: Arc<AppState>,
     hashing: PasswordThread,
     flash: FlashMessages,
 }
@@ -68,7 +68,7 @@ impl Leitstand {
         let (nightly, certificate) = (policy.nightly.clone(), policy.leitstand.certificate.clone());
         let lookout = Lookout::start(database.clone(), nightly, certificate, Arc::clone(&gate.clock))?;
         let (attempts, jobs, import_turn, uploads, restoring, contracts) = Default::default();
-        let house = Arc::new(House {
+        let app = Arc::new(AppState {
             gate,
             pages,
             attempts,
@@ -81,16 +81,16 @@ impl Leitstand {
             contracts,
             database,
         });
-        Ok(Leitstand { house, hashing: PasswordThread::start()?, flash: FlashMessages::default() })
+        Ok(Leitstand { app, hashing: PasswordThread::start()?, flash: FlashMessages::default() })
     }
 
     /// Asks long work to end, because the service ends.
     pub fn stop(&self) {
-        self.house.jobs.give_up();
+        self.app.jobs.give_up();
     }
 
     pub fn restoring(&self) -> &Restoring {
-        &self.house.restoring
+        &self.app.restoring
     }
 
     /// Answers a request whose path begins with `/leitstand`.
@@ -98,12 +98,12 @@ impl Leitstand {
         if let Some(reply) = frame::asset(&request.path) {
             return reply;
         }
-        let address = self.house.gate.address_of(&request);
+        let address = self.app.gate.address_of(&request);
         let request = Arc::new(request);
-        let mut visit = match self.let_in(&request, address) {
-            Ok(ask) => Visit { request, ask, address, needs_row: true },
+        let mut context = match self.let_in(&request, address) {
+            Ok(page_request) => PageContext { request, page_request, address, needs_row: true },
             Err(refused) => {
-                let metrics = &self.house.gate.metrics;
+                let metrics = &self.app.gate.metrics;
                 metrics.count(
                     counted_method(&request),
                     "/leitstand",
@@ -111,77 +111,77 @@ impl Leitstand {
                     request.started.elapsed(),
                 );
                 let Refused { reply, person, firma } = *refused;
-                let row = visit::row(&request, address, &reply, person, firma);
-                self.house.gate.write_down(row, address, person.is_none());
+                let row = context::row(&request, address, &reply, person, firma);
+                self.app.gate.write_down(row, address, person.is_none());
                 return reply;
             }
         };
-        if visit.ask.person.is_some() {
+        if context.page_request.person.is_some() {
             client.mark_accepted();
         }
-        self.house.uploads.drop_old(visit.ask.now);
+        self.app.uploads.drop_old(context.page_request.now);
         // A panic is a bug; it has its answer and its audit row like any other fault of ours.
-        let outcome = AssertUnwindSafe(self.outcome(&mut visit, client)).catch_unwind().await;
+        let outcome = AssertUnwindSafe(self.outcome(&mut context, client)).catch_unwind().await;
         let outcome = outcome.unwrap_or_else(|_| Err(Failure::Broken("a page panicked".into())));
-        let reply = outcome.unwrap_or_else(|failure| frame::failed(&failure, &visit.request));
-        self.complete(&visit, reply)
+        let reply = outcome.unwrap_or_else(|failure| frame::failed(&failure, &context.request));
+        self.complete(&context, reply)
     }
 
     /// Who asks, and for which page.
-    fn let_in(&self, request: &Request, address: IpAddr) -> std::result::Result<Ask, Box<Refused>> {
-        let let_in = unpanicked(|| Ok(entry::admit(&self.house, request, address)));
+    fn let_in(&self, request: &Request, address: IpAddr) -> std::result::Result<PageRequest, Box<Refused>> {
+        let let_in = unpanicked(|| Ok(entry::admit(&self.app, request, address)));
         let_in.unwrap_or_else(|failure| Err(frame::failed(&failure, request).into()))
     }
 
     /// The answer to a request that was let in, or why it has none.
-    async fn outcome(&self, visit: &mut Visit, client: &mut Client) -> Result<Reply> {
-        if visit.request.method == "POST" {
-            return self.take_form(visit, client).await;
+    async fn outcome(&self, context: &mut PageContext, client: &mut Client) -> Result<Reply> {
+        if context.request.method == "POST" {
+            return self.take_form(context, client).await;
         }
-        if visit.ask.page.is_waiting {
-            return self.news(visit, client).await;
+        if context.page_request.page.is_waiting {
+            return self.news(context, client).await;
         }
-        self.show(visit).await
+        self.show(context).await
     }
 
     /// Shows a page: on a thread of the sockets, where it computes much on one that serves none, and where it takes long on
     /// the slow lane.
-    async fn show(&self, visit: &mut Visit) -> Result<Reply> {
-        let Request { method, headers, path, .. } = &*visit.request;
+    async fn show(&self, context: &mut PageContext) -> Result<Reply> {
+        let Request { method, headers, path, .. } = &*context.request;
         if method == "GET" && !headers.contains_key(LIVE_HEADER) {
-            let (notes, form) = self.flash.take(&visit.ask.cookie, path);
-            visit.ask.notes.extend(notes);
-            visit.ask.form.fields.extend(form);
+            let (notes, form) = self.flash.take(&context.page_request.cookie, path);
+            context.page_request.notes.extend(notes);
+            context.page_request.form.fields.extend(form);
         }
         let on = |lane: Lane| {
-            let (ask, account) = (visit.ask.clone(), visit.account());
-            move || counted(read(&ask, lane)?, &ask, &account)
+            let (page_request, account) = (context.page_request.clone(), context.account());
+            move || counted(read(&page_request, lane)?, &page_request, &account)
         };
-        let mut shown = match visit.ask.page.is_heavy {
-            true => off_sockets(on(Lane::Fast)).await?,
-            false => read(&visit.ask, Lane::Fast),
+        let mut shown = match context.page_request.page.is_heavy {
+            true => on_cpu_pool(on(Lane::Fast)).await?,
+            false => read(&context.page_request, Lane::Fast),
         };
         if shown.as_ref().is_err_and(exceeded_budget) {
-            shown = self.house.gate.slowly(visit.in_turn(), on(Lane::Slow)).await?;
+            shown = self.app.gate.slowly(context.in_turn(), on(Lane::Slow)).await?;
         }
-        Ok(self.shown(visit, shown?))
+        Ok(self.shown(context, shown?))
     }
 
     /// The answer of a page, or of a form that was refused. A page that leads on to another shows nothing itself: not what
     /// a form came to, nor why it was refused.
-    fn shown(&self, visit: &mut Visit, reply: Reply) -> Reply {
+    fn shown(&self, context: &mut PageContext, reply: Reply) -> Reply {
         let to = reply.headers.iter().find(|(name, _)| *name == "location").map(|(_, to)| to);
-        match (visit.ask.refusal.take(), to) {
-            (Some(refusal), Some(_)) => frame::failed(&Failure::Refused(refusal), &visit.request),
+        match (context.page_request.refusal.take(), to) {
+            (Some(refusal), Some(_)) => frame::failed(&Failure::Refused(refusal), &context.request),
             (Some(refusal), None) => {
                 Reply { status: error::status(refusal.code), code: Some(refusal.code), ..reply }
             }
             (None, Some(to)) => {
                 self.flash.keep(
-                    &visit.ask.cookie,
+                    &context.page_request.cookie,
                     to,
-                    take(&mut visit.ask.notes),
-                    take(&mut visit.ask.form.fields),
+                    take(&mut context.page_request.notes),
+                    take(&mut context.page_request.form.fields),
                 );
                 reply
             }
@@ -191,22 +191,22 @@ impl Leitstand {
 
     /// Answers with the number of the newest change once it is another than the page knows. After each wait the request is
     /// let in anew: who was locked meanwhile learns nothing.
-    async fn news(&self, visit: &mut Visit, client: &Client) -> Result<Reply> {
-        let gate = &self.house.gate;
+    async fn news(&self, context: &mut PageContext, client: &Client) -> Result<Reply> {
+        let gate = &self.app.gate;
         let (mut waiting, mut is_last) = (None, false);
         loop {
-            let firma = visit.ask.firma_id();
+            let firma = context.page_request.firma_id();
             let newest = gate.readers.read(Lane::Fast, |connection| feed::newest(connection, firma))?;
-            let is_known = newest.to_string() == visit.ask.param("seit");
+            let is_known = newest.to_string() == context.page_request.param("seit");
             if !is_known || is_last {
                 // Nothing happened: no row (D27), else each page that is left open has thousands a day.
-                visit.needs_row = !is_known;
+                context.needs_row = !is_known;
                 return Ok(frame::guarded(Reply::text("text/plain; charset=utf-8", newest.to_string())));
             }
             let wait = Wait { seconds: NEWS_WAIT_SECONDS, cursor: String::new(), newest };
-            is_last = gate.waiters.wait(&mut waiting, &visit.account(), firma, wait, client).await?.is_last;
-            match self.let_in(&visit.request, visit.address) {
-                Ok(ask) => visit.ask = ask,
+            is_last = gate.waiters.wait(&mut waiting, &context.account(), firma, wait, client).await?.is_last;
+            match self.let_in(&context.request, context.address) {
+                Ok(page_request) => context.page_request = page_request,
                 Err(refused) => return Ok(refused.reply),
             }
         }
@@ -214,162 +214,165 @@ impl Leitstand {
 
     /// Reads a form, once it is clear that this person may send it, and has it carried out; shows it again where it is
     /// refused.
-    async fn take_form(&self, visit: &mut Visit, client: &mut Client) -> Result<Reply> {
-        if visit.ask.page.access == Access::Open {
-            let (gate, now) = (&self.house.gate, visit.ask.now);
-            if let Err(seconds) = gate.ip_limit.take(neighbourhood(visit.address), Limited::LogIn, now) {
+    async fn take_form(&self, context: &mut PageContext, client: &mut Client) -> Result<Reply> {
+        if context.page_request.page.access == Access::Open {
+            let (gate, now) = (&self.app.gate, context.page_request.now);
+            if let Err(seconds) = gate.ip_limit.take(neighbourhood(context.address), Limited::LogIn, now) {
                 let message =
                     format!("Zu viele Anmeldungen von dieser Adresse. Bitte {seconds} Sekunden warten.");
                 let reply = frame::refused(429, &message).with("retry-after", seconds.to_string());
                 return Ok(Reply { code: Some(Code::ZuVieleAnfragen), ..reply });
             }
         }
-        let limit = if visit.ask.page.has_upload { upload::UPLOAD_BYTES_MAX } else { FORM_BYTES_MAX };
-        if visit.request.body.is_awaited() {
-            visit.request.body.set(client.body(limit, &visit.account()).await);
+        let limit =
+            if context.page_request.page.has_upload { upload::UPLOAD_BYTES_MAX } else { FORM_BYTES_MAX };
+        if context.request.body.is_awaited() {
+            context.request.body.set(client.body(limit, &context.account()).await);
         }
-        if visit.ask.page.matches(&visit.request.path).is_none() {
-            let typed = form_of(&visit.request, true).ok().map(|form| form.fields);
-            visit.ask.form.fields = resume::of(&visit.request, typed);
-            return Ok(Reply { status: 401, ..self.show(visit).await? });
+        if context.page_request.page.matches(&context.request.path).is_none() {
+            let typed = form_of(&context.request, true).ok().map(|form| form.fields);
+            context.page_request.form.fields = resume::of(&context.request, typed);
+            return Ok(Reply { status: 401, ..self.show(context).await? });
         }
-        match self.carry_out(visit).await {
-            Ok(Some(Done { sheet: Some(sheet), .. })) => self.drawn(visit, sheet).await,
+        match self.carry_out(context).await {
+            Ok(Some(Done { sheet: Some(sheet), .. })) => self.drawn(context, sheet).await,
             Ok(Some(Done { tried: Some(tried), .. })) => {
                 match tried {
-                    Ok(tried) => visit.ask.tried = Some(Arc::new(tried)),
-                    Err(refusal) => visit.ask.refusal = Some(refusal),
+                    Ok(tried) => context.page_request.tried = Some(Arc::new(tried)),
+                    Err(refusal) => context.page_request.refusal = Some(refusal),
                 }
-                self.show(visit).await
+                self.show(context).await
             }
-            Ok(Some(done)) => Ok(self.led_on(visit, done)),
-            Ok(None) => self.show(visit).await,
+            Ok(Some(done)) => Ok(self.led_on(context, done)),
+            Ok(None) => self.show(context).await,
             Err(Failure::Refused(refusal)) if refusal.code != Code::ScopeFehlt => {
-                visit.ask.refusal = Some(refusal);
-                self.show(visit).await
+                context.page_request.refusal = Some(refusal);
+                self.show(context).await
             }
             Err(failure) => Err(failure),
         }
     }
 
     /// The sheet of what was typed, drawn on a thread that serves no sockets.
-    async fn drawn(&self, visit: &Visit, sheet: Box<Blatt>) -> Result<Reply> {
-        let (ask, account) = (visit.ask.clone(), visit.account());
+    async fn drawn(&self, context: &PageContext, sheet: Box<Blatt>) -> Result<Reply> {
+        let (page_request, account) = (context.page_request.clone(), context.account());
         let drawn = move || {
             let pdf = draw(&sheet)?.pdf;
-            counted(as_file(Reply::file("application/pdf", "Entwurf.pdf", pdf)), &ask, &account)
+            counted(as_file(Reply::file("application/pdf", "Entwurf.pdf", pdf)), &page_request, &account)
         };
-        off_sockets(drawn).await?
+        on_cpu_pool(drawn).await?
     }
 
     /// Has a form carried out: what is hashed on the thread for that, and then by the writer. The audit row of what is kept
     /// is part of it. None where a step of the form is to be shown.
-    async fn carry_out(&self, visit: &mut Visit) -> Result<Option<Done>> {
-        let prepared = match visit.ask.page.has_upload {
+    async fn carry_out(&self, context: &mut PageContext) -> Result<Option<Done>> {
+        let prepared = match context.page_request.page.has_upload {
             true => {
-                let mut moved = visit.clone();
+                let mut moved = context.clone();
                 let prepared;
-                (prepared, *visit) = off_sockets(move || (prepare(&mut moved), moved)).await?;
+                (prepared, *context) = on_cpu_pool(move || (prepare(&mut moved), moved)).await?;
                 prepared?
             }
-            false => prepare(visit)?,
+            false => prepare(context)?,
         };
         let change = match prepared {
             Prepared::Change(change) => change,
             Prepared::Step => return Ok(None),
-            Prepared::Hashed(hashed) => FormChange::Haus(self.hashing.run(&visit.account(), hashed).await?),
-            Prepared::Sends => FormChange::Firma(visit.ask.firma_id(), self.sent(visit).await?),
+            Prepared::Hashed(hashed) => FormChange::Haus(self.hashing.run(&context.account(), hashed).await?),
+            Prepared::Sends => FormChange::Firma(context.page_request.firma_id(), self.sent(context).await?),
             Prepared::Draft(take) => {
-                let ask = visit.ask.clone();
-                let read = move || with_snapshot(&ask, Lane::Slow, |db| take(&ask, db));
-                let change = self.house.gate.slowly(visit.in_turn(), read).await??;
-                FormChange::Firma(visit.ask.firma_id(), change)
+                let page_request = context.page_request.clone();
+                let read = move || with_snapshot(&page_request, Lane::Slow, |db| take(&page_request, db));
+                let change = self.app.gate.slowly(context.in_turn(), read).await??;
+                FormChange::Firma(context.page_request.firma_id(), change)
             }
         };
-        let (account, bytes) = (visit.in_turn(), visit.request.body.byte_count());
-        let sent = visit.clone();
+        let (account, bytes) = (context.in_turn(), context.request.body.byte_count());
+        let sent = context.clone();
         let run = move |batch: &Batch<'_>| change.run(batch, &sent);
-        let done = self.house.gate.write(account, bytes, run).await?;
-        visit.needs_row = false;
+        let done = self.app.gate.write(account, bytes, run).await?;
+        context.needs_row = false;
         Ok(Some(done))
     }
 
     /// Has an e-mail sent on a thread that serves no sockets and holds neither reader nor writer; what is to be written of it.
-    async fn sent(&self, visit: &Visit) -> Result<FirmaChange> {
-        let (gate, firma) = (&self.house.gate, visit.ask.firma_id());
+    async fn sent(&self, context: &PageContext) -> Result<FirmaChange> {
+        let (gate, firma) = (&self.app.gate, context.page_request.firma_id());
         let is_full = || Failure::Busy("other e-mails are on their way".into());
-        let place = self.house.mails.take(&firma.to_string(), 1).ok_or_else(is_full)?;
-        let Take::Sends(take) = visit.ask.page.take else {
+        let place = self.app.mails.take(&firma.to_string(), 1).ok_or_else(is_full)?;
+        let Take::Sends(take) = context.page_request.page.take else {
             return Err(Failure::not_found("Dieses Formular"));
         };
-        let ask = visit.ask.clone();
-        let read = move || with_snapshot(&ask, Lane::Slow, |db| take(&ask, db));
-        let Outgoing { begun, send } = gate.slowly(visit.in_turn(), read).await??;
+        let page_request = context.page_request.clone();
+        let read = move || with_snapshot(&page_request, Lane::Slow, |db| take(&page_request, db));
+        let Outgoing { begun, send } = gate.slowly(context.in_turn(), read).await??;
         if let Some(begun) = begun {
-            let person = akteure::of_person(visit.ask.person_id());
+            let person = akteure::of_person(context.page_request.person_id());
             let run = move |batch: &Batch<'_>| batch.whole(firma, Some(&person), |tx| begun(tx));
-            gate.write(visit.in_turn(), 0, run).await?;
+            gate.write(context.in_turn(), 0, run).await?;
         }
-        let change = off_sockets(send).await?;
+        let change = on_cpu_pool(send).await?;
         drop(place);
         Ok(change)
     }
 
     /// The answer to a form that was carried out.
-    fn led_on(&self, visit: &mut Visit, mut done: Done) -> Reply {
-        if let (Some(begins), Some(person)) = (done.begins.take(), &visit.ask.person) {
-            let jobs = &self.house.jobs;
-            if let Err(why) = jobs.begin(begins, person.id, visit.ask.tenant_id(), visit.ask.now) {
+    fn led_on(&self, context: &mut PageContext, mut done: Done) -> Reply {
+        if let (Some(begins), Some(person)) = (done.begins.take(), &context.page_request.person) {
+            let jobs = &self.app.jobs;
+            if let Err(why) =
+                jobs.begin(begins, person.id, context.page_request.tenant_id(), context.page_request.now)
+            {
                 done.to = "/leitstand/arbeit".to_owned();
                 done.notes = vec![why.to_owned()];
             }
         }
         if let Some(order) = done.restores {
-            self.house.restoring.begin(order);
-            return zurueckspielen::begun(&visit.ask);
+            self.app.restoring.begin(order);
+            return zurueckspielen::begun(&context.page_request);
         }
         if let Some((title, body)) = done.once {
-            visit.ask.notes = done.notes;
-            return frame::page(&visit.ask, title, body);
+            context.page_request.notes = done.notes;
+            return frame::page(&context.page_request, title, body);
         }
         if let Some(cookie) = done.cookie {
-            visit.ask.cookie = cookie;
+            context.page_request.cookie = cookie;
         }
-        self.flash.keep(&visit.ask.cookie, &done.to, done.notes, done.form);
+        self.flash.keep(&context.page_request.cookie, &done.to, done.notes, done.form);
         frame::redirect(done.to)
     }
 
     /// The last step of a request: its audit row, its line in the log, its cookie and its share of the memory.
-    fn complete(&self, visit: &Visit, reply: Reply) -> Reply {
-        let reply = self.reserve(visit, reply);
-        if visit.needs_row {
-            let is_stranger = visit.ask.person.is_none();
-            self.house.gate.write_down(visit.row(&reply, None), visit.address, is_stranger);
+    fn complete(&self, context: &PageContext, reply: Reply) -> Reply {
+        let reply = self.reserve(context, reply);
+        if context.needs_row {
+            let is_stranger = context.page_request.person.is_none();
+            self.app.gate.write_down(context.row(&reply, None), context.address, is_stranger);
         }
-        let duration = visit.request.started.elapsed();
-        let method = counted_method(&visit.request);
-        let gate = &self.house.gate;
-        gate.metrics.count(method, visit.ask.page.pattern, reply.status, duration);
-        let Request { id, path, .. } = &*visit.request;
+        let duration = context.request.started.elapsed();
+        let method = counted_method(&context.request);
+        let gate = &self.app.gate;
+        gate.metrics.count(method, context.page_request.page.pattern, reply.status, duration);
+        let Request { id, path, .. } = &*context.request;
         let (status, micros) = (reply.status, duration.as_micros() as u64);
-        tracing::info!(request_id = %id, %method, %path, status, duration_us = micros, address = %visit.address,
-            person = visit.ask.person.as_ref().map(|person| person.id), "page");
-        match entry::cookie(&visit.request.headers) {
-            Some(cookie) if cookie == visit.ask.cookie => reply,
-            _ => self.with_cookie(visit, reply),
+        tracing::info!(request_id = %id, %method, %path, status, duration_us = micros, address = %context.address,
+            person = context.page_request.person.as_ref().map(|person| person.id), "page");
+        match entry::cookie(&context.request.headers) {
+            Some(cookie) if cookie == context.page_request.cookie => reply,
+            _ => self.with_cookie(context, reply),
         }
     }
 
     /// The answer with its share of the memory; a refusal where there is no room for it, unless its form was carried out.
-    fn reserve(&self, visit: &Visit, reply: Reply) -> Reply {
-        let reserved = reserve(reply, memory(&visit.ask), &visit.account(), !visit.needs_row);
-        reserved.unwrap_or_else(|| frame::busy(&visit.request))
+    fn reserve(&self, context: &PageContext, reply: Reply) -> Reply {
+        let reserved = reserve(reply, memory(&context.page_request), &context.account(), !context.needs_row);
+        reserved.unwrap_or_else(|| frame::busy(&context.request))
     }
 
     /// The answer with the cookie; a blank one takes it away.
-    fn with_cookie(&self, visit: &Visit, reply: Reply) -> Reply {
-        let cookie = &visit.ask.cookie;
-        let secure = if entry::is_encrypted(&self.house, &visit.request) { "; Secure" } else { "" };
+    fn with_cookie(&self, context: &PageContext, reply: Reply) -> Reply {
+        let cookie = &context.page_request.cookie;
+        let secure = if entry::is_encrypted(&self.app, &context.request) { "; Secure" } else { "" };
         let age = if cookie.is_empty() { 0 } else { SESSION_MILLIS / 1_000 };
         reply.with(
             "set-cookie",
@@ -384,27 +387,31 @@ fn counted_method(request: &Request) -> &'static str {
 }
 
 /// Reads from a snapshot of the database.
-fn with_snapshot<T>(ask: &Ask, lane: Lane, read: impl Fn(&Snapshot<'_>) -> Result<T>) -> Result<T> {
-    ask.house.gate.readers.read(lane, |connection| {
-        read(&Snapshot { tx: Tx::new(connection, ask.firma_id(), ask.now), connection })
+fn with_snapshot<T>(
+    page_request: &PageRequest,
+    lane: Lane,
+    read: impl Fn(&Snapshot<'_>) -> Result<T>,
+) -> Result<T> {
+    page_request.app.gate.readers.read(lane, |connection| {
+        read(&Snapshot { tx: Tx::new(connection, page_request.firma_id(), page_request.now), connection })
     })
 }
 
-fn read(ask: &Ask, lane: Lane) -> Result<Reply> {
-    with_snapshot(ask, lane, |db| (ask.page.show)(ask, db))
+fn read(page_request: &PageRequest, lane: Lane) -> Result<Reply> {
+    with_snapshot(page_request, lane, |db| (page_request.page.show)(page_request, db))
 }
 
 /// An answer that was made off the sockets takes its share of the memory there.
-fn counted(reply: Reply, ask: &Ask, account: &str) -> Result<Reply> {
+fn counted(reply: Reply, page_request: &PageRequest, account: &str) -> Result<Reply> {
     let full =
         || Failure::Busy("the pages that somebody has not read yet fill their share of the memory".into());
-    reserve(reply, memory(ask), account, false).ok_or_else(full)
+    reserve(reply, memory(page_request), account, false).ok_or_else(full)
 }
 
 /// The memory for answers to who asks.
-fn memory(ask: &Ask) -> &Arc<Budget> {
-    let gate = &ask.house.gate;
-    if ask.person.is_some() { &gate.answers } else { &gate.answers_of_strangers }
+fn memory(page_request: &PageRequest) -> &Arc<Budget> {
+    let gate = &page_request.app.gate;
+    if page_request.person.is_some() { &gate.answers } else { &gate.answers_of_strangers }
 }
 
 /// What a form came to before anything is written.
@@ -413,24 +420,28 @@ enum Prepared {
     Change(FormChange),
     Hashed(Hashed),
     Sends,
-    Draft(fn(&Ask, &Snapshot<'_>) -> Result<FirmaChange>),
+    Draft(fn(&PageRequest, &Snapshot<'_>) -> Result<FirmaChange>),
 }
 
 /// What a form asks for.
-fn prepare(visit: &mut Visit) -> Result<Prepared> {
-    let ask = &mut visit.ask;
-    ask.form = form_of(&visit.request, ask.page.has_upload)?;
-    entry::check_token(ask)?;
-    if ask.step().is_some_and(|step| ![TRY, PREVIEW].contains(&step)) {
+fn prepare(context: &mut PageContext) -> Result<Prepared> {
+    let page_request = &mut context.page_request;
+    page_request.form = form_of(&context.request, page_request.page.has_upload)?;
+    entry::check_token(page_request)?;
+    if page_request.step().is_some_and(|step| ![TRY, PREVIEW].contains(&step)) {
         return Ok(Prepared::Step);
     }
-    Ok(match ask.page.take {
+    Ok(match page_request.page.take {
         Take::Nothing => return Err(Failure::not_found("Dieses Formular")),
-        Take::Firma(take) => Prepared::Change(FormChange::Firma(ask.firma_id(), take(ask)?)),
-        Take::Haus(take) => Prepared::Change(FormChange::Haus(take(ask)?)),
+        Take::Firma(take) => {
+            Prepared::Change(FormChange::Firma(page_request.firma_id(), take(page_request)?))
+        }
+        Take::Haus(take) => Prepared::Change(FormChange::Haus(take(page_request)?)),
         Take::Sends(_) => Prepared::Sends,
         Take::Draft(take) => Prepared::Draft(take),
-        Take::Hashed(take) => Prepared::Hashed(with_snapshot(ask, Lane::Fast, |db| take(ask, db))?),
+        Take::Hashed(take) => {
+            Prepared::Hashed(with_snapshot(page_request, Lane::Fast, |db| take(page_request, db))?)
+        }
     })
 }
 

@@ -5,24 +5,30 @@ use serde_json::json;
 
 use super::done::FirmaChange;
 use super::frame;
-use super::page::Ask;
+use super::page::PageRequest;
 use super::parts::{field, made_from};
 use crate::platform::failure::Result;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Method;
 
 /// Shows it; what has no versions is cancelled whatever happened meanwhile.
-pub fn show(ask: &Ask, title: &str, version: Option<i64>, what: Markup) -> Result<Reply> {
+pub fn show(request: &PageRequest, title: &str, version: Option<i64>, what: Markup) -> Result<Reply> {
     let inside = html! {
-        @if let Some(version) = version { (made_from(ask, "version", version)) }
+        @if let Some(version) = version { (made_from(request, "version", version)) }
         p { (what) }
-        (field(ask, "grund", "Grund", "text", "", "off"))
+        (field(request, "grund", "Grund", "text", "", "off"))
     };
-    frame::form_page(ask, title, &["grund"], inside, "Stornieren", true)
+    frame::form_page(request, title, &["grund"], inside, "Stornieren", true)
 }
 
 /// Cancels the record in the path: `api` is its list in the interface, `page` that of the company.
-pub fn send(ask: &Ask, method: Method, api: &str, page: &str, note: &'static str) -> Result<FirmaChange> {
+pub fn send(
+    request: &PageRequest,
+    method: Method,
+    api: &str,
+    page: &str,
+    note: &'static str,
+) -> Result<FirmaChange> {
     let path = format!("{api}/{{id}}/storno");
-    ask.change_record(method, &path, &json!({"grund": ask.filled("grund")}), page, note)
+    request.change_record(method, &path, &json!({"grund": request.filled("grund")}), page, note)
 }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::akteure::named;
-use super::page::{Ask, Snapshot};
+use super::page::{PageRequest, Snapshot};
 use super::parts::{ROWS, moment, pager, table};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::listing::Records;
@@ -18,7 +18,7 @@ type Row = [String; 5];
 
 /// Who changed what, the newest first.
 pub fn section(
-    ask: &Ask,
+    request: &PageRequest,
     db: &Snapshot<'_>,
     here: &str,
     found: Records<Aenderung>,
@@ -26,7 +26,7 @@ pub fn section(
 ) -> Result<Markup> {
     let count = found.count;
     let mut rows: Vec<Row> = Vec::new();
-    for (change, who) in named(ask, db, found.rows, |change| change.key_id.as_deref())? {
+    for (change, who) in named(request, db, found.rows, |change| change.key_id.as_deref())? {
         for feld in &change.felder {
             rows.extend(row(feld, moment(change.am), &who, lesart)?);
         }
@@ -36,7 +36,7 @@ pub fn section(
     Ok(html! {
         h2 { "Änderungen" }
         (table("Änderungen, die neuesten zuerst", empty, &rows).text("Wann", cell(0)).text("Feld", cell(1)).text("Vorher", cell(2)).text("Nachher", cell(3)).text("Wer", cell(4)))
-        @if count > i64::from(ROWS) { (pager(ask, here, count)) }
+        @if count > i64::from(ROWS) { (pager(request, here, count)) }
     })
 }
 

@@ -6,7 +6,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use uuid::Uuid;
 
 use super::lists::filter;
-use super::page::{Ask, Snapshot};
+use super::page::{PageRequest, Snapshot};
 use super::parts::{joined, linked};
 use crate::leitstand::master::artikel::name_of;
 use crate::master::artikel::{self, ArtikelZeile, Auswahl};
@@ -21,46 +21,46 @@ const SHOWN: Page = Page { limit: Some(20), offset: 0 };
 const NOTHING_FOUND: &str = "Nichts gefunden; vielleicht ist die Suche zu eng.";
 
 /// Chooses a partner for `feld`; the parameters in `keeps` are kept.
-pub fn partner(ask: &Ask, db: &Snapshot<'_>, feld: &str, keeps: &[&str]) -> Result<Markup> {
-    let auswahl = kunden::Auswahl::of_search(ask.filled_param("suche"));
+pub fn partner(request: &PageRequest, db: &Snapshot<'_>, feld: &str, keeps: &[&str]) -> Result<Markup> {
+    let auswahl = kunden::Auswahl::of_search(request.filled_param("suche"));
     let found: Records<Kunde> = kunden::list(&db.tx, &auswahl, SHOWN)?;
-    let to = |kunde: &Kunde| back(ask, feld, kunde.id, keeps);
+    let to = |kunde: &Kunde| back(request, feld, kunde.id, keeps);
     let table = linked("Partner", NOTHING_FOUND, &found.rows, to)
         .text("Name", |kunde| kunde.name.clone())
         .text("Nummer", |kunde| kunde.kundennr.clone())
         .text("Ort", |kunde| joined([&kunde.plz, &kunde.ort], " "));
-    Ok(choices(ask, keeps, "Name, Nummer oder Ort", &table.render(), found.count))
+    Ok(choices(request, keeps, "Name, Nummer oder Ort", &table.render(), found.count))
 }
 
 /// The same of an article.
-pub fn artikel(ask: &Ask, db: &Snapshot<'_>, feld: &str, keeps: &[&str]) -> Result<Markup> {
-    let auswahl = Auswahl { suche: ask.filled_param("suche"), ..Auswahl::default() };
+pub fn artikel(request: &PageRequest, db: &Snapshot<'_>, feld: &str, keeps: &[&str]) -> Result<Markup> {
+    let auswahl = Auswahl { suche: request.filled_param("suche"), ..Auswahl::default() };
     let found: Records<ArtikelZeile> = artikel::list(&db.tx, &auswahl, SHOWN)?;
-    let to = |row: &ArtikelZeile| back(ask, feld, row.artikel.id, keeps);
+    let to = |row: &ArtikelZeile| back(request, feld, row.artikel.id, keeps);
     let table = linked("Artikel", NOTHING_FOUND, &found.rows, to)
         .text("Bezeichnung", |row| name_of(&row.artikel))
         .text("Nummer", |row| row.artikel.artikelnummer.clone());
-    Ok(choices(ask, keeps, "Bezeichnung, Nummer oder EAN", &table.render(), found.count))
+    Ok(choices(request, keeps, "Bezeichnung, Nummer oder EAN", &table.render(), found.count))
 }
 
 /// What was chosen before.
-fn kept<'a>(ask: &'a Ask, keeps: &'a [&str]) -> impl Iterator<Item = (&'a str, &'a str)> {
-    keeps.iter().map(|name| (*name, ask.param(name))).filter(|(_, value)| !value.is_empty())
+fn kept<'a>(request: &'a PageRequest, keeps: &'a [&str]) -> impl Iterator<Item = (&'a str, &'a str)> {
+    keeps.iter().map(|name| (*name, request.param(name))).filter(|(_, value)| !value.is_empty())
 }
 
 /// Back to the form, with what was chosen; `waehlen` asked for the choice.
-fn back(ask: &Ask, feld: &str, id: Uuid, keeps: &[&str]) -> String {
-    let kept = kept(ask, keeps).filter(|(name, _)| *name != feld && *name != "waehlen");
+fn back(request: &PageRequest, feld: &str, id: Uuid, keeps: &[&str]) -> String {
+    let kept = kept(request, keeps).filter(|(name, _)| *name != feld && *name != "waehlen");
     let kept = kept.map(|(name, value)| format!("&{name}={}", utf8_percent_encode(value, NON_ALPHANUMERIC)));
     format!("?{feld}={id}{}", kept.collect::<String>())
 }
 
-fn choices(ask: &Ask, keeps: &[&str], label: &str, table: &Markup, count: i64) -> Markup {
+fn choices(request: &PageRequest, keeps: &[&str], label: &str, table: &Markup, count: i64) -> Markup {
     let shown = SHOWN.limit.unwrap_or(0);
     html! {
         form.filter method="get" {
-            (filter(ask, "suche", label, "search"))
-            @for (name, value) in kept(ask, keeps) { input type="hidden" name=(name) value=(value); }
+            (filter(request, "suche", label, "search"))
+            @for (name, value) in kept(request, keeps) { input type="hidden" name=(name) value=(value); }
             button type="submit" { "Suchen" }
         }
         (table)

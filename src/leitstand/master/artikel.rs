@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::leitstand::kit::done::FirmaChange;
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{amount, facts, joined, optional, or_blank, price, table, yes_or_no};
 use crate::leitstand::kit::verlauf::{self, Lesart};
 use crate::leitstand::kit::{anhaenge, frame};
@@ -17,23 +17,23 @@ use crate::platform::failure::Result;
 use crate::platform::http::reply::Reply;
 use crate::platform::listing::Records;
 
-pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let query = ask.query_of("/api/v1/artikel")?;
+pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let query = request.query_of("/api/v1/artikel")?;
     let auswahl = Auswahl { mit_bestand: true, ..artikel::auswahl(&query)? };
-    let found = artikel::list(&db.tx, &auswahl, lists::page_of(ask))?;
+    let found = artikel::list(&db.tx, &auswahl, lists::page_of(request))?;
     let list = List {
         empty: "Keine aktiven Artikel gefunden. Viele auf einmal kommen mit einem Import herein (Seite Import, Art Artikel); vielleicht ist auch die Suche zu eng.",
         filters: html! {
-            (filter(ask, "suche", "Bezeichnung, Nummer oder EAN", "search"))
-            (groups(ask, db)?)
+            (filter(request, "suche", "Bezeichnung, Nummer oder EAN", "search"))
+            (groups(request, db)?)
         },
         order: "artikelnummer",
         above: html! {
-            @if ask.may_change() { p.actions { a.button href=(ask.of_firma("artikel/neu")) { "Neuer Artikel" } } }
+            @if request.may_change() { p.actions { a.button href=(request.of_firma("artikel/neu")) { "Neuer Artikel" } } }
         },
         ..List::of("artikel", "Artikel", |row: &ArtikelZeile| row.artikel.id, &found)
     };
-    let body = lists::body(ask, db, list, |table| {
+    let body = lists::body(request, db, list, |table| {
         table
             .text("Bezeichnung", |row| name_of(&row.artikel))
             .sorts("bezeichnung")
@@ -44,7 +44,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             .text("Einheit", |row| or_blank(&row.artikel.einheit))
             .numbers("Preis netto (EUR)", |row| optional(row.artikel.preis, price))
     })?;
-    Ok(frame::page(ask, "Artikel", body))
+    Ok(frame::page(request, "Artikel", body))
 }
 
 /// What an article is called, with its second line: several can share the first.
@@ -52,9 +52,9 @@ pub fn name_of(artikel: &Artikel) -> String {
     joined([&Some(artikel.bezeichnung.clone()), &artikel.bezeichnung2], ", ")
 }
 
-fn groups(ask: &Ask, db: &Snapshot<'_>) -> Result<Markup> {
+fn groups(request: &PageRequest, db: &Snapshot<'_>) -> Result<Markup> {
     let groups = groups_of(db)?;
-    Ok(html! { @if !groups.is_empty() { (filter_choice(ask, "gruppe_id", "Gruppe", groups)) } })
+    Ok(html! { @if !groups.is_empty() { (filter_choice(request, "gruppe_id", "Gruppe", groups)) } })
 }
 
 /// The groups, each by its number and its name.
@@ -64,30 +64,30 @@ pub fn groups_of(db: &Snapshot<'_>) -> Result<Vec<(String, String)>> {
     Ok(rows.iter().map(|gruppe: &Artikelgruppe| (gruppe.id.to_string(), gruppe.name.clone())).collect())
 }
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let artikel = artikel::found(&db.tx, ask.uuid(0)?)?;
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let artikel = artikel::found(&db.tx, request.uuid(0)?)?;
     let stock = artikel::stock(&db.tx, artikel.id)?;
-    let (id, here) = (artikel.id, ask.page_of("artikel", artikel.id));
+    let (id, here) = (artikel.id, request.page_of("artikel", artikel.id));
     let tiers = artikel::tiers(&db.tx, id)?;
     let no_tiers = "Keine: Es gilt der Preis.";
-    let changes = artikel::VERLAUF.changes(&db.tx, id, lists::page_of(ask))?;
+    let changes = artikel::VERLAUF.changes(&db.tx, id, lists::page_of(request))?;
     let body = html! {
         div.tiles { div.tile { "Bestand" @if let Some(einheit) = &artikel.einheit { " (" (einheit) ")" } strong { (amount(stock)) } } }
         (facts(&FELDER.map(|(_, label, value)| (label, value(&artikel)))))
         p.actions {
-            @if ask.may_change() {
+            @if request.may_change() {
                 a.button href=(format!("{here}/aendern")) { "Ändern" }
                 @if !artikel.chargenpflichtig { a.button href=(format!("{here}/inventur")) { "Bestand zählen" } }
             }
-            a.button href=(ask.of_firma(&format!("chargen?artikel_id={id}"))) { "Chargen" }
-            a.button href=(ask.of_firma(&format!("belege?artikel_id={id}"))) { "Belege" }
+            a.button href=(request.of_firma(&format!("chargen?artikel_id={id}"))) { "Chargen" }
+            a.button href=(request.of_firma(&format!("belege?artikel_id={id}"))) { "Belege" }
         }
         h2 { "Staffelpreise" }
         (table("Staffelpreise", no_tiers, &tiers).numbers("Ab Menge", |tier| amount(tier.ab_menge)).numbers("Preis netto (EUR)", |tier| price(tier.preis)))
-        (anhaenge::section(ask, db, Besitzer::Artikel(id), &here)?)
-        (verlauf::section(ask, db, &here, changes, LESART)?)
+        (anhaenge::section(request, db, Besitzer::Artikel(id), &here)?)
+        (verlauf::section(request, db, &here, changes, LESART)?)
     };
-    Ok(frame::page(ask, &artikel.bezeichnung, body))
+    Ok(frame::page(request, &artikel.bezeichnung, body))
 }
 
 /// A field of an article: its name in the interface, its label, its value.
@@ -137,15 +137,15 @@ fn words_of(name: &str, value: &Value) -> String {
     }
 }
 
-pub fn show_attach(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let artikel = artikel::found(&db.tx, ask.uuid(0)?)?;
-    Ok(anhaenge::show_form(ask, &artikel.bezeichnung, &ask.page_of("artikel", artikel.id)))
+pub fn show_attach(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let artikel = artikel::found(&db.tx, request.uuid(0)?)?;
+    Ok(anhaenge::show_form(request, &artikel.bezeichnung, &request.page_of("artikel", artikel.id)))
 }
 
-pub fn attach(ask: &Ask) -> Result<FirmaChange> {
-    anhaenge::attach(ask, "artikel", "artikel")
+pub fn attach(request: &PageRequest) -> Result<FirmaChange> {
+    anhaenge::attach(request, "artikel", "artikel")
 }
 
-pub fn attachment(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    anhaenge::download(ask, db, Besitzer::Artikel(artikel::found(&db.tx, ask.uuid(0)?)?.id))
+pub fn attachment(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    anhaenge::download(request, db, Besitzer::Artikel(artikel::found(&db.tx, request.uuid(0)?)?.id))
 }

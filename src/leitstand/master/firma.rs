@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::leitstand::kit::done::{Done, HouseChange, check_stand};
 use crate::leitstand::kit::frame;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{choice, field, form, lines, made_from, refusal};
 use crate::master::tenants::firma::{self, ANGABEN};
 use crate::master::tenants::{self, CurrentSetting, Logo, SETTINGS, Setting};
@@ -24,22 +24,22 @@ const LOGO_SAYS_NAME: &str = "logo_mit_name";
 /// The settings of one form: how the program works ([`SETTINGS`]), or what stands on documents ([`ANGABEN`]).
 type Group = &'static [Setting];
 
-pub fn show_new(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
+pub fn show_new(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     let inside = html! {
-        (refusal(ask, &["name"]))
-        (field(ask, "name", "Name der Firma", "text", "", "organization"))
+        (refusal(request, &["name"]))
+        (field(request, "name", "Name der Firma", "text", "", "organization"))
         div.field { label { input type="checkbox" name="test" value="ja"; " Nur zum Ausprobieren: was darin entsteht, ist als Test gekennzeichnet, und sie lässt sich leeren. Das bleibt so." } }
     };
     let body = html! {
         p { "Danach kommen ihre Angaben für Belege, der erste Schlüssel für ein Programm und der erste Import." }
-        (form(ask, inside, "Firma anlegen", false))
+        (form(request, inside, "Firma anlegen", false))
     };
-    Ok(frame::page(ask, "Neue Firma", body))
+    Ok(frame::page(request, "Neue Firma", body))
 }
 
-pub fn create(ask: &Ask) -> Result<HouseChange> {
+pub fn create(request: &PageRequest) -> Result<HouseChange> {
     let refuse = |message| Refusal::field(Code::WertUngueltig, "name", message);
-    let (name, test, now) = (ask.field("name").to_owned(), ask.field("test") == "ja", ask.now);
+    let (name, test, now) = (request.field("name").to_owned(), request.field("test") == "ja", request.now);
     if !tenants::is_name(&name) {
         return Err(refuse("Der Name braucht 1 bis 255 Zeichen in einer Zeile.").into());
     }
@@ -54,27 +54,27 @@ pub fn create(ask: &Ask) -> Result<HouseChange> {
             format!("/leitstand/f/{id}/firma"),
             "Die Firma ist angelegt. Jetzt ihre Angaben für Belege:",
         );
-        Ok(Done { firma: Some(id), deed: Some(tenants::created(&name, test)), ..done })
+        Ok(Done { firma: Some(id), event: Some(tenants::created(&name, test)), ..done })
     }))
 }
 
-pub fn show_data(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let stand = stand(db.connection, ask.firma_id(), ask.now, ANGABEN)?;
+pub fn show_data(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let stand = stand(db.connection, request.firma_id(), request.now, ANGABEN)?;
     let logo = stand.iter().any(|stand| stand.setting.name == LOGO && !stand.value.is_empty());
     let missing = firma::load(&db.tx)?.missing();
     let inside = html! {
-        (refusal(ask, &names(ANGABEN)))
-        (made_from(ask, "stand", digest(&stand)))
-        div.fields { @for stand in stand.iter().filter(|stand| !is_further(stand.setting.name)) { (input(ask, stand)) } }
+        (refusal(request, &names(ANGABEN)))
+        (made_from(request, "stand", digest(&stand)))
+        div.fields { @for stand in stand.iter().filter(|stand| !is_further(stand.setting.name)) { (input(request, stand)) } }
         @if logo {
-            p { img src=(ask.of_firma("firma/logo")) alt="Das jetzige Logo" width="160"; }
+            p { img src=(request.of_firma("firma/logo")) alt="Das jetzige Logo" width="160"; }
             div.field { label { input type="checkbox" name="ohne_logo" value="ja"; " Logo entfernen" } }
         }
-        (field(ask, LOGO, "Logo (PNG oder JPEG, bis 200 KiB)", "file", "", "off"))
-        @for stand in stand.iter().filter(|stand| stand.setting.name == LOGO_SAYS_NAME) { (input(ask, stand)) }
-        details open[ask.refusal.is_some()] {
+        (field(request, LOGO, "Logo (PNG oder JPEG, bis 200 KiB)", "file", "", "off"))
+        @for stand in stand.iter().filter(|stand| stand.setting.name == LOGO_SAYS_NAME) { (input(request, stand)) }
+        details open[request.refusal.is_some()] {
             summary { "Texte auf den Belegen" }
-            @for stand in stand.iter().filter(|stand| is_text(stand.setting.name)) { (input(ask, stand)) }
+            @for stand in stand.iter().filter(|stand| is_text(stand.setting.name)) { (input(request, stand)) }
         }
     };
     let body = html! {
@@ -82,9 +82,9 @@ pub fn show_data(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             p.refused { "Belege bekommen erst ein Blatt (PDF), wenn diese Angaben da sind: " (in_words(&missing)) "." }
         }
         p { "Diese Angaben stehen auf Belegen und E-Rechnungen. Abgeschlossene Belege behalten, was galt, als sie abgeschlossen wurden." }
-        (form(ask, inside, "Speichern", false))
+        (form(request, inside, "Speichern", false))
     };
-    Ok(frame::page(ask, "Firma", body))
+    Ok(frame::page(request, "Firma", body))
 }
 
 /// What stands on documents in the words of the company.
@@ -109,16 +109,16 @@ pub fn in_words(missing: &[&str]) -> String {
     missing.iter().copied().map(word).collect::<Vec<_>>().join(", ")
 }
 
-pub fn change_data(ask: &Ask) -> Result<HouseChange> {
-    let logo = match (ask.file(LOGO), ask.field("ohne_logo") == "ja") {
+pub fn change_data(request: &PageRequest) -> Result<HouseChange> {
+    let logo = match (request.file(LOGO), request.field("ohne_logo") == "ja") {
         (Ok(file), _) => Some(Some(file.content.to_vec())),
         (Err(_), true) => Some(None),
         (Err(_), false) => None,
     };
-    change(ask, ANGABEN, "firma", logo)
+    change(request, ANGABEN, "firma", logo)
 }
 
-pub fn logo(_: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+pub fn logo(_: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let sha256 = firma::load(&db.tx)?.logo.ok_or_else(|| Failure::not_found("Das Logo"))?;
     let picture = firma::logo(&db.tx, &sha256)?.ok_or_else(|| Failure::not_found("Das Logo"))?;
     let kind = if picture.starts_with(b"\x89PNG") { "image/png" } else { "image/jpeg" };
@@ -126,31 +126,31 @@ pub fn logo(_: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::guarded(reply.with("content-type", kind)))
 }
 
-pub fn show_settings(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let stand = stand(db.connection, ask.firma_id(), ask.now, SETTINGS)?;
+pub fn show_settings(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let stand = stand(db.connection, request.firma_id(), request.now, SETTINGS)?;
     let inside = html! {
-        (refusal(ask, &names(SETTINGS)))
-        (made_from(ask, "stand", digest(&stand)))
-        @for stand in stand.iter().filter(|stand| !is_of_adviser(stand)) { (input(ask, stand)) }
+        (refusal(request, &names(SETTINGS)))
+        (made_from(request, "stand", digest(&stand)))
+        @for stand in stand.iter().filter(|stand| !is_of_adviser(stand)) { (input(request, stand)) }
         fieldset {
             legend { "Für den Steuerberater (DATEV)" }
-            p { "Diese Angaben kommen vom Steuerberater. Was ihm übergeben wird, steht unter " a href=(ask.of_firma("steuerberater")) { "Steuerberater" } "." }
-            @for stand in stand.iter().filter(|stand| is_of_adviser(stand)) { (input(ask, stand)) }
+            p { "Diese Angaben kommen vom Steuerberater. Was ihm übergeben wird, steht unter " a href=(request.of_firma("steuerberater")) { "Steuerberater" } "." }
+            @for stand in stand.iter().filter(|stand| is_of_adviser(stand)) { (input(request, stand)) }
         }
     };
     let body = html! {
         p { "Wie das Programm für diese Firma arbeitet. Wer was wann geändert hat, steht im Protokoll." }
-        (form(ask, inside, "Speichern", false))
+        (form(request, inside, "Speichern", false))
     };
-    Ok(frame::page(ask, "Einstellungen", body))
+    Ok(frame::page(request, "Einstellungen", body))
 }
 
 fn is_of_adviser(stand: &CurrentSetting) -> bool {
     stand.setting.name.starts_with("datev_")
 }
 
-pub fn change_settings(ask: &Ask) -> Result<HouseChange> {
-    change(ask, SETTINGS, "einstellungen", None)
+pub fn change_settings(request: &PageRequest) -> Result<HouseChange> {
+    change(request, SETTINGS, "einstellungen", None)
 }
 
 fn names(group: Group) -> Vec<&'static str> {
@@ -175,17 +175,17 @@ fn digest(stand: &[CurrentSetting]) -> String {
 }
 
 /// The field of a setting, with what it does, what can be entered and what it is by default.
-fn input(ask: &Ask, stand: &CurrentSetting) -> Markup {
+fn input(request: &PageRequest, stand: &CurrentSetting) -> Markup {
     let Setting { name, meaning, values, .. } = *stand.setting;
     let label = meaning.trim_end_matches('.');
     // Days and types as people write them, where they are taken so.
     let shown = (stand.setting.in_words)(&stand.value).filter(|words| stand.setting.takes(words));
     let shown = shown.unwrap_or_else(|| stand.value.clone());
     match stand.setting.choices() {
-        Some(choices) => html! { (choice(ask, name, label, choices, &stand.value)) (hint(stand)) },
-        None if values().contains("mehrere Zeilen") => lines(ask, name, label, &stand.value),
+        Some(choices) => html! { (choice(request, name, label, choices, &stand.value)) (hint(stand)) },
+        None if values().contains("mehrere Zeilen") => lines(request, name, label, &stand.value),
         None => html! {
-            (field(ask, name, label, "text", &shown, "off"))
+            (field(request, name, label, "text", &shown, "off"))
             @if names(SETTINGS).contains(&name) { (hint(stand)) }
         },
     }
@@ -220,10 +220,15 @@ fn not_taken(setting: &Setting, text: &str) -> Box<Refusal> {
 }
 
 /// Changes the settings of a form; a value that cannot be is refused at its field.
-fn change(ask: &Ask, group: Group, page: &str, logo: Option<Option<Vec<u8>>>) -> Result<HouseChange> {
+fn change(
+    request: &PageRequest,
+    group: Group,
+    page: &str,
+    logo: Option<Option<Vec<u8>>>,
+) -> Result<HouseChange> {
     let (mut changes, mut mistakes) = (Vec::new(), Refusals::default());
-    for setting in group.iter().filter(|setting| setting.name != LOGO && ask.is_sent(setting.name)) {
-        let text = ask.field(setting.name).to_owned();
+    for setting in group.iter().filter(|setting| setting.name != LOGO && request.is_sent(setting.name)) {
+        let text = request.field(setting.name).to_owned();
         mistakes.keep(if setting.takes(&text) { Ok(()) } else { Err(not_taken(setting, &text)) });
         changes.push((setting.name, text));
     }
@@ -234,8 +239,8 @@ fn change(ask: &Ask, group: Group, page: &str, logo: Option<Option<Vec<u8>>>) ->
     let logo = logo.map(|logo| logo.map(Logo::of_file).transpose()).transpose().map_err(refused);
     let logo = mistakes.keep(logo).flatten();
     mistakes.into_result()?;
-    let (firma, now, sent) = (ask.firma_id(), ask.now, ask.field("stand").to_owned());
-    let to = ask.of_firma(page);
+    let (firma, now, sent) = (request.firma_id(), request.now, request.field("stand").to_owned());
+    let to = request.of_firma(page);
     Ok(Box::new(move |connection| {
         check_stand(&digest(&stand(connection, firma, now, group)?), &sent)?;
         let texts: Vec<_> = changes.iter().map(|(name, text)| (*name, text.as_str())).collect();

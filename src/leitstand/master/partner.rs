@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::partner_felder::{self, rollen, wording};
 use crate::leitstand::kit::done::FirmaChange;
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{amount, facts, joined, optional, or_blank};
 use crate::leitstand::kit::{anhaenge, frame, verlauf};
 use crate::master::anhaenge::Besitzer;
@@ -20,22 +20,22 @@ use crate::trade::belege;
 const ROLLEN: [(&str, &str); 3] =
     [("kunde", "Kunden"), ("lieferant", "Lieferanten"), ("spediteur", "Spediteure")];
 
-pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let query = ask.query_of("/api/v1/kunden")?;
-    let found = kunden::list(&db.tx, &kunden::auswahl(&query)?, lists::page_of(ask))?;
+pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let query = request.query_of("/api/v1/kunden")?;
+    let found = kunden::list(&db.tx, &kunden::auswahl(&query)?, lists::page_of(request))?;
     let list = List {
         empty: "Keine Partner gefunden. Partner kommen mit „Neuer Partner“ herein, mit einem Import oder aus den angeschlossenen Programmen (POST /api/v1/kunden); vielleicht ist auch die Suche zu eng.",
         filters: html! {
-            (filter(ask, "suche", "Name, Nummer, Ort oder E-Mail", "search"))
-            (filter_choice(ask, "partner_typ", "Rolle", ROLLEN))
+            (filter(request, "suche", "Name, Nummer, Ort oder E-Mail", "search"))
+            (filter_choice(request, "partner_typ", "Rolle", ROLLEN))
         },
         order: "kundennr",
         above: html! {
-            @if ask.may_change() { p.actions { a.button href=(ask.of_firma("partner/neu")) { "Neuer Partner" } } }
+            @if request.may_change() { p.actions { a.button href=(request.of_firma("partner/neu")) { "Neuer Partner" } } }
         },
         ..List::of("partner", "Partner", |kunde: &Kunde| kunde.id, &found)
     };
-    let body = lists::body(ask, db, list, |table| {
+    let body = lists::body(request, db, list, |table| {
         table
             .text("Name", |kunde| kunde.name.clone())
             .sorts("name")
@@ -46,35 +46,35 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             .text("Rollen", |kunde| rollen(kunde.partner_typen.each()))
             .text("Status", |kunde| kunde.status.as_str().to_owned())
     })?;
-    Ok(frame::page(ask, "Partner", body))
+    Ok(frame::page(request, "Partner", body))
 }
 
 pub fn town(kunde: &Kunde) -> String {
     joined([&kunde.plz, &kunde.ort], " ")
 }
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let kunde = kunden::found(&db.tx, ask.uuid(0)?)?;
-    let (id, here) = (kunde.id, ask.page_of("partner", kunde.id));
-    let changes = kunden::changes(&db.tx, id, lists::page_of(ask))?;
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let kunde = kunden::found(&db.tx, request.uuid(0)?)?;
+    let (id, here) = (kunde.id, request.page_of("partner", kunde.id));
+    let changes = kunden::changes(&db.tx, id, lists::page_of(request))?;
     let body = html! {
         (facts(&head_of(&kunde)))
         p.actions {
-            @if ask.may_change() { a.button href=(format!("{here}/aendern")) { "Ändern" } }
-            @if ask.may_change() { a.button href=(ask.of_firma(&format!("wiegungen/neu?partner_id={id}"))) { "Fahrzeug wiegen" } }
+            @if request.may_change() { a.button href=(format!("{here}/aendern")) { "Ändern" } }
+            @if request.may_change() { a.button href=(request.of_firma(&format!("wiegungen/neu?partner_id={id}"))) { "Fahrzeug wiegen" } }
             @for (page, name) in [("belege?kunden_id", "Belege"), ("wiegungen?partner_id", "Wiegungen"), ("kontrakte?partner_id", "Kontrakte")] {
-                a.button href=(ask.of_firma(&format!("{page}={id}"))) { (name) }
+                a.button href=(request.of_firma(&format!("{page}={id}"))) { (name) }
             }
         }
         h2 { "Zahlung und Steuer" }
         (facts(&terms_of(&kunde)))
         h2 { "E-Rechnung" }
-        (missing(ask, db, &kunde, &here))
-        (anhaenge::section(ask, db, Besitzer::Kunde(id), &here)?)
-        (verlauf::section(ask, db, &here, changes, partner_felder::LESART)?)
-        @if ask.may_manage() { p.ask { "Verlangt diese Person, dass ihre Daten gelöscht werden: " a href=(format!("{here}/vergessen")) { "Vergessen" } } }
+        (missing(request, db, &kunde, &here))
+        (anhaenge::section(request, db, Besitzer::Kunde(id), &here)?)
+        (verlauf::section(request, db, &here, changes, partner_felder::LESART)?)
+        @if request.may_manage() { p.page_request { "Verlangt diese Person, dass ihre Daten gelöscht werden: " a href=(format!("{here}/vergessen")) { "Vergessen" } } }
     };
-    Ok(frame::page(ask, &kunde.name, body))
+    Ok(frame::page(request, &kunde.name, body))
 }
 
 fn head_of(kunde: &Kunde) -> Vec<(&'static str, String)> {
@@ -124,7 +124,7 @@ fn terms_of(kunde: &Kunde) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn missing(ask: &Ask, db: &Snapshot<'_>, kunde: &Kunde, here: &str) -> Markup {
+fn missing(request: &PageRequest, db: &Snapshot<'_>, kunde: &Kunde, here: &str) -> Markup {
     let missing = belege::missing_of_partner(&db.tx, kunde);
     html! {
         @if missing.is_empty() {
@@ -133,7 +133,7 @@ fn missing(ask: &Ask, db: &Snapshot<'_>, kunde: &Kunde, here: &str) -> Markup {
             div.refused {
                 p { "Für E-Rechnungen fehlt:" }
                 ul { @for fehlt in &missing { li {
-                    @if ask.may_change() { a href=(format!("{here}/aendern#feld-{}", fehlt.feld)) { (fehlt.was) } }
+                    @if request.may_change() { a href=(format!("{here}/aendern#feld-{}", fehlt.feld)) { (fehlt.was) } }
                     @else { (fehlt.was) }
                 } } }
             }
@@ -141,15 +141,15 @@ fn missing(ask: &Ask, db: &Snapshot<'_>, kunde: &Kunde, here: &str) -> Markup {
     }
 }
 
-pub fn show_attach(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let kunde = kunden::found(&db.tx, ask.uuid(0)?)?;
-    Ok(anhaenge::show_form(ask, &kunde.name, &ask.page_of("partner", kunde.id)))
+pub fn show_attach(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let kunde = kunden::found(&db.tx, request.uuid(0)?)?;
+    Ok(anhaenge::show_form(request, &kunde.name, &request.page_of("partner", kunde.id)))
 }
 
-pub fn attach(ask: &Ask) -> Result<FirmaChange> {
-    anhaenge::attach(ask, "kunden", "partner")
+pub fn attach(request: &PageRequest) -> Result<FirmaChange> {
+    anhaenge::attach(request, "kunden", "partner")
 }
 
-pub fn attachment(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    anhaenge::download(ask, db, Besitzer::Kunde(kunden::found(&db.tx, ask.uuid(0)?)?.id))
+pub fn attachment(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    anhaenge::download(request, db, Besitzer::Kunde(kunden::found(&db.tx, request.uuid(0)?)?.id))
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::partner_felder::{Art, Feld, GRUPPEN, Wann, felder, wording};
 use crate::leitstand::kit::done::FirmaChange;
 use crate::leitstand::kit::frame;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{
     choice, field, form, lines, made_from, refusal, typed_number, with_way_back,
 };
@@ -22,43 +22,43 @@ fn shown_in(wann: Wann) -> impl Iterator<Item = &'static Feld> {
     felder().filter(move |feld| [Wann::Immer, Wann::Einmal, wann].contains(&feld.3))
 }
 
-pub fn show_new(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
-    let form = form(ask, fields(ask, None), "Anlegen", false);
-    Ok(frame::page(ask, "Neuer Partner", with_way_back(form, ask.of_firma("partner"))))
+pub fn show_new(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
+    let form = form(request, fields(request, None), "Anlegen", false);
+    Ok(frame::page(request, "Neuer Partner", with_way_back(form, request.of_firma("partner"))))
 }
 
-pub fn create(ask: &Ask) -> Result<FirmaChange> {
-    let (body, to) = (body(ask, Wann::Neu), ask.of_firma("partner/{id}"));
-    ask.change(Method::Post, "/api/v1/kunden", &body, to, "Der Partner ist angelegt.")
+pub fn create(request: &PageRequest) -> Result<FirmaChange> {
+    let (body, to) = (body(request, Wann::Neu), request.of_firma("partner/{id}"));
+    request.change(Method::Post, "/api/v1/kunden", &body, to, "Der Partner ist angelegt.")
 }
 
-pub fn show_change(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let kunde = kunden::found(&db.tx, ask.uuid(0)?)?;
+pub fn show_change(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let kunde = kunden::found(&db.tx, request.uuid(0)?)?;
     let inside = html! {
-        (made_from(ask, "version", kunde.version))
-        (fields(ask, Some(&kunde)))
+        (made_from(request, "version", kunde.version))
+        (fields(request, Some(&kunde)))
     };
-    let form = form(ask, inside, "Speichern", false);
-    let back = ask.page_of("partner", kunde.id);
-    Ok(frame::page(ask, &format!("{} ändern", kunde.name), with_way_back(form, back)))
+    let form = form(request, inside, "Speichern", false);
+    let back = request.page_of("partner", kunde.id);
+    Ok(frame::page(request, &format!("{} ändern", kunde.name), with_way_back(form, back)))
 }
 
-pub fn change(ask: &Ask) -> Result<FirmaChange> {
-    let body = body(ask, Wann::Spaeter);
-    ask.change_record(Method::Put, "kunden/{id}", &body, "partner", "Der Partner ist geändert.")
+pub fn change(request: &PageRequest) -> Result<FirmaChange> {
+    let body = body(request, Wann::Spaeter);
+    request.change_record(Method::Put, "kunden/{id}", &body, "partner", "Der Partner ist geändert.")
 }
 
 /// The fields in their groups, with what is stored or what was typed.
-fn fields(ask: &Ask, kunde: Option<&Kunde>) -> Markup {
+fn fields(request: &PageRequest, kunde: Option<&Kunde>) -> Markup {
     let wann = if kunde.is_some() { Wann::Spaeter } else { Wann::Neu };
     let is_given =
         |feld: &&Feld| feld.3 == Wann::Einmal && kunde.is_some_and(|kunde| !feld.4(kunde).is_empty());
     let names: Vec<&str> = shown_in(wann).filter(|feld| !is_given(feld)).map(|feld| feld.0).collect();
     html! {
-        (refusal(ask, &names))
+        (refusal(request, &names))
         @for (group, felder) in GRUPPEN.iter().filter(|(_, felder)| felder.iter().any(|feld| names.contains(&feld.0))) {
             fieldset.fields { legend { (group) }
-                @for feld in felder.iter().filter(|feld| names.contains(&feld.0)) { (one(ask, feld, kunde)) }
+                @for feld in felder.iter().filter(|feld| names.contains(&feld.0)) { (one(request, feld, kunde)) }
             }
         }
     }
@@ -73,23 +73,23 @@ fn preset(name: &str) -> &'static str {
     }
 }
 
-fn one(ask: &Ask, Feld(name, label, art, _, value): &Feld, kunde: Option<&Kunde>) -> Markup {
+fn one(request: &PageRequest, Feld(name, label, art, _, value): &Feld, kunde: Option<&Kunde>) -> Markup {
     let value = kunde.map_or_else(|| preset(name).to_owned(), value);
     match art {
-        Art::Zeile(kind) => field(ask, name, label, kind, &value, "off"),
-        Art::Zahl => field(ask, name, label, "text", &value, "off"),
-        Art::Tag => field(ask, name, label, "date", &value, "off"),
-        Art::Text => lines(ask, name, label, &value),
+        Art::Zeile(kind) => field(request, name, label, kind, &value, "off"),
+        Art::Zahl => field(request, name, label, "text", &value, "off"),
+        Art::Tag => field(request, name, label, "date", &value, "off"),
+        Art::Text => lines(request, name, label, &value),
         Art::Auswahl(values, is_optional) => {
             let none = is_optional.then_some(("", "keine Angabe"));
             let options = none.into_iter().chain(values().into_iter().map(|value| (value, wording(value))));
-            choice(ask, name, label, options, &value)
+            choice(request, name, label, options, &value)
         }
         Art::Land => {
             let laender = laender::all().iter().map(|land| (&land.iso2, &land.name_de));
-            choice(ask, name, label, laender, &value)
+            choice(request, name, label, laender, &value)
         }
-        Art::Rollen => rollen(ask, name, label, kunde),
+        Art::Rollen => rollen(request, name, label, kunde),
     }
 }
 
@@ -102,10 +102,10 @@ fn offered(is_new: bool) -> impl Iterator<Item = PartnerTyp> {
     PartnerTyp::ALL.iter().copied().filter(move |rolle| !is_new || *rolle != PartnerTyp::Spediteur)
 }
 
-fn rollen(ask: &Ask, name: &str, label: &str, kunde: Option<&Kunde>) -> Markup {
+fn rollen(request: &PageRequest, name: &str, label: &str, kunde: Option<&Kunde>) -> Markup {
     let stored = kunde.map_or(PartnerTypen::DEFAULT, |kunde| kunde.partner_typen);
-    let has = |rolle: PartnerTyp| match ask.is_sent(name) {
-        true => ask.is_sent(&box_of(rolle)),
+    let has = |rolle: PartnerTyp| match request.is_sent(name) {
+        true => request.is_sent(&box_of(rolle)),
         false => stored.each().any(|known| known == rolle),
     };
     html! {
@@ -120,12 +120,12 @@ fn rollen(ask: &Ask, name: &str, label: &str, kunde: Option<&Kunde>) -> Markup {
 }
 
 /// What the form says, as the interface takes it; a field that was not sent stays as it is.
-fn body(ask: &Ask, wann: Wann) -> Value {
+fn body(request: &PageRequest, wann: Wann) -> Value {
     let mut body = Map::new();
-    for Feld(name, _, art, ..) in shown_in(wann).filter(|feld| ask.is_sent(feld.0)) {
-        let value = match (art, ask.field(name)) {
+    for Feld(name, _, art, ..) in shown_in(wann).filter(|feld| request.is_sent(feld.0)) {
+        let value = match (art, request.field(name)) {
             (Art::Rollen, _) => {
-                let chosen = offered(wann == Wann::Neu).filter(|rolle| ask.is_sent(&box_of(*rolle)));
+                let chosen = offered(wann == Wann::Neu).filter(|rolle| request.is_sent(&box_of(*rolle)));
                 chosen.map(|rolle| json!(rolle)).collect()
             }
             (_, "") => Value::Null,

@@ -4,17 +4,17 @@ use maud::{Markup, html};
 
 use crate::leitstand::kit::done::{Done, FirmaChange};
 use crate::leitstand::kit::frame;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{form, number, refusal, table};
 use crate::master::kunden::{self, Kunde};
 use crate::operations::vergessen::{self, Forgotten, Records};
 use crate::platform::failure::Result;
 use crate::platform::http::reply::Reply;
-use crate::rules::deed::{Art, Deed, Tat};
+use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 use crate::rules::error::{Code, Refusal};
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let kunde = kunden::found(&db.tx, ask.uuid(0)?)?;
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let kunde = kunden::found(&db.tx, request.uuid(0)?)?;
     let records = vergessen::records(&db.tx, &kunde)?;
     let keeps_name = vergessen::keeps_name(&db.tx, &records);
     let body = html! {
@@ -27,11 +27,11 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         @if let Some(open) = open_ones(&records) {
             div.refused { p { "Noch nicht möglich, denn dieser Partner wird noch gebraucht. Offen: " (open) ". Bitte erst abschließen, erledigen oder stornieren." } }
         } @else {
-            (form(ask, question(ask, &kunde), "Vergessen", true))
+            (form(request, question(request, &kunde), "Vergessen", true))
         }
-        p { a href=(ask.page_of("partner", kunde.id)) { "Zurück zum Partner" } }
+        p { a href=(request.page_of("partner", kunde.id)) { "Zurück zum Partner" } }
     };
-    Ok(frame::page(ask, &format!("{} vergessen", kunde.name), body))
+    Ok(frame::page(request, &format!("{} vergessen", kunde.name), body))
 }
 
 fn what_goes(keeps_name: bool) -> &'static str {
@@ -46,9 +46,9 @@ fn what_goes(keeps_name: bool) -> &'static str {
     }
 }
 
-fn question(ask: &Ask, kunde: &Kunde) -> Markup {
+fn question(request: &PageRequest, kunde: &Kunde) -> Markup {
     html! {
-        (refusal(ask, &[]))
+        (refusal(request, &[]))
         p { (kunde.kundennr) " wird inaktiv. Rückgängig machen lässt sich das nicht. In Sicherungen, die es schon gibt, steht noch alles; wer eine davon zurückspielt, muss diesen Schritt wiederholen." }
     }
 }
@@ -59,19 +59,21 @@ fn open_ones(records: &[Records]) -> Option<String> {
     (!open.is_empty()).then(|| open.join(", "))
 }
 
-pub fn forget(ask: &Ask) -> Result<FirmaChange> {
-    let id = ask.uuid(0)?;
-    let to = ask.page_of("partner", id);
+pub fn forget(request: &PageRequest) -> Result<FirmaChange> {
+    let id = request.uuid(0)?;
+    let to = request.page_of("partner", id);
     Ok(Box::new(move |tx| {
         let kunde = kunden::found(tx, id)?;
-        let (note, deed) = match vergessen::forget(tx, &kunde)? {
+        let (note, event) = match vergessen::forget(tx, &kunde)? {
             Forgotten::Open(records) => return Err(needed(&records).into()),
             Forgotten::Done(erased, _) if erased == Default::default() => {
                 ("Es gab nichts mehr zu löschen.", None)
             }
-            Forgotten::Done(..) => ("Gelöscht.", Some(Deed::new(Tat::Vergessen, Art::Partner).id(kunde.id))),
+            Forgotten::Done(..) => {
+                ("Gelöscht.", Some(AdminEvent::new(AdminAction::Vergessen, Art::Partner).id(kunde.id)))
+            }
         };
-        Ok(Done { subject: Some(kunde.id), deed, ..Done::to(to.clone(), note) })
+        Ok(Done { subject: Some(kunde.id), event, ..Done::to(to.clone(), note) })
     }))
 }
 

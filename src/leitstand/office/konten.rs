@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::leitstand::kit::done::{Done, FirmaChange, changes_of_firma};
 use crate::leitstand::kit::frame;
-use crate::leitstand::kit::page::{Ask, Snapshot, encoded};
+use crate::leitstand::kit::page::{PageRequest, Snapshot, encoded};
 use crate::leitstand::kit::parts::{
     amount, choice, field, form, json_number, optional, or_blank, refusal, table,
 };
@@ -30,32 +30,32 @@ const FELDER: [&str; 5] = ["fall", "satz", "artikelgruppe", "konto", "bu"];
 /// What the log calls an account: this, and its field.
 const LOGGED: &str = "konto ";
 
-pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let konten = buchhaltung::shown(&db.tx)?;
     let body = html! {
         p { "Auf diese Konten werden Rechnungen und Gutschriften für den Steuerberater gebucht. Nennt eine Zeile Satz und Artikelgruppe, gilt sie vor einer mit dem Satz allein, diese vor einer mit der Artikelgruppe allein; zuletzt gilt die ohne beides." }
-        @if konten.is_empty() { (beginning(ask, db)?) } @else { (accounts(ask, &konten)) }
-        @if ask.may_manage() {
+        @if konten.is_empty() { (beginning(request, db)?) } @else { (accounts(request, &konten)) }
+        @if request.may_manage() {
             h2 { "Konto setzen" }
             p { "Ein Konto für denselben Vorgang, Satz und dieselbe Artikelgruppe tritt an die Stelle des bisherigen. Stapel, die schon angelegt sind, bleiben, wie sie sind." }
-            (form(ask, fields(ask, db)?, "Speichern", false))
+            (form(request, fields(request, db)?, "Speichern", false))
         } @else { p.empty { "Konten ändert, wer diese Firma verwaltet." } }
-        p.actions { a.button href=(ask.of_firma("steuerberater")) { "Zu den Stapeln" } }
+        p.actions { a.button href=(request.of_firma("steuerberater")) { "Zu den Stapeln" } }
     };
-    Ok(frame::page(ask, "Konten", body))
+    Ok(frame::page(request, "Konten", body))
 }
 
-fn accounts(ask: &Ask, konten: &[Gezeigt]) -> Markup {
+fn accounts(request: &PageRequest, konten: &[Gezeigt]) -> Markup {
     let shown = table("Konten", "", konten)
         .text("Vorgang", |row| row.konto.fall.in_words(None))
         .numbers("Satz (%)", |row| optional(row.konto.satz, amount))
         .text("Artikelgruppe", |row| or_blank(&row.artikelgruppe))
         .numbers("Konto", |row| row.konto.konto.to_string())
         .text("In DATEV", computes);
-    match ask.may_manage() {
+    match request.may_manage() {
         true => html! { (shown
         .with("Ändern", false, |row| html! { a href=(to_form(row)) { "ändern" (which(row)) } })
-        .with("Entfernen", false, |row| html! { a href=(to_removal(ask, row)) { "entfernen" (which(row)) } })) },
+        .with("Entfernen", false, |row| html! { a href=(to_removal(request, row)) { "entfernen" (which(row)) } })) },
         false => html! { (shown) },
     }
 }
@@ -94,8 +94,8 @@ fn to_form(row: &Gezeigt) -> String {
 }
 
 /// The question whether it goes.
-fn to_removal(ask: &Ask, row: &Gezeigt) -> String {
-    format!("{}?{}", ask.of_firma("steuerberater/konten/entfernen"), key_of(row))
+fn to_removal(request: &PageRequest, row: &Gezeigt) -> String {
+    format!("{}?{}", request.of_firma("steuerberater/konten/entfernen"), key_of(row))
 }
 
 /// What tells an account from others, as a query.
@@ -112,17 +112,18 @@ fn query(pairs: &[(&str, String)]) -> String {
     pairs.collect::<Vec<_>>().join("&")
 }
 
-fn fields(ask: &Ask, db: &Snapshot<'_>) -> Result<Markup> {
-    let text = |name, label| field(ask, name, label, "text", ask.param(name), "off");
+fn fields(request: &PageRequest, db: &Snapshot<'_>) -> Result<Markup> {
+    let text = |name, label| field(request, name, label, "text", request.param(name), "off");
     let faelle = Fall::ALL.iter().map(|known| (known.as_str(), known.in_words(None)));
     let groups = groups_of(db)?.into_iter().map(|(_, name)| (name.clone(), name));
     let groups = std::iter::once((String::new(), "alle Artikelgruppen".to_owned())).chain(groups);
-    let automatik = if ask.is_sent("token") { ask.field("automatik") } else { ask.param("automatik") };
+    let automatik =
+        if request.is_sent("token") { request.field("automatik") } else { request.param("automatik") };
     Ok(html! {
-        (refusal(ask, &FELDER))
-        (choice(ask, "fall", "Vorgang", faelle, ask.param("fall")))
+        (refusal(request, &FELDER))
+        (choice(request, "fall", "Vorgang", faelle, request.param("fall")))
         (text("satz", "Steuersatz in %; leer: jeder"))
-        (choice(ask, "artikelgruppe", "Artikelgruppe", groups, ask.param("artikelgruppe")))
+        (choice(request, "artikelgruppe", "Artikelgruppe", groups, request.param("artikelgruppe")))
         (text("konto", "Konto"))
         (text("bu", "BU-Schlüssel; auf einem Automatikkonto leer"))
         label.tick { input type="checkbox" name="automatik" value="ja" checked[automatik == "ja"];
@@ -131,7 +132,7 @@ fn fields(ask: &Ask, db: &Snapshot<'_>) -> Result<Markup> {
 }
 
 /// What to do where there are no accounts yet.
-fn beginning(ask: &Ask, db: &Snapshot<'_>) -> Result<Markup> {
+fn beginning(request: &PageRequest, db: &Snapshot<'_>) -> Result<Markup> {
     let rahmen = tenants::load(&db.tx)?.datev_rahmen;
     let (name, option) = match rahmen {
         Rahmen::Skr04 => ("SKR04", "skr04"),
@@ -140,30 +141,30 @@ fn beginning(ask: &Ask, db: &Snapshot<'_>) -> Result<Markup> {
     Ok(html! {
         p { "Noch ist kein Konto eingetragen. So geht es:" }
         ol.schritte {
-            li { "Den Steuerberater nach Beraternummer, Mandantennummer, Kontenrahmen, Wirtschaftsjahr und Stellen der Sachkonten fragen und alles unter " a href=(ask.of_firma("einstellungen#feld-datev_berater")) { "Einstellungen" } " eintragen." }
+            li { "Den Steuerberater nach Beraternummer, Mandantennummer, Kontenrahmen, Wirtschaftsjahr und Stellen der Sachkonten fragen und alles unter " a href=(request.of_firma("einstellungen#feld-datev_berater")) { "Einstellungen" } " eintragen." }
             @if rahmen == Rahmen::Keiner {
-                li { "Die Firma hat einen eigenen Kontenrahmen; dafür gibt es keinen Vorschlag. Die Konten nennt der Steuerberater. Unten eintragen, oder als Datei " a href=(ask.of_firma("import")) { "importieren" } "." }
+                li { "Die Firma hat einen eigenen Kontenrahmen; dafür gibt es keinen Vorschlag. Die Konten nennt der Steuerberater. Unten eintragen, oder als Datei " a href=(request.of_firma("import")) { "importieren" } "." }
             } @else {
-                li { "Einen Vorschlag für " (name) " ansehen und eintragen, oder ihn dem Steuerberater als Datei geben: Sie entsteht mit dem Befehl " code { "partnerd import konten --template FILE --rahmen " (option) } " und lässt sich danach " a href=(ask.of_firma("import")) { "importieren" } "." }
+                li { "Einen Vorschlag für " (name) " ansehen und eintragen, oder ihn dem Steuerberater als Datei geben: Sie entsteht mit dem Befehl " code { "partnerd import konten --template FILE --rahmen " (option) } " und lässt sich danach " a href=(request.of_firma("import")) { "importieren" } "." }
             }
         }
-        @if rahmen != Rahmen::Keiner && ask.may_manage() {
-            p.actions { a.button href=(ask.of_firma("steuerberater/konten/vorschlag")) { "Vorschlag für " (name) " ansehen" } }
+        @if rahmen != Rahmen::Keiner && request.may_manage() {
+            p.actions { a.button href=(request.of_firma("steuerberater/konten/vorschlag")) { "Vorschlag für " (name) " ansehen" } }
         }
     })
 }
 
-pub fn set(ask: &Ask) -> Result<FirmaChange> {
+pub fn set(request: &PageRequest) -> Result<FirmaChange> {
     let body = json!({
-        "fall": ask.filled("fall"),
-        "satz": json_number(ask.field("satz")),
-        "artikelgruppe": ask.filled("artikelgruppe"),
-        "konto": ask.filled("konto"),
-        "bu": ask.filled("bu"),
-        "automatik": ask.is_sent("automatik"),
+        "fall": request.filled("fall"),
+        "satz": json_number(request.field("satz")),
+        "artikelgruppe": request.filled("artikelgruppe"),
+        "konto": request.filled("konto"),
+        "bu": request.filled("bu"),
+        "automatik": request.is_sent("automatik"),
     });
-    let write = put(ask, &body)?;
-    let to = ask.of_firma("steuerberater/konten");
+    let write = put(request, &body)?;
+    let to = request.of_firma("steuerberater/konten");
     Ok(Box::new(move |tx| {
         noted(tx, || {
             write(tx)?;
@@ -173,17 +174,17 @@ pub fn set(ask: &Ask) -> Result<FirmaChange> {
 }
 
 /// Sets an account as the interface does.
-pub fn put(ask: &Ask, body: &Value) -> Result<FirmaChange> {
-    ask.change(Method::Put, "/api/v1/datev/konten", body, String::new(), "")
+pub fn put(request: &PageRequest, body: &Value) -> Result<FirmaChange> {
+    request.change(Method::Put, "/api/v1/datev/konten", body, String::new(), "")
 }
 
 /// The account that the query names.
-fn named(ask: &Ask, tx: &Tx<'_>) -> Result<Gezeigt> {
-    let satz = match json_number(ask.param("satz")) {
+fn named(request: &PageRequest, tx: &Tx<'_>) -> Result<Gezeigt> {
+    let satz = match json_number(request.param("satz")) {
         Value::String(typed) => Percent::parse(&typed).ok().map(|parsed| parsed.value),
         _ => None,
     };
-    let (fall, gruppe) = (Fall::parse(ask.param("fall")), ask.filled_param("artikelgruppe"));
+    let (fall, gruppe) = (Fall::parse(request.param("fall")), request.filled_param("artikelgruppe"));
     let is_it = |row: &Gezeigt| {
         (Some(row.konto.fall), row.konto.satz, row.artikelgruppe.as_deref()) == (fall, satz, gruppe)
     };
@@ -191,27 +192,27 @@ fn named(ask: &Ask, tx: &Tx<'_>) -> Result<Gezeigt> {
     found.ok_or_else(|| Failure::not_found("Dieses Konto"))
 }
 
-pub fn show_remove(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let found = named(ask, &db.tx)?;
+pub fn show_remove(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let found = named(request, &db.tx)?;
     let (konto, what) = (&found.konto, in_words(&feld_of(&found)));
     let inside = html! {
         p { "Das Konto " (konto.konto) " für " (what) " wird entfernt. Gebucht wird dann auf das nächste, das passt; passt keines, nennt die Prüfung es als fehlend. Stapel, die schon angelegt sind, bleiben, wie sie sind." }
     };
     let title = format!("Konto {} entfernen", konto.konto);
-    frame::form_page(ask, &title, &[], inside, "Entfernen", true)
+    frame::form_page(request, &title, &[], inside, "Entfernen", true)
 }
 
-pub fn remove(ask: &Ask) -> Result<FirmaChange> {
-    let (ask, to) = (ask.clone(), ask.of_firma("steuerberater/konten"));
+pub fn remove(request: &PageRequest) -> Result<FirmaChange> {
+    let (request, to) = (request.clone(), request.of_firma("steuerberater/konten"));
     Ok(Box::new(move |tx| {
         noted(tx, || {
-            buchhaltung::delete_konto(tx, &named(&ask, tx)?.konto)?;
+            buchhaltung::delete_konto(tx, &named(&request, tx)?.konto)?;
             Ok(Done::to(to.clone(), "Das Konto ist entfernt."))
         })
     }))
 }
 
-pub fn show_proposal(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+pub fn show_proposal(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let missing = buchhaltung::missing_proposed(&db.tx)?;
     let what = |zeile: &KontoZeile| {
         optional(zeile.fall, |known| in_words(&buchhaltung::feld(known, zeile.satz, None)))
@@ -220,18 +221,18 @@ pub fn show_proposal(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         @if missing.is_empty() {
             p.empty { "Der Vorschlag ist schon eingetragen, oder zum Kontenrahmen der Firma gibt es keinen." }
         } @else {
-            (refusal(ask, &[]))
+            (refusal(request, &[]))
             div.refused { p { "Der Steuerberater muss diese Konten gelesen haben, bevor der erste Stapel hinausgeht. Üblich sind sie, aber jede Firma bucht anders: Handelt sie mit mehreren Waren, haben diese oft eigene Konten." } }
             (table("Vorschlag", "", &missing).text("Wofür", what).numbers("Konto", |zeile| optional(zeile.konto, |konto| konto.to_string())))
-            @if ask.may_manage() { (form(ask, html! { p { "Jedes lässt sich danach ändern und entfernen. Was schon eingetragen ist, bleibt." } }, "Diese Konten eintragen", false)) }
+            @if request.may_manage() { (form(request, html! { p { "Jedes lässt sich danach ändern und entfernen. Was schon eingetragen ist, bleibt." } }, "Diese Konten eintragen", false)) }
         }
-        p { a href=(ask.of_firma("steuerberater/konten")) { "Zu den Konten" } }
+        p { a href=(request.of_firma("steuerberater/konten")) { "Zu den Konten" } }
     };
-    Ok(frame::page(ask, "Vorschlag für die Konten", body))
+    Ok(frame::page(request, "Vorschlag für die Konten", body))
 }
 
-pub fn take_proposal(ask: &Ask) -> Result<FirmaChange> {
-    let to = ask.of_firma("steuerberater/konten");
+pub fn take_proposal(request: &PageRequest) -> Result<FirmaChange> {
+    let to = request.of_firma("steuerberater/konten");
     Ok(Box::new(move |tx| {
         noted(tx, || {
             for zeile in buchhaltung::missing_proposed(tx)? {
@@ -251,7 +252,7 @@ pub fn noted(tx: &WriteTx<'_>, work: impl FnOnce() -> Result<Done>) -> Result<Do
     let of = |accounts: &BTreeMap<String, String>, key| accounts.get(key).cloned().unwrap_or_default();
     let changed: Vec<_> =
         keys.into_iter().filter_map(|key| Changed::of(key, of(&before, key), of(&after, key))).collect();
-    Ok(Done { deed: changes_of_firma(changed), ..done })
+    Ok(Done { event: changes_of_firma(changed), ..done })
 }
 
 /// Each account as the log has it.

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::konten::{in_words, noted, put};
 use crate::leitstand::kit::done::{Done, FirmaChange};
 use crate::leitstand::kit::frame;
-use crate::leitstand::kit::page::{Ask, Snapshot, encoded};
+use crate::leitstand::kit::page::{PageRequest, Snapshot, encoded};
 use crate::leitstand::kit::parts::{form_to, number, refusal, table};
 use crate::office::buchhaltung::{self, Luecke};
 use crate::platform::failure::{Failure, Result};
@@ -22,7 +22,7 @@ const ROWS_MAX: usize = 100;
 const DOCUMENTS_MAX: usize = 10;
 
 /// All that a refused batch lacks.
-pub fn section(ask: &Ask, refusal: &Refusal, bis: &str) -> Markup {
+pub fn section(request: &PageRequest, refusal: &Refusal, bis: &str) -> Markup {
     let (accounts, others): (Vec<_>, Vec<_>) =
         buchhaltung::luecken(refusal).into_iter().partition(|luecke| luecke.code == Code::KontoFehlt);
     html! {
@@ -32,15 +32,15 @@ pub fn section(ask: &Ask, refusal: &Refusal, bis: &str) -> Markup {
             @if !others.is_empty() {
                 (table("Was noch fehlt", "", &others)
                     .text("Was", |luecke| luecke.message.to_owned())
-                    .with("Belege", false, |luecke| documents(ask, &luecke.belege)))
-                @if ask.sees_management() { p { a href=(ask.of_firma("steuerberater/konten")) { "Zu den Konten" } } }
+                    .with("Belege", false, |luecke| documents(request, &luecke.belege)))
+                @if request.sees_management() { p { a href=(request.of_firma("steuerberater/konten")) { "Zu den Konten" } } }
             }
-            @if !accounts.is_empty() { (missing(ask, &accounts, bis)) }
+            @if !accounts.is_empty() { (missing(request, &accounts, bis)) }
         }
     }
 }
 
-fn missing(ask: &Ask, accounts: &[Luecke<'_>], bis: &str) -> Markup {
+fn missing(request: &PageRequest, accounts: &[Luecke<'_>], bis: &str) -> Markup {
     let fields: Vec<_> = accounts.iter().take(ROWS_MAX).map(|luecke| luecke.feld.to_owned()).collect();
     let of = |at: &usize| accounts.get(*at);
     let rows: Vec<usize> = (0..fields.len()).collect();
@@ -49,14 +49,14 @@ fn missing(ask: &Ask, accounts: &[Luecke<'_>], bis: &str) -> Markup {
         .with(
             "Belege",
             false,
-            |at| html! { @if let Some(luecke) = of(at) { (documents(ask, &luecke.belege)) } },
+            |at| html! { @if let Some(luecke) = of(at) { (documents(request, &luecke.belege)) } },
         );
     html! {
         @if accounts.len() > ROWS_MAX { p.note { "Gezeigt sind die ersten " (ROWS_MAX) " von " (number(accounts.len())) "." } }
-        @if ask.may_manage() {
-            (form_to(ask, &ask.of_firma("steuerberater/konten/fehlende"), html! {
+        @if request.may_manage() {
+            (form_to(request, &request.of_firma("steuerberater/konten/fehlende"), html! {
                 (hidden(&fields, bis))
-                (with_fields(ask, shown, &fields))
+                (with_fields(request, shown, &fields))
             }, "Konten speichern", false))
         } @else {
             (shown)
@@ -74,18 +74,18 @@ fn hidden(fields: &[String], bis: &str) -> Markup {
 }
 
 fn with_fields<'t>(
-    ask: &'t Ask,
+    request: &'t PageRequest,
     shown: crate::leitstand::kit::parts::Table<'t, usize>,
     fields: &'t [String],
 ) -> Markup {
     let what = move |at: usize| fields.get(at).map(|feld| in_words(feld)).unwrap_or_default();
     let has_group = move |at: usize| fields.get(at).and_then(|feld| buchhaltung::of_feld(feld)?.2).is_some();
     html! { (shown
-    .with("Konto", false, move |at| cell(ask, "konto", *at, &format!("Konto für {}", what(*at))))
-    .with("BU-Schlüssel", false, move |at| cell(ask, "bu", *at, &format!("BU-Schlüssel für {}", what(*at))))
+    .with("Konto", false, move |at| cell(request, "konto", *at, &format!("Konto für {}", what(*at))))
+    .with("BU-Schlüssel", false, move |at| cell(request, "bu", *at, &format!("BU-Schlüssel für {}", what(*at))))
     .with("Gilt auch für", false, move |at| html! { @if has_group(*at) {
         @let name = format!("alle-{at}");
-        label.tick { input type="checkbox" name=(name) value="ja" checked[ask.is_sent(&name)];
+        label.tick { input type="checkbox" name=(name) value="ja" checked[request.is_sent(&name)];
             "alle Artikelgruppen" span.unseen { ": " (what(*at)) } }
     } })) }
 }
@@ -95,38 +95,38 @@ fn whole(feld: Option<&str>) -> Markup {
     html! { span.wrap { (feld.map(in_words).unwrap_or_default()) } }
 }
 
-fn cell(ask: &Ask, name: &str, at: usize, label: &str) -> Markup {
+fn cell(request: &PageRequest, name: &str, at: usize, label: &str) -> Markup {
     let name = format!("{name}-{at}");
-    let refused = ask.refusal.as_ref().and_then(|refusal| refusal.of_field(&name));
+    let refused = request.refusal.as_ref().and_then(|refusal| refusal.of_field(&name));
     let why = refused.map(|_| format!("fehler-{name}"));
     html! {
-        div { input type="text" id=(format!("feld-{name}")) name=(name) value=(ask.field(&name)) inputmode="numeric" size="8" autocomplete="off"
+        div { input type="text" id=(format!("feld-{name}")) name=(name) value=(request.field(&name)) inputmode="numeric" size="8" autocomplete="off"
             aria-label=(label) aria-invalid=[refused.map(|_| "true")] aria-describedby=[why.as_deref()];
         @if let Some(refused) = refused { p.refused id=[why] role="alert" { (refused) } } }
     }
 }
 
-fn documents(ask: &Ask, numbers: &[&str]) -> Markup {
+fn documents(request: &PageRequest, numbers: &[&str]) -> Markup {
     let more = numbers.len().saturating_sub(DOCUMENTS_MAX);
     html! {
         span { @for (at, number) in numbers.iter().take(DOCUMENTS_MAX).enumerate() {
-            @if at > 0 { ", " } a href=(ask.of_firma(&format!("suche?suche={}", encoded(number)))) { (number) }
+            @if at > 0 { ", " } a href=(request.of_firma(&format!("suche?suche={}", encoded(number)))) { (number) }
         }
         @if more > 0 { " und " (number(more)) " weitere" } }
     }
 }
 
 /// What the form asked for.
-fn sent(ask: &Ask) -> Vec<String> {
+fn sent(request: &PageRequest) -> Vec<String> {
     let names = (0..ROWS_MAX).map(|at| format!("luecke-{at}"));
-    names.map_while(|name| ask.filled(&name).map(str::to_owned)).collect()
+    names.map_while(|name| request.filled(&name).map(str::to_owned)).collect()
 }
 
 /// The form again, where it was refused.
-pub fn show(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
-    let fields = sent(ask);
+pub fn show(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
+    let fields = sent(request);
     if fields.is_empty() {
-        return Ok(frame::redirect(ask.of_firma("steuerberater")));
+        return Ok(frame::redirect(request.of_firma("steuerberater")));
     }
     let at_fields: Vec<_> =
         (0..fields.len()).flat_map(|at| [format!("konto-{at}"), format!("bu-{at}")]).collect();
@@ -134,37 +134,37 @@ pub fn show(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     let shown = table("Konten, die fehlen", "", &rows)
         .with("Konto für", false, |at| whole(fields.get(*at).map(String::as_str)));
     let body = html! {
-        (refusal(ask, &at_fields.iter().map(String::as_str).collect::<Vec<_>>()))
-        (form_to(ask, "", html! { (hidden(&fields, ask.field("bis"))) (with_fields(ask, shown, &fields)) }, "Konten speichern", false))
-        p { a href=(ask.of_firma("steuerberater")) { "Zurück, ohne zu speichern" } }
+        (refusal(request, &at_fields.iter().map(String::as_str).collect::<Vec<_>>()))
+        (form_to(request, "", html! { (hidden(&fields, request.field("bis"))) (with_fields(request, shown, &fields)) }, "Konten speichern", false))
+        p { a href=(request.of_firma("steuerberater")) { "Zurück, ohne zu speichern" } }
     };
-    Ok(frame::page(ask, "Konten, die fehlen", body))
+    Ok(frame::page(request, "Konten, die fehlen", body))
 }
 
 /// Stores the accounts that were entered: all, or none of them.
-pub fn fill(ask: &Ask) -> Result<FirmaChange> {
+pub fn fill(request: &PageRequest) -> Result<FirmaChange> {
     let (mut changes, mut refused, mut keys) = (Vec::new(), Refusals::default(), BTreeSet::new());
-    for (at, feld) in sent(ask).iter().enumerate() {
-        let [konto, bu] = ["konto", "bu"].map(|name| ask.filled(&format!("{name}-{at}")));
+    for (at, feld) in sent(request).iter().enumerate() {
+        let [konto, bu] = ["konto", "bu"].map(|name| request.filled(&format!("{name}-{at}")));
         if konto.is_none() && bu.is_none() {
             continue;
         }
         let known = buchhaltung::of_feld(feld).ok_or_else(|| Failure::not_found("Dieses Konto"))?;
         let (fall, satz, gruppe) = known;
-        let gruppe = gruppe.filter(|_| !ask.is_sent(&format!("alle-{at}")));
+        let gruppe = gruppe.filter(|_| !request.is_sent(&format!("alle-{at}")));
         if !keys.insert(buchhaltung::feld(fall, satz, gruppe)) {
             let message = "Dafür steht weiter oben schon ein Konto. Bitte nur eines eintragen.";
             refused.keep::<()>(Err(Refusal::field(Code::FeldWiderspruch, format!("konto-{at}"), message)));
         }
         let body = json!({"fall": fall, "satz": satz, "artikelgruppe": gruppe, "konto": konto, "bu": bu});
-        changes.extend(at_row(at, put(ask, &body), &mut refused)?.map(|change| (at, change)));
+        changes.extend(at_row(at, put(request, &body), &mut refused)?.map(|change| (at, change)));
     }
     if changes.is_empty() {
         refused.into_result()?;
         return Err(Refusal::new(Code::FeldFehlt, "Bitte mindestens ein Konto eintragen.").into());
     }
     refused.into_result()?;
-    let to = format!("{}?bis={}", ask.of_firma("steuerberater"), encoded(ask.field("bis")));
+    let to = format!("{}?bis={}", request.of_firma("steuerberater"), encoded(request.field("bis")));
     Ok(Box::new(move |tx| {
         noted(tx, || {
             let mut refused = Refusals::default();

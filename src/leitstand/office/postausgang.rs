@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::leitstand::kit::done::{Done, FirmaChange, HouseChange, Outgoing, check_stand};
 use crate::leitstand::kit::frame;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{choice, field, form_to, lines, made_from, or_blank, refusal};
 use crate::leitstand::trade::versendet::company;
 use crate::office::versand::{self, Brief, PLACEHOLDERS, Postausgang, Verschluesselung};
@@ -54,41 +54,41 @@ pub fn words(postausgang: Option<&Postausgang>) -> (&str, &str) {
     postausgang.map_or((SUBJECT, TEXT), |one| (&one.betreff, &one.text))
 }
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let now = versand::load(&db.tx)?;
     let of = |text: fn(&Postausgang) -> String| now.as_ref().map(text).unwrap_or_default();
     let port = now.as_ref().map_or_else(|| "587".to_owned(), |one| one.port.to_string());
     let kind = now.as_ref().map_or(Verschluesselung::Starttls, |one| one.verschluesselung);
     let (subject, text) = words(now.as_ref());
     let inside = html! {
-        (refusal(ask, &FIELDS))
-        (made_from(ask, "stand", digest(now.as_ref())))
+        (refusal(request, &FIELDS))
+        (made_from(request, "stand", digest(now.as_ref())))
         div.fields {
-            (field(ask, "server", "Mailserver (SMTP)", "text", &of(|one| one.server.clone()), "off"))
-            (field(ask, "port", "Port", "text", &port, "off"))
-            (choice(ask, "verschluesselung", "Verschlüsselung", KINDS.map(|(kind, words)| (kind.as_str(), words)), kind.as_str()))
-            (field(ask, "benutzer", "Benutzer", "text", &of(|one| or_blank(&one.benutzer)), "off"))
-            (field(ask, PASSWORD, &password_label(now.as_ref()), "password", "", "new-password"))
-            (field(ask, "absender", "Absender", "email", &of(|one| one.absender.clone()), "off"))
-            (field(ask, "antwort_an", "Antworten gehen an (leer: an den Absender)", "email", &of(|one| or_blank(&one.antwort_an)), "off"))
+            (field(request, "server", "Mailserver (SMTP)", "text", &of(|one| one.server.clone()), "off"))
+            (field(request, "port", "Port", "text", &port, "off"))
+            (choice(request, "verschluesselung", "Verschlüsselung", KINDS.map(|(kind, words)| (kind.as_str(), words)), kind.as_str()))
+            (field(request, "benutzer", "Benutzer", "text", &of(|one| or_blank(&one.benutzer)), "off"))
+            (field(request, PASSWORD, &password_label(now.as_ref()), "password", "", "new-password"))
+            (field(request, "absender", "Absender", "email", &of(|one| one.absender.clone()), "off"))
+            (field(request, "antwort_an", "Antworten gehen an (leer: an den Absender)", "email", &of(|one| or_blank(&one.antwort_an)), "off"))
         }
-        (field(ask, "betreff", "Betreff", "text", subject, "off"))
-        (lines(ask, "text", "Text", text))
+        (field(request, "betreff", "Betreff", "text", subject, "off"))
+        (lines(request, "text", "Text", text))
         p.hint { "Eingesetzt wird: " @for name in PLACEHOLDERS { code { "{" (name) "}" } " " } }
-        details open[ask.refusal.is_some()] { summary { "Eigenes Zertifikat" }
-            (lines(ask, "zertifikat", "Zertifikat eines Mailservers im eigenen Haus (PEM)", &of(|one| or_blank(&one.zertifikat))))
+        details open[request.refusal.is_some()] { summary { "Eigenes Zertifikat" }
+            (lines(request, "zertifikat", "Zertifikat eines Mailservers im eigenen Haus (PEM)", &of(|one| or_blank(&one.zertifikat))))
         }
     };
     let body = html! {
         p { "Von hier gehen Belege per E-Mail hinaus. Ohne Mailserver führt der Beleg in das E-Mail-Programm des Rechners. Ist das Feld „Mailserver“ leer, wird nichts aufbewahrt, auch kein Passwort." }
-        (form_to(ask, &ask.of_firma("postausgang"), inside, "Speichern", false))
-        @if let Some(one) = &now { @if ask.may_manage() {
+        (form_to(request, &request.of_firma("postausgang"), inside, "Speichern", false))
+        @if let Some(one) = &now { @if request.may_manage() {
             h2 { "Ausprobieren" }
             p { "Eine E-Mail von " (one.absender) " an sich selbst, mit dem, was gespeichert ist." }
-            (form_to(ask, &ask.of_firma("postausgang/test"), html! {}, "Testmail senden", false))
+            (form_to(request, &request.of_firma("postausgang/test"), html! {}, "Testmail senden", false))
         } }
     };
-    Ok(frame::page(ask, "Mailserver", body))
+    Ok(frame::page(request, "Mailserver", body))
 }
 
 fn password_label(now: Option<&Postausgang>) -> String {
@@ -116,14 +116,14 @@ fn public(now: Option<&Postausgang>) -> [(&'static str, String); 6] {
     ]
 }
 
-pub fn change(ask: &Ask) -> Result<HouseChange> {
-    let (ask, firma) = (ask.clone(), ask.firma_id());
+pub fn change(request: &PageRequest) -> Result<HouseChange> {
+    let (request, firma) = (request.clone(), request.firma_id());
     Ok(Box::new(move |connection| {
-        let old = versand::load(&Tx::new(connection, firma, ask.now))?;
-        check_stand(&digest(old.as_ref()), ask.field("stand"))?;
-        let new = typed(&ask, old.as_ref())?;
-        versand::store(connection, firma, new.as_ref(), ask.now)?;
-        Ok(Done::saved(changed(old.as_ref(), new.as_ref()), ask.of_firma("postausgang")))
+        let old = versand::load(&Tx::new(connection, firma, request.now))?;
+        check_stand(&digest(old.as_ref()), request.field("stand"))?;
+        let new = typed(&request, old.as_ref())?;
+        versand::store(connection, firma, new.as_ref(), request.now)?;
+        Ok(Done::saved(changed(old.as_ref(), new.as_ref()), request.of_firma("postausgang")))
     }))
 }
 
@@ -141,12 +141,12 @@ fn changed(old: Option<&Postausgang>, new: Option<&Postausgang>) -> Vec<Changed>
 }
 
 /// The mail server as it was entered, all mistakes at once; none where its name is blank.
-fn typed(ask: &Ask, old: Option<&Postausgang>) -> Result<Option<Postausgang>> {
-    let Some(server) = ask.filled("server") else { return Ok(None) };
+fn typed(request: &PageRequest, old: Option<&Postausgang>) -> Result<Option<Postausgang>> {
+    let Some(server) = request.filled("server") else { return Ok(None) };
     let mut mistakes = Refusals::default();
-    let port: Option<u16> = ask.field("port").parse().ok().filter(|port| *port > 0);
+    let port: Option<u16> = request.field("port").parse().ok().filter(|port| *port > 0);
     let port = mistakes.keep(port.ok_or_else(|| wrong("port", "Ein Port ist eine Zahl von 1 bis 65535.")));
-    let kind = Verschluesselung::parse(ask.field("verschluesselung"));
+    let kind = Verschluesselung::parse(request.field("verschluesselung"));
     let kind = mistakes.keep(kind.ok_or_else(|| wrong("verschluesselung", "Bitte auswählen.")));
     if kind == Some(Verschluesselung::Keine) && !HERE.contains(&server) {
         let message =
@@ -154,26 +154,26 @@ fn typed(ask: &Ask, old: Option<&Postausgang>) -> Result<Option<Postausgang>> {
         mistakes.keep::<()>(Err(wrong("verschluesselung", message)));
     }
     for (name, is_right, message) in FORMS {
-        let typed = if name == PASSWORD { ask.field_as_typed(name) } else { ask.field(name) };
+        let typed = if name == PASSWORD { request.field_as_typed(name) } else { request.field(name) };
         mistakes.keep(if is_right(typed) { Ok(()) } else { Err(wrong(name, message)) });
     }
     for name in ["betreff", "text"] {
-        mistakes.keep(placeholders(name, ask.field(name)));
+        mistakes.keep(placeholders(name, request.field(name)));
     }
-    let filled = |name: &str| ask.filled(name).map(str::to_owned);
+    let filled = |name: &str| request.filled(name).map(str::to_owned);
     let mut new = Postausgang {
         server: server.to_owned(),
         port: port.unwrap_or_default(),
         verschluesselung: kind.unwrap_or(Verschluesselung::Starttls),
         benutzer: filled("benutzer"),
         passwort: None,
-        absender: ask.field("absender").to_owned(),
+        absender: request.field("absender").to_owned(),
         antwort_an: filled("antwort_an"),
         zertifikat: filled("zertifikat"),
-        betreff: ask.field("betreff").to_owned(),
-        text: ask.field("text").to_owned(),
+        betreff: request.field("betreff").to_owned(),
+        text: request.field("text").to_owned(),
     };
-    new.passwort = mistakes.keep(password(ask, &new, old)).flatten();
+    new.passwort = mistakes.keep(password(request, &new, old)).flatten();
     mistakes.into_result()?;
     Ok(Some(new))
 }
@@ -200,8 +200,8 @@ const FORMS: [Form; 8] = [
 
 /// The password that goes with the user. One that is kept goes nowhere else than before: to another server it would be
 /// given out to whoever entered that.
-fn password(ask: &Ask, new: &Postausgang, old: Option<&Postausgang>) -> Checked<Option<String>> {
-    let typed = Some(ask.field_as_typed(PASSWORD)).filter(|typed| !typed.is_empty());
+fn password(request: &PageRequest, new: &Postausgang, old: Option<&Postausgang>) -> Checked<Option<String>> {
+    let typed = Some(request.field_as_typed(PASSWORD)).filter(|typed| !typed.is_empty());
     let is_same = |old: &&Postausgang| {
         let way = |of: &Postausgang| {
             (of.server.clone(), of.port, of.verschluesselung, of.benutzer.clone(), of.zertifikat.clone())
@@ -249,19 +249,19 @@ fn placeholders(field: &str, text: &str) -> Checked<()> {
 }
 
 /// A mail of the sender to itself.
-pub fn test(ask: &Ask, db: &Snapshot<'_>) -> Result<Outgoing> {
+pub fn test(request: &PageRequest, db: &Snapshot<'_>) -> Result<Outgoing> {
     let postausgang = versand::load(&db.tx)?.ok_or_else(|| Failure::not_found("Einen Mailserver"))?;
-    let firma = company(ask, db)?;
+    let firma = company(request, db)?;
     let brief = Brief {
         id: Uuid::now_v7(),
-        am: ask.now,
+        am: request.now,
         betreff: format!("Test von {firma}"),
         text: "Diese E-Mail kommt von partnerd. Der Versand funktioniert.".to_owned(),
         firma,
         an: vec![postausgang.absender.clone()],
         anlagen: Vec::new(),
     };
-    let (to, address) = (ask.of_firma("postausgang"), postausgang.absender.clone());
+    let (to, address) = (request.of_firma("postausgang"), postausgang.absender.clone());
     let send = move || {
         let note = match versand::send(&postausgang, &brief) {
             versand::Ergebnis::Gesendet => format!(

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::leitstand::kit::done::{Done, FirmaChange};
 use crate::leitstand::kit::frame;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{
     field, form, moment, number, optional, refusal, table, tenths, yes_or_no,
 };
@@ -13,44 +13,44 @@ use crate::office::z3::{self, Ueberlassung, UeberlassungStand};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Method;
+use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 use crate::rules::day::Day;
-use crate::rules::deed::{Art, Deed, Tat};
 
 const PATH: &str = "betriebspruefung";
 
-pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let made = z3::newest(&db.tx)?;
     let running = made.iter().find(|made| made.beendet_am.is_none());
     let body = html! {
         p { "Die Finanzverwaltung darf bei einer Außenprüfung die Daten eines Zeitraums auf einem Datenträger verlangen (§ 147 Abs. 6 AO, „Z3“). Hier entsteht die Datei dafür: alle Tabellen mit ihrer Beschreibung, wie Prüfprogramme sie einlesen." }
         @match running {
             Some(running) => p role="status" { (progress(running)) },
-            None if ask.may_manage() => (form(ask, inside(ask), "Zusammenstellen", false)),
+            None if request.may_manage() => (form(request, inside(request), "Zusammenstellen", false)),
             None => {}
         }
         p { (z3::NICHT_ENTHALTEN) }
-        (rows(ask, &made))
+        (rows(request, &made))
         p { "Aufgehoben werden die Dateien der " (z3::FILES_KEPT) " neuesten. Wer eine davon hat, kann alle Geschäfte des Zeitraums lesen. Jede ist eine Zeile im Protokoll." }
     };
-    let page = frame::page(ask, "Betriebsprüfung", body);
+    let page = frame::page(request, "Betriebsprüfung", body);
     Ok(if running.is_some() { page.with("refresh", "2".to_owned()) } else { page })
 }
 
-fn inside(ask: &Ask) -> Markup {
-    let last = Day::in_berlin(ask.now).end_of_year_after(-1);
+fn inside(request: &PageRequest) -> Markup {
+    let last = Day::in_berlin(request.now).end_of_year_after(-1);
     let first = last.end_of_year_after(-1).tomorrow();
     html! {
-        (refusal(ask, &["von", "bis"]))
-        (field(ask, "von", "Erster Tag", "date", &first.to_string(), "off"))
-        (field(ask, "bis", "Letzter Tag", "date", &last.to_string(), "off"))
-        label.tick { input type="checkbox" name="mit_belegen" value="ja" checked[ask.is_sent("mit_belegen")]; " mit den PDF, E-Rechnungen und Anhängen der Belege" }
+        (refusal(request, &["von", "bis"]))
+        (field(request, "von", "Erster Tag", "date", &first.to_string(), "off"))
+        (field(request, "bis", "Letzter Tag", "date", &last.to_string(), "off"))
+        label.tick { input type="checkbox" name="mit_belegen" value="ja" checked[request.is_sent("mit_belegen")]; " mit den PDF, E-Rechnungen und Anhängen der Belege" }
     }
 }
 
-fn rows(ask: &Ask, made: &[Ueberlassung]) -> Markup {
+fn rows(request: &PageRequest, made: &[Ueberlassung]) -> Markup {
     let link = |made: &Ueberlassung| {
-        let to = ask.page_of(PATH, format!("{}/datei", made.id));
-        html! { @if made.stand == UeberlassungStand::Fertig && ask.may_manage() { a href=(to) { "Herunterladen" } } }
+        let to = request.page_of(PATH, format!("{}/datei", made.id));
+        html! { @if made.stand == UeberlassungStand::Fertig && request.may_manage() { a href=(to) { "Herunterladen" } } }
     };
     table("Zusammengestellte Daten", "Noch wurde nichts zusammengestellt.", made)
         .text("Zeitraum", period)
@@ -78,23 +78,23 @@ fn progress(made: &Ueberlassung) -> String {
     }
 }
 
-pub fn begin(ask: &Ask) -> Result<FirmaChange> {
-    let [von, bis] = ["von", "bis"].map(|name| ask.filled(name));
-    let body = json!({"von": von, "bis": bis, "mit_belegen": ask.is_sent("mit_belegen")});
+pub fn begin(request: &PageRequest) -> Result<FirmaChange> {
+    let [von, bis] = ["von", "bis"].map(|name| request.filled(name));
+    let body = json!({"von": von, "bis": bis, "mit_belegen": request.is_sent("mit_belegen")});
     let note = "Die Daten werden zusammengestellt. Diese Seite sagt, wann sie fertig sind.";
-    let change = ask.change(Method::Post, "/api/v1/z3", &body, ask.of_firma(PATH), note)?;
+    let change = request.change(Method::Post, "/api/v1/z3", &body, request.of_firma(PATH), note)?;
     let day = |text: Option<&str>| optional(text.and_then(Day::parse_plain), Day::german);
     let name = format!("{} bis {}", day(von), day(bis));
     Ok(Box::new(move |tx| {
-        let deed = Some(Deed::new(Tat::Angelegt, Art::Ueberlassung).name(name.clone()));
-        Ok(Done { deed, ..change(tx)? })
+        let event = Some(AdminEvent::new(AdminAction::Angelegt, Art::Ueberlassung).name(name.clone()));
+        Ok(Done { event, ..change(tx)? })
     }))
 }
 
 /// Who only looks on finds no file.
-pub fn download(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    if !ask.may_manage() {
+pub fn download(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    if !request.may_manage() {
         return Err(Failure::not_found("Diese Datei"));
     }
-    ask.file_of(db, "z3/{id}/datei")
+    request.file_of(db, "z3/{id}/datei")
 }

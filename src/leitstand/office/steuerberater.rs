@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::kontoluecken;
 use crate::leitstand::kit::done::{Done, FirmaChange, TRY, sentences};
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{field, form, linked, moment, number, pager, refusal, table};
 use crate::leitstand::kit::{frame, lists};
 use crate::master::tenants::{self, Einstellungen};
@@ -38,11 +38,11 @@ pub fn month_of(day: Day) -> String {
     format!("{} {}", name.copied().unwrap_or_default(), day.year())
 }
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let einstellungen = tenants::load(&db.tx)?;
     let today = db.tx.today();
     let missing = missing(&einstellungen);
-    let bis = match ask.filled("bis").or(ask.filled_param("bis")) {
+    let bis = match request.filled("bis").or(request.filled_param("bis")) {
         Some(typed) => typed.to_owned(),
         None => Day::in_month(today.year(), today.month(), 1).yesterday().to_string(),
     };
@@ -50,29 +50,29 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let previous = einstellungen.datev_wj_beginn.up_to(begin.yesterday());
     let end = Day::in_month(today.year(), today.month(), 31);
     let monate = buchhaltung::monate(&db.tx, previous, end, einstellungen.datev_ab)?;
-    let found = buchhaltung::list_stapel(&db.tx, lists::page_of(ask))?;
-    let here = ask.of_firma("steuerberater");
+    let found = buchhaltung::list_stapel(&db.tx, lists::page_of(request))?;
+    let here = request.of_firma("steuerberater");
     let body = html! {
-        (lacks(ask, &missing))
+        (lacks(request, &missing))
         p.actions {
-            @if ask.sees_management() { a.button href=(format!("{here}/konten")) { "Konten" } }
-            a.button href=(ask.of_firma("umsatzsteuer")) { "Umsatzsteuer, ZM, Intrastat" }
+            @if request.sees_management() { a.button href=(format!("{here}/konten")) { "Konten" } }
+            a.button href=(request.of_firma("umsatzsteuer")) { "Umsatzsteuer, ZM, Intrastat" }
         }
         h2 { "Monate" }
         p { "Rechnungen, Gutschriften und ihre Stornos im laufenden und im vorigen Wirtschaftsjahr"
             @if let Some(ab) = einstellungen.datev_ab { "; übergeben wird, was ab dem " (ab.german()) " datiert ist" } "." }
-        (months(&monate, today, missing.is_empty() && ask.may_change()))
-        @if missing.is_empty() && ask.may_change() {
+        (months(&monate, today, missing.is_empty() && request.may_change()))
+        @if missing.is_empty() && request.may_change() {
             h2 id="neu" { "Neuer Stapel" }
-            (new_form(ask, &bis))
-            (result(ask))
-            @if let Some(refusal) = lacking(ask) { (kontoluecken::section(ask, refusal, &bis)) }
+            (new_form(request, &bis))
+            (result(request))
+            @if let Some(refusal) = lacking(request) { (kontoluecken::section(request, refusal, &bis)) }
         }
         h2 { "Stapel" }
-        (batches(ask, &found.rows))
-        (pager(ask, &here, found.count))
+        (batches(request, &found.rows))
+        (pager(request, &here, found.count))
     };
-    Ok(frame::page(ask, "Steuerberater", body))
+    Ok(frame::page(request, "Steuerberater", body))
 }
 
 /// The settings that the adviser has to tell first: name, and words.
@@ -85,14 +85,14 @@ fn missing(einstellungen: &Einstellungen) -> Vec<(&'static str, &'static str)> {
     of.into_iter().filter(|(is_missing, ..)| *is_missing).map(|(_, name, words)| (name, words)).collect()
 }
 
-fn lacks(ask: &Ask, missing: &[(&str, &str)]) -> Markup {
+fn lacks(request: &PageRequest, missing: &[(&str, &str)]) -> Markup {
     html! { @if !missing.is_empty() {
         div.refused {
             p { "Ehe ein Stapel entstehen kann, fehlt unter Einstellungen noch, was der Steuerberater sagt:" }
             ul { @for (name, words) in missing { li {
-                @if ask.sees_management() { a href=(ask.of_firma(&format!("einstellungen#feld-{name}"))) { (words) } } @else { (words) }
+                @if request.sees_management() { a href=(request.of_firma(&format!("einstellungen#feld-{name}"))) { (words) } } @else { (words) }
             } } }
-            @if !ask.may_manage() { p { "Das trägt ein, wer diese Firma verwaltet." } }
+            @if !request.may_manage() { p { "Das trägt ein, wer diese Firma verwaltet." } }
         }
     } }
 }
@@ -115,28 +115,28 @@ fn months(monate: &[Monat], today: Day, may_begin: bool) -> Markup {
     .numbers("noch offen", |monat| number(monat.offen))) }
 }
 
-fn new_form(ask: &Ask, bis: &str) -> Markup {
+fn new_form(request: &PageRequest, bis: &str) -> Markup {
     let inside = html! {
-        @if lacking(ask).is_none() { (refusal(ask, &["bis", LOCKS])) }
+        @if lacking(request).is_none() { (refusal(request, &["bis", LOCKS])) }
         p { "Alle abgeschlossenen Rechnungen bis zu diesem Tag, die noch in keinem Stapel sind. Jede geht genau einmal hinaus." }
-        (field(ask, "bis", "Bis einschließlich", "date", bis, "off"))
-        @if ask.may_manage() {
-            label.tick { input type="checkbox" name=(LOCKS) value="ja" checked[ask.is_sent(LOCKS)];
+        (field(request, "bis", "Bis einschließlich", "date", bis, "off"))
+        @if request.may_manage() {
+            label.tick { input type="checkbox" name=(LOCKS) value="ja" checked[request.is_sent(LOCKS)];
                 "Zeitraum sperren: Bis zu diesem Tag werden dann keine Belege mehr angelegt oder geändert." }
         }
         button type="submit" name="schritt" value=(TRY) { "Prüfen" } " "
     };
-    form(ask, inside, "Erstellen", false)
+    form(request, inside, "Erstellen", false)
 }
 
 /// Why a batch cannot be made, where something is missing.
-fn lacking(ask: &Ask) -> Option<&Refusal> {
-    ask.refusal.as_deref().filter(|refusal| refusal.code == Code::DatevUnvollstaendig)
+fn lacking(request: &PageRequest) -> Option<&Refusal> {
+    request.refusal.as_deref().filter(|refusal| refusal.code == Code::DatevUnvollstaendig)
 }
 
 /// What a batch would hold.
-fn result(ask: &Ask) -> Markup {
-    let Some(tried) = ask.tried.as_deref() else { return html! {} };
+fn result(request: &PageRequest) -> Markup {
+    let Some(tried) = request.tried.as_deref() else { return html! {} };
     let of = |field: &str| number(tried[field].as_i64().unwrap_or_default());
     let konten = tried["konten"].as_array().cloned().unwrap_or_default();
     html! {
@@ -183,8 +183,8 @@ pub fn hints(hinweise: &Value) -> Markup {
     } }
 }
 
-fn batches(ask: &Ask, stapel: &[Stapel]) -> Markup {
-    let to = |stapel: &Stapel| ask.page_of("steuerberater", stapel.id);
+fn batches(request: &PageRequest, stapel: &[Stapel]) -> Markup {
+    let to = |stapel: &Stapel| request.page_of("steuerberater", stapel.id);
     let empty = "Noch ist nichts übergeben. Der erste Stapel entsteht oben mit „Erstellen“.";
     html! { (linked("Stapel, der neueste zuerst", empty, stapel, to)
     .text("Stapel", |stapel| stapel.nr.to_string())
@@ -205,16 +205,16 @@ pub fn state(stapel: &Stapel) -> String {
     }
 }
 
-pub fn create(ask: &Ask, db: &Snapshot<'_>) -> Result<FirmaChange> {
-    let locks = ask.is_sent(LOCKS);
-    if locks && !ask.may_manage() {
+pub fn create(request: &PageRequest, db: &Snapshot<'_>) -> Result<FirmaChange> {
+    let locks = request.is_sent(LOCKS);
+    if locks && !request.may_manage() {
         let message = "Einen Zeitraum sperrt, wer diese Firma verwaltet.";
         return Err(Refusal::field(Code::ScopeFehlt, LOCKS, message).into());
     }
-    let is_trial = ask.step().is_some();
-    let body = json!({"bis": ask.filled("bis"), "sperren": locks, "pruefen": is_trial});
-    let write = ask.draft(db, "/api/v1/datev/stapel", &body)?;
-    let (here, page) = (ask.of_firma("steuerberater"), ask.page_of("steuerberater", ""));
+    let is_trial = request.step().is_some();
+    let body = json!({"bis": request.filled("bis"), "sperren": locks, "pruefen": is_trial});
+    let write = request.draft(db, "/api/v1/datev/stapel", &body)?;
+    let (here, page) = (request.of_firma("steuerberater"), request.page_of("steuerberater", ""));
     Ok(Box::new(move |tx| {
         let done = write(tx)?;
         if is_trial {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::steuerberater::{hints, state};
 use crate::leitstand::kit::done::FirmaChange;
 use crate::leitstand::kit::frame;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{facts, field, moment, number, optional, or_blank, table};
 use crate::office::buchhaltung::{self, Datei, Stapel};
 use crate::platform::db::tx::Tx;
@@ -15,9 +15,9 @@ use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Method;
 use crate::rules::day::Day;
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let found = buchhaltung::with_files(&db.tx, buchhaltung::found(&db.tx, ask.uuid(0)?)?)?;
-    let (stapel, here) = (&found.stapel, ask.page_of("steuerberater", found.stapel.id));
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let found = buchhaltung::with_files(&db.tx, buchhaltung::found(&db.tx, request.uuid(0)?)?)?;
+    let (stapel, here) = (&found.stapel, request.page_of("steuerberater", found.stapel.id));
     let hinweise: Value = serde_json::from_str(found.hinweise.get())?;
     let body = html! {
         (facts(&[
@@ -32,8 +32,8 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         ]))
         p.actions {
             a.button href=(format!("{here}/datei")) { "Laden (ZIP)" }
-            @if ask.may_manage() && is_discardable(&db.tx, stapel)? { a.button.danger href=(format!("{here}/verwerfen")) { "Verwerfen" } }
-            a.button href=(ask.of_firma("steuerberater")) { "Zu allen Stapeln" }
+            @if request.may_manage() && is_discardable(&db.tx, stapel)? { a.button.danger href=(format!("{here}/verwerfen")) { "Verwerfen" } }
+            a.button href=(request.of_firma("steuerberater")) { "Zu allen Stapeln" }
         }
         p { "Das ZIP unverändert an den Steuerberater geben. In DATEV werden daraus zuerst die Debitoren und Kreditoren eingelesen, dann die Buchungen, je Monat eine Datei." }
         h2 { "Dateien" }
@@ -43,7 +43,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             .with("SHA-256", false, |datei| html! { code { (datei.sha256) } }))
         (hints(&hinweise))
     };
-    Ok(frame::page(ask, &format!("Stapel {}", stapel.nr), body))
+    Ok(frame::page(request, &format!("Stapel {}", stapel.nr), body))
 }
 
 /// Whether it is the newest that holds.
@@ -52,23 +52,30 @@ fn is_discardable(tx: &Tx<'_>, stapel: &Stapel) -> Result<bool> {
 }
 
 /// The files as they went out.
-pub fn download(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let (name, bytes) = buchhaltung::zip(&db.tx, &buchhaltung::found(&db.tx, ask.uuid(0)?)?)?;
+pub fn download(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let (name, bytes) = buchhaltung::zip(&db.tx, &buchhaltung::found(&db.tx, request.uuid(0)?)?)?;
     Ok(frame::guarded(Reply::attachment("application/zip", &name, bytes)))
 }
 
-pub fn show_discard(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let stapel = buchhaltung::found(&db.tx, ask.uuid(0)?)?;
+pub fn show_discard(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let stapel = buchhaltung::found(&db.tx, request.uuid(0)?)?;
     let inside = html! {
         p { "Nur, wenn der Steuerberater ihn noch nicht eingelesen hat, oder wieder gelöscht: Sonst stehen die " (number(stapel.belege)) " Belege dort zweimal. Sie sind danach wieder neu und kommen in den nächsten Stapel. Dieser bleibt mit seinen Dateien stehen, als verworfen." }
-        (field(ask, "grund", "Warum?", "text", "", "off"))
+        (field(request, "grund", "Warum?", "text", "", "off"))
     };
-    frame::form_page(ask, &format!("Stapel {} verwerfen", stapel.nr), &["grund"], inside, "Verwerfen", true)
+    frame::form_page(
+        request,
+        &format!("Stapel {} verwerfen", stapel.nr),
+        &["grund"],
+        inside,
+        "Verwerfen",
+        true,
+    )
 }
 
-pub fn discard(ask: &Ask) -> Result<FirmaChange> {
-    let id = ask.uuid(0)?;
-    let (body, to) = (json!({"grund": ask.filled("grund")}), ask.page_of("steuerberater", id));
+pub fn discard(request: &PageRequest) -> Result<FirmaChange> {
+    let id = request.uuid(0)?;
+    let (body, to) = (json!({"grund": request.filled("grund")}), request.page_of("steuerberater", id));
     let path = format!("/api/v1/datev/stapel/{id}/verwerfen");
-    ask.change(Method::Post, &path, &body, to, "Der Stapel ist verworfen.")
+    request.change(Method::Post, &path, &body, to, "Der Stapel ist verworfen.")
 }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::steuerberater::{hints, month_of};
-use crate::leitstand::kit::page::{Ask, Snapshot, encoded};
+use crate::leitstand::kit::page::{PageRequest, Snapshot, encoded};
 use crate::leitstand::kit::parts::{choice, linked, moment, number, optional, pager, table};
 use crate::leitstand::kit::{frame, lists};
 use crate::office::berichte::{self, Auswahl, BerichtBeleg, Intrastat, Umsatzsteuer, Zeitraum, Zm};
@@ -67,8 +67,8 @@ impl Periode {
     }
 
     /// What the query asks for, else the month before this one.
-    fn asked(ask: &Ask, today: Day) -> Periode {
-        Periode::parse(ask.param("zeitraum")).unwrap_or_else(|| Periode::month(today.plus_months(-1)))
+    fn asked(request: &PageRequest, today: Day) -> Periode {
+        Periode::parse(request.param("zeitraum")).unwrap_or_else(|| Periode::month(today.plus_months(-1)))
     }
 
     /// Key and name of each that can be chosen, and of this one.
@@ -84,9 +84,9 @@ impl Periode {
     }
 }
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let today = db.tx.today();
-    let periode = Periode::asked(ask, today);
+    let periode = Periode::asked(request, today);
     let zeitraum = Zeitraum::of(periode.von, periode.bis)?;
     let zahlen = told(berichte::umsatzsteuer(&db.tx, zeitraum))?;
     let zm = told(berichte::zm(&db.tx, zeitraum))?;
@@ -98,20 +98,20 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     ];
     let body = html! {
         form.filter method="get" {
-            (choice(ask, "zeitraum", "Zeitraum", periode.choices(today), &periode.key))
+            (choice(request, "zeitraum", "Zeitraum", periode.choices(today), &periode.key))
             button type="submit" { "Zeigen" }
         }
-        p { "Nach Belegdatum, aus den abgeschlossenen Rechnungen, Gutschriften und Stornos. Barverkäufe der Kasse sind nicht dabei. Eine Hilfe für die Meldungen: Übermittelt wird hier nichts. Stand: " (moment(ask.now)) "." }
+        p { "Nach Belegdatum, aus den abgeschlossenen Rechnungen, Gutschriften und Stornos. Barverkäufe der Kasse sind nicht dabei. Eine Hilfe für die Meldungen: Übermittelt wird hier nichts. Stand: " (moment(request.now)) "." }
         (hints(&once(noticed)))
         h2 { "Umsatzsteuer-Voranmeldung" }
-        @match &zahlen { Ok(zahlen) => (figures(ask, &periode, zahlen)), Err(refusal) => (refused(ask, refusal)) }
+        @match &zahlen { Ok(zahlen) => (figures(request, &periode, zahlen)), Err(refusal) => (refused(request, refusal)) }
         h2 { "Zusammenfassende Meldung" }
-        @match &zm { Ok(zm) => (statement(ask, &periode, zm)), Err(refusal) => (refused(ask, refusal)) }
+        @match &zm { Ok(zm) => (statement(request, &periode, zm)), Err(refusal) => (refused(request, refusal)) }
         h2 { "Intrastat" }
-        @match &intrastat { Ok(intrastat) => (thresholds(ask, &periode, intrastat)), Err(refusal) => (refused(ask, refusal)) }
-        p.actions { a.button href=(ask.of_firma("steuerberater")) { "Zu den Stapeln" } }
+        @match &intrastat { Ok(intrastat) => (thresholds(request, &periode, intrastat)), Err(refusal) => (refused(request, refusal)) }
+        p.actions { a.button href=(request.of_firma("steuerberater")) { "Zu den Stapeln" } }
     };
-    Ok(frame::page(ask, &format!("Umsatzsteuer {}", periode.name), body))
+    Ok(frame::page(request, &format!("Umsatzsteuer {}", periode.name), body))
 }
 
 /// A report, or why there is none; another failure ends the request.
@@ -134,13 +134,13 @@ fn once(noticed: impl IntoIterator<Item = Option<Value>>) -> Value {
     hints.into()
 }
 
-fn refused(ask: &Ask, refusal: &Refusal) -> Markup {
+fn refused(request: &PageRequest, refusal: &Refusal) -> Markup {
     html! {
         div.refused {
             p { (refusal.message) }
             @if !refusal.fehler.is_empty() { ul { @for fehler in &refusal.fehler { li {
                 @if let Some(nummer) = &fehler.beleg_nummer {
-                    a href=(format!("{}?suche={}", ask.of_firma("suche"), encoded(nummer))) { (nummer) } ": "
+                    a href=(format!("{}?suche={}", request.of_firma("suche"), encoded(nummer))) { (nummer) } ": "
                 }
                 (fehler.message)
             } } } }
@@ -149,17 +149,17 @@ fn refused(ask: &Ask, refusal: &Refusal) -> Markup {
 }
 
 /// The way to the documents of a sum.
-fn to_documents(ask: &Ask, periode: &Periode, (von, bis): (Day, Day), of: &str) -> String {
-    format!("{}?{of}&von={von}&bis={bis}&zeitraum={}", ask.of_firma("umsatzsteuer/belege"), periode.key)
+fn to_documents(request: &PageRequest, periode: &Periode, (von, bis): (Day, Day), of: &str) -> String {
+    format!("{}?{of}&von={von}&bis={bis}&zeitraum={}", request.of_firma("umsatzsteuer/belege"), periode.key)
 }
 
 fn euro(betrag: Option<Money>) -> String {
     optional(betrag, number)
 }
 
-fn figures(ask: &Ask, periode: &Periode, bericht: &Umsatzsteuer) -> Markup {
+fn figures(request: &PageRequest, periode: &Periode, bericht: &Umsatzsteuer) -> Markup {
     let to = |of: &Kennzahl| {
-        to_documents(ask, periode, (bericht.von, bericht.bis), &format!("kennzahl={}", of.kennzahl))
+        to_documents(request, periode, (bericht.von, bericht.bis), &format!("kennzahl={}", of.kennzahl))
     };
     let numbers =
         |of: &Kennzahl| format!("{}{}", of.kennzahl, optional(of.steuer_kennzahl, |tax| format!(" / {tax}")));
@@ -178,7 +178,7 @@ fn figures(ask: &Ask, periode: &Periode, bericht: &Umsatzsteuer) -> Markup {
             h3 { "Leistung in einem anderen Monat" }
             p { "Die Leistung liegt in einem anderen Monat als das Belegdatum: bitte prüfen, in welchen der Beleg gehört."
                 @if other > bericht.anderer_monat.len() { " Es sind " (number(other)) "; die ersten " (bericht.anderer_monat.len()) ":" } }
-            (linked("Leistung in einem anderen Monat", "", &bericht.anderer_monat, |of| ask.page_of("belege", of.beleg_id))
+            (linked("Leistung in einem anderen Monat", "", &bericht.anderer_monat, |of| request.page_of("belege", of.beleg_id))
                 .text("Beleg", |of| of.beleg_nummer.clone())
                 .text("Belegdatum", |of| of.beleg_datum.german())
                 .text("Leistung", |of| of.leistungsdatum.german())
@@ -194,15 +194,15 @@ fn in_words(art: ZmArt) -> &'static str {
     }
 }
 
-fn statement(ask: &Ask, periode: &Periode, bericht: &Zm) -> Markup {
+fn statement(request: &PageRequest, periode: &Periode, bericht: &Zm) -> Markup {
     let to = |of: &ZmZeile| {
         let of = format!("zm={}&ust_id={}", of.art.as_str(), encoded(&of.ust_id));
-        to_documents(ask, periode, (bericht.von, bericht.bis), &of)
+        to_documents(request, periode, (bericht.von, bericht.bis), &of)
     };
     let quarter = |of: &Quartal| {
         let month = i8::try_from(of.quartal * 3).unwrap_or(12);
         let quarter = Periode::quarter(Day::in_month(of.jahr, month, 1));
-        (quarter.name, to_documents(ask, periode, (quarter.von, quarter.bis.min(bericht.bis)), "zm=L"))
+        (quarter.name, to_documents(request, periode, (quarter.von, quarter.bis.min(bericht.bis)), "zm=L"))
     };
     let is_monthly = bericht.quartale.iter().any(|quartal| quartal.ueberschritten);
     html! {
@@ -221,11 +221,11 @@ fn statement(ask: &Ask, periode: &Periode, bericht: &Zm) -> Markup {
     }
 }
 
-fn thresholds(ask: &Ask, periode: &Periode, bericht: &Intrastat) -> Markup {
+fn thresholds(request: &PageRequest, periode: &Periode, bericht: &Intrastat) -> Markup {
     let sum = |jahr: &IntrastatJahr, fall: &str, betrag: Money| {
         let von = Day::in_month(jahr.jahr, 1, 1);
         let bis = Day::in_month(jahr.jahr, 12, 31).min(bericht.bis);
-        html! { a href=(to_documents(ask, periode, (von, bis), &format!("fall={fall}"))) { (number(betrag)) } }
+        html! { a href=(to_documents(request, periode, (von, bis), &format!("fall={fall}"))) { (number(betrag)) } }
     };
     let due = |is_above| if is_above { "ja".to_owned() } else { String::new() };
     html! {
@@ -242,27 +242,27 @@ fn thresholds(ask: &Ask, periode: &Periode, bericht: &Intrastat) -> Markup {
 }
 
 /// The documents behind a sum of the page.
-pub fn documents(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let query = ask.query_of("/api/v1/berichte/belege")?;
+pub fn documents(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let query = request.query_of("/api/v1/berichte/belege")?;
     let (zeitraum, auswahl) = berichte::behind(&query)?;
     let found = berichte::belege(&db.tx, zeitraum, &auswahl)?;
     let sum = |of: fn(&BerichtBeleg) -> Money| found.iter().map(of).try_fold(Money::ZERO, Money::plus);
     let (basis, steuer) = (sum(|beleg| beleg.basis)?, sum(|beleg| beleg.steuer)?);
-    let here = ask.of_firma("umsatzsteuer/belege");
-    let back = format!("{}?zeitraum={}", ask.of_firma(PATH), encoded(ask.param("zeitraum")));
+    let here = request.of_firma("umsatzsteuer/belege");
+    let back = format!("{}?zeitraum={}", request.of_firma(PATH), encoded(request.param("zeitraum")));
     let body = html! {
         p { "Abgeschlossene Belege vom " (zeitraum.von.german()) " bis zum " (zeitraum.bis.german()) "." }
         p.sums { "Summe aller: " span { "Basis " strong { (number(basis)) " EUR" } } span { "Steuer " strong { (number(steuer)) " EUR" } } }
-        (linked("Belege", "Hierzu gibt es keine Belege.", lists::page_of(ask).of(&found), |of: &BerichtBeleg| ask.page_of("belege", of.beleg_id))
+        (linked("Belege", "Hierzu gibt es keine Belege.", lists::page_of(request).of(&found), |of: &BerichtBeleg| request.page_of("belege", of.beleg_id))
             .text("Beleg", |of| of.beleg_nummer.clone())
             .text("Datum", |of| of.beleg_datum.german())
             .text("Partner", |of| of.kunden_name.clone())
             .numbers("Basis (EUR)", |of| number(of.basis))
             .numbers("Steuer (EUR)", |of| number(of.steuer)))
-        (pager(ask, &here, i64::try_from(found.len()).unwrap_or(i64::MAX)))
+        (pager(request, &here, i64::try_from(found.len()).unwrap_or(i64::MAX)))
         p.actions { a.button href=(back) { "Zur Umsatzsteuer" } }
     };
-    Ok(frame::page(ask, &format!("Belege: {}", what(&auswahl)), body))
+    Ok(frame::page(request, &format!("Belege: {}", what(&auswahl)), body))
 }
 
 /// What the documents have in common, in words.

@@ -7,7 +7,7 @@ use maud::{Render, html};
 use super::advice;
 use crate::interface::description::meaning_of;
 use crate::leitstand::kit::frame;
-use crate::leitstand::kit::page::{Ask, Snapshot, encoded};
+use crate::leitstand::kit::page::{PageRequest, Snapshot, encoded};
 use crate::leitstand::kit::parts::{linked, moment, number, or_blank};
 use crate::platform::failure::Result;
 use crate::platform::gate::audit::{Entry, Filter, Who, find, log_page};
@@ -21,10 +21,10 @@ const REFUSALS_MAX: usize = 5_000;
 /// Rows among which the first page of a company looks for one: it is open all day.
 const ROWS_LOOKED_AT_AT_HOME: i64 = 2_000;
 
-fn filter(ask: &Ask, days: i64) -> Filter {
-    let first = Day::of_number(Day::in_berlin(ask.now).number() - (days - 1));
+fn filter(request: &PageRequest, days: i64) -> Filter {
+    let first = Day::of_number(Day::in_berlin(request.now).number() - (days - 1));
     Filter {
-        tenant_id: ask.tenant_id(),
+        tenant_id: request.tenant_id(),
         who: Some(Who::Keys),
         status_from: Some(400),
         from: Some(first.begin_in_berlin()),
@@ -33,8 +33,8 @@ fn filter(ask: &Ask, days: i64) -> Filter {
 }
 
 /// Whether a program was refused today or yesterday, as far as a quick look shows.
-pub fn is_any(ask: &Ask, db: &Snapshot<'_>) -> Result<bool> {
-    let filter = Filter { looked_at: Some(ROWS_LOOKED_AT_AT_HOME), ..filter(ask, 2) };
+pub fn is_any(request: &PageRequest, db: &Snapshot<'_>) -> Result<bool> {
+    let filter = Filter { looked_at: Some(ROWS_LOOKED_AT_AT_HOME), ..filter(request, 2) };
     Ok(!log_page(db.connection, &filter, None, 1)?.rows.is_empty())
 }
 
@@ -44,8 +44,8 @@ struct Group {
     count: i64,
 }
 
-pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let filter = filter(ask, DAYS);
+pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let filter = filter(request, DAYS);
     let found = log_page(db.connection, &filter, None, REFUSALS_MAX)?;
     let last = found.next.map(|place| find(db.connection, place, None)).transpose()?.flatten();
     let since = last.map(|entry| entry.at).filter(|at| Some(*at) > filter.from);
@@ -61,18 +61,18 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let body = html! {
         p { "Anfragen der angeschlossenen Programme, die in den letzten " (DAYS) " Tagen abgelehnt wurden, nach Programm und Grund." }
         @if let Some(since) = since { p { "Es kommen so viele Anfragen, dass hier nur bis zurück zum " (moment(since)) " gesucht wurde." } }
-        div.wrap { (table(ask, &groups).render()) }
-        p { a href=(ask.of_firma("protokoll?wer=programme&ergebnis=abgelehnt")) { "Alle abgelehnten Anfragen im Protokoll" } }
+        div.wrap { (table(request, &groups).render()) }
+        p { a href=(request.of_firma("protokoll?wer=programme&ergebnis=abgelehnt")) { "Alle abgelehnten Anfragen im Protokoll" } }
     };
-    Ok(frame::page(ask, "Abgelehnte Anfragen", body))
+    Ok(frame::page(request, "Abgelehnte Anfragen", body))
 }
 
 /// Each group leads to its rows of the log.
-fn table<'g>(ask: &'g Ask, groups: &'g [Group]) -> impl Render + 'g {
+fn table<'g>(request: &'g PageRequest, groups: &'g [Group]) -> impl Render + 'g {
     let code = |group: &Group| or_blank(&group.newest.code);
     let to = move |group: &Group| {
         let (key, code) = (or_blank(&group.newest.key_id), code(group));
-        ask.of_firma(&format!("protokoll?wer=schluessel-{}&code={}", encoded(&key), encoded(&code)))
+        request.of_firma(&format!("protokoll?wer=schluessel-{}&code={}", encoded(&key), encoded(&code)))
     };
     let program =
         |group: &Group| group.newest.key_label.clone().or(group.newest.key_id.clone()).unwrap_or_default();

@@ -6,15 +6,15 @@ use uuid::Uuid;
 use crate::leitstand::kit::done::{Done, HouseChange};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::jobs::{Job, Next, Progress};
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{facts, form_to, linked, moment, number};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::reply::Reply;
 use std::sync::Arc;
 
 /// What this person began since the service was started.
-pub fn list(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
-    let person = ask.person_id();
+pub fn list(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
+    let person = request.person_id();
     let empty = "Hier steht, wie weit Importe, Sicherungen und Prüfungen sind, die Sie begonnen haben.";
     let to = |job: &Arc<Job>| format!("/leitstand/arbeit/{}", job.id);
     let stand = |job: &Arc<Job>| match job.progress().ended {
@@ -22,34 +22,34 @@ pub fn list(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
         Some(Ok(_)) => "fertig".to_owned(),
         Some(Err(_)) => "abgebrochen".to_owned(),
     };
-    let jobs = ask.house.jobs.of(person);
+    let jobs = request.app.jobs.of(person);
     let table = linked("Arbeiten", empty, &jobs, to)
         .text("Was", |job| job.title.clone())
         .text("Begonnen", |job| moment(job.begun))
         .text("Stand", stand);
-    Ok(frame::page(ask, "Arbeiten", table.render()))
+    Ok(frame::page(request, "Arbeiten", table.render()))
 }
 
-fn own(ask: &Ask) -> Result<Arc<Job>> {
-    let id = Uuid::try_parse(ask.id(0)?).ok();
-    let job = id.and_then(|id| ask.house.jobs.find(id)).filter(|job| job.person == ask.person_id());
+fn own(request: &PageRequest) -> Result<Arc<Job>> {
+    let id = Uuid::try_parse(request.id(0)?).ok();
+    let job = id.and_then(|id| request.app.jobs.find(id)).filter(|job| job.person == request.person_id());
     job.ok_or_else(|| Failure::not_found("Diese Arbeit"))
 }
 
 /// While it runs, the page comes anew by itself.
-pub fn show(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
-    let job = own(ask)?;
+pub fn show(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
+    let job = own(request)?;
     let progress = job.progress();
     let is_running = progress.ended.is_none();
     let body = match &progress.ended {
-        None => running(ask, &job, &progress),
+        None => running(request, &job, &progress),
         Some(Ok(outcome)) => html! {
             (outcome.shown)
-            @if let Some(next) = &outcome.next { (form_to(ask, &next.to, confirmed(next), "Importieren", false)) }
+            @if let Some(next) = &outcome.next { (form_to(request, &next.to, confirmed(next), "Importieren", false)) }
         },
         Some(Err(why)) => html! { p.refused role="alert" { @for line in why.lines() { (line) br; } } },
     };
-    let page = frame::page(ask, &job.title, body);
+    let page = frame::page(request, &job.title, body);
     Ok(if is_running { page.with("refresh", "1".to_owned()) } else { page })
 }
 
@@ -63,7 +63,7 @@ fn confirmed(next: &Next) -> Markup {
     }
 }
 
-fn running(ask: &Ask, job: &Job, progress: &Progress) -> Markup {
+fn running(request: &PageRequest, job: &Job, progress: &Progress) -> Markup {
     let step = if progress.step.is_empty() { "Es beginnt …" } else { progress.step.as_str() };
     html! {
         p role="status" { (step) }
@@ -75,12 +75,12 @@ fn running(ask: &Ask, job: &Job, progress: &Progress) -> Markup {
         p { "Dieses Fenster kann zu sein: Die Arbeit geht weiter, und unter „Arbeiten“ in der Verwaltung steht, was daraus wurde." }
         @if progress.is_last {}
         @else if job.is_given_up() { p { "Sie wird abgebrochen, sobald es geht." } }
-        @else { (form_to(ask, &format!("/leitstand/arbeit/{}", job.id), html! {}, "Abbrechen", true)) }
+        @else { (form_to(request, &format!("/leitstand/arbeit/{}", job.id), html! {}, "Abbrechen", true)) }
     }
 }
 
-pub fn give_up(ask: &Ask) -> Result<HouseChange> {
-    let job = own(ask)?;
+pub fn give_up(request: &PageRequest) -> Result<HouseChange> {
+    let job = own(request)?;
     let to = format!("/leitstand/arbeit/{}", job.id);
     Ok(Box::new(move |_| {
         job.give_up();

@@ -11,19 +11,19 @@ use crate::interface::description::vorlagen::columns;
 use crate::interface::imports;
 use crate::leitstand::kit::akteure;
 use crate::leitstand::kit::jobs::{Job, Next, Outcome};
-use crate::leitstand::kit::page::House;
+use crate::leitstand::kit::page::AppState;
 use crate::leitstand::kit::parts::{facts, number, or_blank, table};
 use crate::leitstand::kit::uploads::{Upload, named};
 use crate::platform::db::feed;
 use crate::platform::db::readers::Lane;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::db::writer::batch::{Batch, Ended};
-use crate::platform::db::writer::fair_queue::Account;
+use crate::platform::db::writer::fair_queue::QueueKey;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::gate::administration::{self, Akteur};
 use crate::platform::http::json::Json;
 use crate::platform::import::check::{Mistake, MistakePlace, Mistakes};
-use crate::platform::import::file::{Complaint, Rows};
+use crate::platform::import::file::{ParseError, Rows};
 use crate::platform::import::memory_budget::UPLOAD_TABLE_BYTES_MAX;
 use crate::platform::import::parts::{
     self, Counts, NOTHING_STORED, PART_ROWS_MAX, Part, Stop, Unfinished, store_group,
@@ -49,7 +49,7 @@ struct Checked {
     suspicions: Mistakes,
 }
 
-fn checked(upload: &Upload, house: &House, job: &Job) -> std::result::Result<Checked, String> {
+fn checked(upload: &Upload, app: &AppState, job: &Job) -> std::result::Result<Checked, String> {
     job.set_step("Die Datei wird gelesen.", 0);
     let (kind, mut notes) = (upload.kind, Vec::new());
     let say = &mut |about, said| notes.push((about, said));
@@ -63,12 +63,12 @@ fn checked(upload: &Upload, house: &House, job: &Job) -> std::result::Result<Che
         look::judge(kind, &mut rows, upload.decimal, say).map_err(|complaint| not_read(&complaint))?;
     let known = |connection: &Connection| imports::known(&Tx::new(connection, upload.firma, upload.at));
     let known =
-        house.gate.readers.read(Lane::Fast, known).map_err(|failure| failed(&failure, NOTHING_STORED))?;
+        app.gate.readers.read(Lane::Fast, known).map_err(|failure| failed(&failure, NOTHING_STORED))?;
     let suspicions = suspicions::find(kind, &rows, known);
     Ok(Checked { rows, notes, mistakes, suspicions })
 }
 
-fn not_read(complaint: &Complaint) -> String {
+fn not_read(complaint: &ParseError) -> String {
     format!("{complaint}\n{NOTHING_STORED}")
 }
 
@@ -80,8 +80,8 @@ const GIVEN_UP: &str = "Das Ansehen wurde abgebrochen. Es wurde nichts gespeiche
 
 /// Looks at a file: what would become of its rows, the first of them as they would be stored, and what is wrong or
 /// suspicious about it.
-pub fn look(upload: &Upload, house: &House, job: &Job) -> std::result::Result<Outcome, String> {
-    let Checked { rows, notes, mut mistakes, suspicions } = checked(upload, house, job)?;
+pub fn look(upload: &Upload, app: &AppState, job: &Job) -> std::result::Result<Outcome, String> {
+    let Checked { rows, notes, mut mistakes, suspicions } = checked(upload, app, job)?;
     let is_tried = mistakes.is_empty() && !rows.is_empty();
     let groups = match is_tried {
         true => upload.kind.groups(&rows).map_err(|complaint| not_read(&complaint))?,
@@ -91,7 +91,7 @@ pub fn look(upload: &Upload, house: &House, job: &Job) -> std::result::Result<Ou
     let mut fates = Vec::new();
     if is_tried {
         job.set_step("Die Zeilen werden mit dem verglichen, was da ist.", import.rows.len());
-        let tried = carry_out(&import, house, job);
+        let tried = carry_out(&import, app, job);
         match tried.map(|stored| stored.fates) {
             Ok(stored) => fates = stored,
             Err(Unfinished { why: Stop::Refused(found), .. }) => mistakes = found,
@@ -327,8 +327,8 @@ impl Import {
     fn note(&self, connection: &Connection, stored: &Counts, before: i64, now: Instant) -> Result<()> {
         let Upload { kind, name, firma, person, .. } = &self.upload;
         let feed = (before, feed::newest(connection, *firma)?);
-        let deed = stored.deed(kind.kind, name.clone(), feed);
-        administration::note(connection, now, &Akteur::Person(*person), Some(*firma), &deed)
+        let event = stored.event(kind.kind, name.clone(), feed);
+        administration::note(connection, now, &Akteur::Person(*person), Some(*firma), &event)
     }
 }
 
@@ -337,10 +337,10 @@ impl Import {
 pub fn store(
     upload: &Upload,
     accepts: bool,
-    house: &House,
+    app: &AppState,
     job: &Job,
 ) -> std::result::Result<Outcome, String> {
-    let Checked { rows, mistakes, suspicions, .. } = checked(upload, house, job)?;
+    let Checked { rows, mistakes, suspicions, .. } = checked(upload, app, job)?;
     if !mistakes.is_empty() {
         return Err("Die Datei hat Fehler. Bitte noch einmal hochladen.".to_owned());
     }
@@ -349,27 +349,27 @@ pub fn store(
             "In der Datei ist etwas auffällig, und „Trotzdem importieren“ war nicht angekreuzt. {NOTHING_STORED}"
         ));
     }
-    house.uploads.forget(upload.id);
+    app.uploads.forget(upload.id);
     let groups = upload.kind.groups(&rows).map_err(|complaint| not_read(&complaint))?;
     job.set_step("Die Zeilen werden gespeichert.", rows.len());
     let import = Arc::new(Import { upload: upload.clone(), rows, groups, is_trial: false });
-    match carry_out(&import, house, job) {
+    match carry_out(&import, app, job) {
         Ok(stored) => Ok(Outcome { shown: came_to(upload, &stored.counts, &stored.hints), next: None }),
         Err(unfinished) => not_finished(unfinished, import.rows.len()),
     }
 }
 
 /// Has the writer store an import part by part, each after what else waits.
-fn carry_out(import: &Arc<Import>, house: &House, job: &Job) -> std::result::Result<Stored, Unfinished> {
-    let (gate, mut turn, mut stored) = (&house.gate, None, Stored::default());
+fn carry_out(import: &Arc<Import>, app: &AppState, job: &Job) -> std::result::Result<Stored, Unfinished> {
+    let (gate, mut turn, mut stored) = (&app.gate, None, Stored::default());
     let counts = parts::store_parts(import.groups.count(), false, |next| {
         drop(turn.take());
-        turn = Some(house.import_turn.blocking_lock());
+        turn = Some(app.import_turn.blocking_lock());
         if job.is_given_up() {
             return Err(Stop::GivenUp);
         }
         let (part_of, so_far, now) = (Arc::clone(import), stored.hints.clone(), (gate.clock)());
-        let account = Account { firma: import.upload.firma, name: "import".to_owned() };
+        let account = QueueKey { firma: import.upload.firma, name: "import".to_owned() };
         let carried =
             gate.writer.run_alone(account, move |batch| part_of.store_part(batch, next, now, so_far.clone()));
         let (part, hints, fates) = match carried {

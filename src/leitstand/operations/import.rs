@@ -10,7 +10,7 @@ use crate::interface::description::vorlagen::columns;
 use crate::interface::imports;
 use crate::leitstand::kit::done::{HouseChange, start_job};
 use crate::leitstand::kit::frame;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{choice, field, form_to, refusal};
 use crate::leitstand::kit::uploads::{Upload, named};
 use crate::platform::failure::{Failure, Result};
@@ -27,29 +27,29 @@ const DECIMALS: [(&str, &str); 3] = [
 ];
 
 /// And where a file was to be stored that is no longer there.
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let kinds: Vec<_> = imports::all().map(|kind| (kind.kind, named(kind.kind))).collect();
     let inside = html! {
-        (refusal(ask, &["datei", "blatt"]))
-        (choice(ask, "art", "Was die Datei enthält", kinds.iter().map(|(kind, name)| (kind, name)), ""))
-        (field(ask, "datei", "Datei (.xlsx, .ods, .csv oder .json, bis 14 MB)", "file", "", "off"))
-        (field(ask, "blatt", "Blatt einer Tabelle, wenn es nicht das erste ist", "text", "", "off"))
-        (choice(ask, "dezimal", "Was Dezimalen trennt", DECIMALS, ""))
+        (refusal(request, &["datei", "blatt"]))
+        (choice(request, "art", "Was die Datei enthält", kinds.iter().map(|(kind, name)| (kind, name)), ""))
+        (field(request, "datei", "Datei (.xlsx, .ods, .csv oder .json, bis 14 MB)", "file", "", "off"))
+        (field(request, "blatt", "Blatt einer Tabelle, wenn es nicht das erste ist", "text", "", "off"))
+        (choice(request, "dezimal", "Was Dezimalen trennt", DECIMALS, ""))
     };
     let body = html! {
         p { "Die Datei wird erst gelesen und gezeigt; gespeichert wird, wenn Sie danach „Importieren“ drücken. Was es schon gibt, wird geändert, nichts gelöscht. Ein Import lässt sich danach zurücknehmen." }
-        @if ask.may_manage() { (form_to(ask, &ask.of_firma("import"), inside, "Ansehen", false)) }
+        @if request.may_manage() { (form_to(request, &request.of_firma("import"), inside, "Ansehen", false)) }
         @else { p.empty { "Importieren darf, wer diese Firma verwaltet." } }
-        (ruecknahme::section(ask, db)?)
+        (ruecknahme::section(request, db)?)
         h2 { "Vorlagen" }
         p { "Jede Vorlage hat alle Spalten, ihre Bedeutung und eine Beispielzeile. Neue Firmen beginnen oben. Ein neues Abrechnungsschema und eine neue Rezeptur brauchen eine JSON-Datei; ihre Vorlage ändert, was es schon gibt." }
         ul { @for (kind, name) in &kinds {
             li { (name) ": "
-                a href=(ask.of_firma(&format!("import/vorlage/{kind}"))) { "Excel" } ", "
-                a href=(ask.of_firma(&format!("import/vorlage/{kind}?art=csv"))) { "CSV" } }
+                a href=(request.of_firma(&format!("import/vorlage/{kind}"))) { "Excel" } ", "
+                a href=(request.of_firma(&format!("import/vorlage/{kind}?art=csv"))) { "CSV" } }
         } }
     };
-    Ok(frame::page(ask, "Import", body))
+    Ok(frame::page(request, "Import", body))
 }
 
 fn kind(name: &str) -> Option<&'static Import> {
@@ -57,51 +57,49 @@ fn kind(name: &str) -> Option<&'static Import> {
 }
 
 /// Looks at the file, and keeps it for a while.
-pub fn look(ask: &Ask) -> Result<HouseChange> {
-    let kind = kind(ask.field("art")).ok_or_else(|| Failure::not_found("Diese Art Import"))?;
-    let file = ask.file("datei")?;
-    let decimal = match ask.field("dezimal") {
+pub fn look(request: &PageRequest) -> Result<HouseChange> {
+    let kind = kind(request.field("art")).ok_or_else(|| Failure::not_found("Diese Art Import"))?;
+    let file = request.file("datei")?;
+    let decimal = match request.field("dezimal") {
         "komma" => Some(Decimal::Comma),
         "punkt" => Some(Decimal::Point),
         _ => None,
     };
     // Once the file is gone from the form it has to be chosen again, so nobody is let down later.
-    ask.house.jobs.check_room(ask.tenant_id())?;
+    request.app.jobs.check_room(request.tenant_id())?;
     let upload = Upload {
         id: Uuid::now_v7(),
-        person: ask.person_id(),
-        firma: ask.firma_id(),
-        at: ask.now,
+        person: request.person_id(),
+        firma: request.firma_id(),
+        at: request.now,
         kind,
         name: file.name.clone(),
-        sheet: ask.filled("blatt").map(str::to_owned),
+        sheet: request.filled("blatt").map(str::to_owned),
         decimal,
         content: file.content.clone(),
     };
-    let house = Arc::clone(&ask.house);
+    let app = Arc::clone(&request.app);
     Ok(start_job(format!("{} ansehen", upload.name), move |job| {
         // Not before it is sure that there will be a page that leads to it.
-        house.uploads.keep(upload.clone());
-        einlesen::look(&upload, &house, job)
+        app.uploads.keep(upload.clone());
+        einlesen::look(&upload, &app, job)
     }))
 }
 
-pub fn store(ask: &Ask) -> Result<HouseChange> {
-    let house = Arc::clone(&ask.house);
-    let upload = house.uploads.find(ask.field("datei"), ask.person_id(), ask.firma_id());
+pub fn store(request: &PageRequest) -> Result<HouseChange> {
+    let app = Arc::clone(&request.app);
+    let upload = app.uploads.find(request.field("datei"), request.person_id(), request.firma_id());
     let upload = upload.ok_or_else(|| {
         Refusal::new(Code::NichtGefunden, "Diese Datei ist nicht mehr da. Bitte noch einmal hochladen.")
     })?;
-    let accepts = ask.field("trotzdem") == "ja";
-    Ok(start_job(format!("Import {}", upload.name), move |job| {
-        einlesen::store(&upload, accepts, &house, job)
-    }))
+    let accepts = request.field("trotzdem") == "ja";
+    Ok(start_job(format!("Import {}", upload.name), move |job| einlesen::store(&upload, accepts, &app, job)))
 }
 
-pub fn template(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
-    let kind = kind(ask.id(0)?).ok_or_else(|| Failure::not_found("Diese Vorlage"))?;
+pub fn template(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
+    let kind = kind(request.id(0)?).ok_or_else(|| Failure::not_found("Diese Vorlage"))?;
     let (columns, name) = (columns(kind), kind.kind);
-    if ask.param("art") == "csv" {
+    if request.param("art") == "csv" {
         return Ok(frame::guarded(Reply::csv(name, columns.csv().into_bytes())));
     }
     let file = columns.xlsx().map_err(|error| Failure::Broken(format!("no template: {error}")))?;

@@ -14,7 +14,7 @@ use crate::leitstand::access::people::{self, Person, name_of};
 use crate::leitstand::kit::done::{HouseChange, start_job};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::jobs::{Job, Outcome};
-use crate::leitstand::kit::page::{Ask, Page, Snapshot};
+use crate::leitstand::kit::page::{Page, PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{
     ROWS, facts, form_to, linked, moment, number, or_blank, other_params, tenths, to_second,
 };
@@ -29,69 +29,70 @@ use crate::rules::day::{Day, Instant};
 
 const HOUSE_LOG_PATH: &str = "/leitstand/protokoll";
 
-fn here(ask: &Ask) -> String {
-    if ask.firma.is_some() { ask.of_firma("protokoll") } else { HOUSE_LOG_PATH.to_owned() }
+fn here(request: &PageRequest) -> String {
+    if request.firma.is_some() { request.of_firma("protokoll") } else { HOUSE_LOG_PATH.to_owned() }
 }
 
 /// GET /leitstand/f/{firma}/protokoll, GET /leitstand/protokoll: requests, or what people and the command line did.
-pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let people = people::list(db.connection)?;
-    let is_house = ask.firma.is_none();
+    let is_house = request.firma.is_none();
     // What commands did is in the other log alone.
-    let is_deeds = ask.param("ergebnis") == suchfelder::DEEDS || ask.param("wer") == suchfelder::COMMANDS;
+    let is_deeds =
+        request.param("ergebnis") == suchfelder::DEEDS || request.param("wer") == suchfelder::COMMANDS;
     let empty = "Nichts gefunden. Vielleicht ist die Suche zu eng; „Ältere“ sucht weiter, wo es das gibt.";
-    let (shown, next, mistake) = match suchfelder::filter(ask) {
+    let (shown, next, mistake) = match suchfelder::filter(request) {
         Err(mistake) => (html! {}, None, Some(mistake)),
         Ok(filter) if is_deeds => {
-            let (found, next) = taten::page(ask, db, &filter)?;
-            (taten::rows(ask, &found, &people, empty), next.map(|nr| nr.to_string()), None)
+            let (found, next) = taten::page(request, db, &filter)?;
+            (taten::rows(request, &found, &people, empty), next.map(|nr| nr.to_string()), None)
         }
         Ok(filter) => {
-            let before = Place::parse(ask.param("vor"));
+            let before = Place::parse(request.param("vor"));
             let found = audit::log_page(db.connection, &filter, before, ROWS as usize)?;
-            (rows(ask, &found.rows, &people, empty), found.next.map(|place| place.to_string()), None)
+            (rows(request, &found.rows, &people, empty), found.next.map(|place| place.to_string()), None)
         }
     };
     let body = html! {
         @if let Some(mistake) = mistake { p.refused role="alert" { (mistake) } }
         @if !is_deeds {
-            p.actions { a.button href=(format!("{}?ergebnis={}", here(ask), suchfelder::DEEDS)) { "Was jemand geändert hat" } }
+            p.actions { a.button href=(format!("{}?ergebnis={}", here(request), suchfelder::DEEDS)) { "Was jemand geändert hat" } }
         }
-        (suchfelder::form(ask, db, &people)?)
+        (suchfelder::form(request, db, &people)?)
         div.wrap { (shown) }
-        (older(ask, next))
+        (older(request, next))
         @if is_house {
             h2 { "Ist das Protokoll echt?" }
             p { "Die Zeilen sind verkettet und versiegelt. Die Prüfung findet, ob eine geändert, entfernt oder eingefügt wurde." }
-            (form_to(ask, &format!("{HOUSE_LOG_PATH}/pruefen"), html! {}, "Protokoll prüfen", false))
+            (form_to(request, &format!("{HOUSE_LOG_PATH}/pruefen"), html! {}, "Protokoll prüfen", false))
         }
     };
     let title = if is_house { "Protokoll aller Firmen" } else { "Protokoll" };
-    Ok(frame::page(ask, title, body))
+    Ok(frame::page(request, title, body))
 }
 
 /// The way to older rows, and back to the newest.
-fn older(ask: &Ask, next: Option<String>) -> Markup {
-    let others = other_params(ask, &["vor"]);
-    let to = |place: &str| format!("{}?vor={place}{others}", here(ask));
+fn older(request: &PageRequest, next: Option<String>) -> Markup {
+    let others = other_params(request, &["vor"]);
+    let to = |place: &str| format!("{}?vor={place}{others}", here(request));
     html! {
         nav.pager aria-label="Seiten" {
-            @if !ask.param("vor").is_empty() { a href=(to("")) { "← das Neueste" } }
+            @if !request.param("vor").is_empty() { a href=(to("")) { "← das Neueste" } }
             @if let Some(next) = next { a href=(to(&next)) rel="next" { "Ältere →" } }
         }
     }
 }
 
-fn rows(ask: &Ask, found: &[Entry], people: &[Person], empty: &str) -> Markup {
-    let to = |entry: &Entry| format!("{}/{}", here(ask), entry.place);
+fn rows(request: &PageRequest, found: &[Entry], people: &[Person], empty: &str) -> Markup {
+    let to = |entry: &Entry| format!("{}/{}", here(request), entry.place);
     let mut table = linked(taten::CAPTION, empty, found, to)
         .text("Wann", |entry| to_second(entry.at))
         .text("Wer", |entry| who(entry, people));
-    if ask.firma.is_none() {
+    if request.firma.is_none() {
         table = table.text("Firma", |entry| or_blank(&entry.tenant));
     }
     table
-        .text("Was", |entry| in_words(ask, entry))
+        .text("Was", |entry| in_words(request, entry))
         .text("Bedeutung", meaning)
         .text("Technisch", what)
         .render()
@@ -118,13 +119,13 @@ fn what(entry: &Entry) -> String {
 }
 
 /// What was asked for in the words of the interface or of the menu, and whether it was done.
-fn in_words(ask: &Ask, entry: &Entry) -> String {
+fn in_words(request: &PageRequest, entry: &Entry) -> String {
     let pattern = entry.route.as_deref().unwrap_or_default();
     let route = routes::all().find(|route| route.pattern == pattern && route.method.as_str() == entry.method);
     let asked = match route {
         Some(route) if entry.method == "GET" && entry.status < 400 => format!("Gelesen: {}", route.summary),
         Some(route) => route.summary.to_owned(),
-        None if entry.path.starts_with("/leitstand") => on_a_page(ask, entry),
+        None if entry.path.starts_with("/leitstand") => on_a_page(request, entry),
         None => "Unbekannte Anfrage".to_owned(),
     };
     match entry.status {
@@ -135,8 +136,8 @@ fn in_words(ask: &Ask, entry: &Entry) -> String {
 }
 
 /// What somebody did on the pages: the name of the place in the menu, and what its form does.
-fn on_a_page(ask: &Ask, entry: &Entry) -> String {
-    let pages = ask.house.pages;
+fn on_a_page(request: &PageRequest, entry: &Entry) -> String {
+    let pages = request.app.pages;
     let page = pages.iter().find(|page| page.matches(&entry.path).is_some());
     let above = |page: &Page| {
         let above = pages.iter().filter(|above| page.pattern.starts_with(above.pattern));
@@ -173,20 +174,21 @@ fn meaning(entry: &Entry) -> String {
     }
 }
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let found = Place::parse(ask.id(0)?).map(|place| audit::find(db.connection, place, ask.tenant_id()));
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let found =
+        Place::parse(request.id(0)?).map(|place| audit::find(db.connection, place, request.tenant_id()));
     let found = found.transpose()?.flatten();
     let entry = found.ok_or_else(|| Failure::not_found("Diese Zeile des Protokolls"))?;
     let people = people::list(db.connection)?;
     let meaning = meaning(&entry);
-    let record = record_of(ask, db, &entry)?;
+    let record = record_of(request, db, &entry)?;
     let body = html! {
         (facts(&facts_of(&entry, &people)))
         @if !meaning.is_empty() { p.refused { (meaning) } }
         @if let Some((to, words)) = record { p.actions { a.button href=(to) { (words) } } }
-        p { a href=(here(ask)) { "Zum Protokoll" } }
+        p { a href=(here(request)) { "Zum Protokoll" } }
     };
-    Ok(frame::page(ask, &in_words(ask, &entry), body))
+    Ok(frame::page(request, &in_words(request, &entry), body))
 }
 
 fn facts_of(entry: &Entry, people: &[Person]) -> Vec<(&'static str, String)> {
@@ -221,21 +223,25 @@ const RECORDS: [(&str, &str, &str); 6] = [
 ];
 
 /// Address of the record that a row is about, and the words of the link; none where it has no page, or is there no more.
-fn record_of(ask: &Ask, db: &Snapshot<'_>, entry: &Entry) -> Result<Option<(String, &'static str)>> {
+fn record_of(
+    request: &PageRequest,
+    db: &Snapshot<'_>,
+    entry: &Entry,
+) -> Result<Option<(String, &'static str)>> {
     let (Some(id), Some(firma)) = (entry.subject, entry.tenant_id) else { return Ok(None) };
     let names = |name: &str| entry.path.split('/').any(|segment| segment == name);
     let known = RECORDS.iter().find(|(api, page, _)| names(api) || names(page));
     let Some((api, page, words)) = known else { return Ok(None) };
-    let db = Snapshot { tx: Tx::new(db.connection, firma, ask.now), connection: db.connection };
-    match ask.get(&db, &format!("/api/v1/{api}/{id}")) {
+    let db = Snapshot { tx: Tx::new(db.connection, firma, request.now), connection: db.connection };
+    match request.get(&db, &format!("/api/v1/{api}/{id}")) {
         Ok(_) => Ok(Some((format!("/leitstand/f/{firma}/{page}/{id}"), words))),
         Err(Failure::Refused(_)) => Ok(None),
         Err(failure) => Err(failure),
     }
 }
 
-pub fn prove(ask: &Ask) -> Result<HouseChange> {
-    let (gate, database) = (Arc::clone(&ask.house.gate), ask.house.database.clone());
+pub fn prove(request: &PageRequest) -> Result<HouseChange> {
+    let (gate, database) = (Arc::clone(&request.app.gate), request.app.database.clone());
     Ok(start_job("Prüfung des Protokolls".to_owned(), move |job| {
         let began = |_: &str| {
             job.set_step("Die Datenbank wird kopiert.", 0);

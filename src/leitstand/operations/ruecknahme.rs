@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use crate::leitstand::access::people::{self, Person, name_of};
 use crate::leitstand::kit::done::{Done, FirmaChange, TRY, tried};
 use crate::leitstand::kit::frame;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{facts, form_to, linked, moment, number, refusal};
 use crate::leitstand::kit::uploads::named;
 use crate::operations::rueckgaengig;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::gate::administration::{self, Akteur, Entry, TAKEN_BACK};
 use crate::platform::http::reply::Reply;
-use crate::rules::deed::Tat;
+use crate::rules::admin_event::AdminAction;
 
 /// Rows of the log that are looked through for the list: imports, and that some were taken back.
 const LISTED: i64 = 50;
@@ -24,16 +24,16 @@ const LISTED: i64 = 50;
 const HELD_MAX: Duration = Duration::from_secs(1);
 
 /// The newest imports, each with its page.
-pub fn section(ask: &Ask, db: &Snapshot<'_>) -> Result<Markup> {
+pub fn section(request: &PageRequest, db: &Snapshot<'_>) -> Result<Markup> {
     let people = people::list(db.connection)?;
     let (imports, taken_back): (Vec<_>, Vec<_>) = administration::imports(&db.tx, LISTED)?
         .into_iter()
-        .partition(|entry| entry.deed.tat == Tat::Importiert);
+        .partition(|entry| entry.event.tat == AdminAction::Importiert);
     let is_taken_back = |entry: &Entry| {
         let nr = entry.nr.to_string();
-        taken_back.iter().any(|back| back.deed.nachher.get(TAKEN_BACK) == Some(&nr))
+        taken_back.iter().any(|back| back.event.nachher.get(TAKEN_BACK) == Some(&nr))
     };
-    let to = |entry: &Entry| ask.page_of("import", entry.nr);
+    let to = |entry: &Entry| request.page_of("import", entry.nr);
     let table = linked("Importe", "Hier stehen die Importe dieser Firma.", &imports, to)
         .text("Wann", |entry| moment(entry.am))
         .text("Was", kind)
@@ -49,15 +49,15 @@ pub fn section(ask: &Ask, db: &Snapshot<'_>) -> Result<Markup> {
 }
 
 fn kind(entry: &Entry) -> String {
-    named(entry.deed.gegenstand.id.as_deref().unwrap_or_default())
+    named(entry.event.gegenstand.id.as_deref().unwrap_or_default())
 }
 
 fn file(entry: &Entry) -> String {
-    entry.deed.gegenstand.name.clone().unwrap_or_default()
+    entry.event.gegenstand.name.clone().unwrap_or_default()
 }
 
 fn count(entry: &Entry, name: &str) -> String {
-    entry.deed.nachher.get(name).map(number).unwrap_or_default()
+    entry.event.nachher.get(name).map(number).unwrap_or_default()
 }
 
 fn who(entry: &Entry, people: &[Person]) -> String {
@@ -68,12 +68,12 @@ fn who(entry: &Entry, people: &[Person]) -> String {
     }
 }
 
-fn nr(ask: &Ask) -> Result<i64> {
-    ask.id(0)?.parse().map_err(|_| Failure::not_found("Diesen Import"))
+fn nr(request: &PageRequest) -> Result<i64> {
+    request.id(0)?.parse().map_err(|_| Failure::not_found("Diesen Import"))
 }
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let import = rueckgaengig::find(&db.tx, nr(ask)?)?;
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let import = rueckgaengig::find(&db.tx, nr(request)?)?;
     let people = people::list(db.connection)?;
     let body = html! {
         (facts(&[
@@ -86,29 +86,29 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             ("Geändert", count(&import, "changed")),
             ("Unverändert", count(&import, "unchanged")),
         ]))
-        (refusal(ask, &[]))
-        (way_back(ask, db, &import)?)
-        p.actions { a.button href=(ask.of_firma("import")) { "Zu den Importen" } }
+        (refusal(request, &[]))
+        (way_back(request, db, &import)?)
+        p.actions { a.button href=(request.of_firma("import")) { "Zu den Importen" } }
     };
-    Ok(frame::page(ask, &format!("Import {}", import.nr), body))
+    Ok(frame::page(request, &format!("Import {}", import.nr), body))
 }
 
 /// The button that says what taking back would come to, and behind it the one that does it.
-fn way_back(ask: &Ask, db: &Snapshot<'_>, import: &Entry) -> Result<Markup> {
+fn way_back(request: &PageRequest, db: &Snapshot<'_>, import: &Entry) -> Result<Markup> {
     if let Err(failure) = rueckgaengig::rows(&db.tx, import) {
         return match failure {
             Failure::Refused(refusal) => Ok(html! { p.note { (refusal.message) } }),
             failure => Err(failure),
         };
     }
-    if !ask.may_manage() {
+    if !request.may_manage() {
         return Ok(html! { p.empty { "Zurücknehmen darf, wer diese Firma verwaltet." } });
     }
-    let Some(tried) = ask.tried.as_deref() else {
+    let Some(tried) = request.tried.as_deref() else {
         let inside = html! { input type="hidden" name="schritt" value=(TRY); };
         return Ok(html! {
             p { "Ein Import lässt sich zurücknehmen, solange nichts auf das verweist, was er angelegt hat. Was geschähe, wird erst gezeigt." }
-            (form_to(ask, "", inside, "Ansehen, was zurückginge", false))
+            (form_to(request, "", inside, "Ansehen, was zurückginge", false))
         });
     };
     let kept: Vec<_> = tried["kept"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -116,7 +116,7 @@ fn way_back(ask: &Ask, db: &Snapshot<'_>, import: &Entry) -> Result<Markup> {
         (facts(&[("Gelöscht würden", number(&tried["deleted"])), ("Zurückgestellt würden", number(&tried["put_back"]))]))
         @if kept.is_empty() {
             p { "Gelöscht wird, was der Import angelegt hat. Was er geändert hat, hat danach wieder die Werte von vorher; im Verlauf steht beides." }
-            (form_to(ask, "", html! {}, "Zurücknehmen", true))
+            (form_to(request, "", html! {}, "Zurücknehmen", true))
         } @else {
             p.refused role="alert" { "So lässt er sich nicht zurücknehmen: alles oder nichts. Stimmen nur einzelne Werte nicht, bitte die Datei berichtigen und noch einmal importieren." }
             ul { @for kept in &kept { li { (kept) } } }
@@ -124,8 +124,8 @@ fn way_back(ask: &Ask, db: &Snapshot<'_>, import: &Entry) -> Result<Markup> {
     })
 }
 
-pub fn take_back(ask: &Ask) -> Result<FirmaChange> {
-    let (nr, is_trial, to) = (nr(ask)?, ask.step().is_some(), ask.of_firma("import"));
+pub fn take_back(request: &PageRequest) -> Result<FirmaChange> {
+    let (nr, is_trial, to) = (nr(request)?, request.step().is_some(), request.of_firma("import"));
     Ok(Box::new(move |tx| {
         let import = rueckgaengig::find(tx, nr)?;
         let take_back = || rueckgaengig::take_back(tx, &import, Some(HELD_MAX));
@@ -136,6 +136,6 @@ pub fn take_back(ask: &Ask) -> Result<FirmaChange> {
         report.refuse()?;
         let counts = [report.deleted, report.put_back].map(number);
         let note = format!("Zurückgenommen: {} gelöscht, {} zurückgestellt.", counts[0], counts[1]);
-        Ok(Done { deed: Some(report.deed(&import)), ..Done::to(to.clone(), &note) })
+        Ok(Done { event: Some(report.event(&import)), ..Done::to(to.clone(), &note) })
     }))
 }

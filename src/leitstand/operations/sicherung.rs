@@ -11,7 +11,7 @@ use super::zurueckgespielt::last_in_words;
 use crate::leitstand::kit::done::{Done, HouseChange, start_job};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::jobs::{Job, NewJob, Outcome};
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{
     facts, form, form_to, linked, moment, number, optional, or_blank, refusal, table, tenths,
 };
@@ -20,8 +20,8 @@ use crate::operations::check::{CheckLine, steps};
 use crate::operations::retention::{self, Kept};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::reply::Reply;
+use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 use crate::rules::day::Day;
-use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::{Code, Refusal};
 
 pub const BACKUPS_PATH: &str = "/leitstand/sicherung";
@@ -29,9 +29,9 @@ pub const BACKUPS_PATH: &str = "/leitstand/sicherung";
 /// Backups made by hand that may be there before one has to go.
 const BACKUPS_BY_HAND_MAX: usize = 20;
 
-fn places(ask: &Ask) -> (&Path, &Path) {
-    let database = &ask.house.database;
-    (database, retention::folder(database, ask.house.gate.policy.nightly.as_ref()))
+fn places(request: &PageRequest) -> (&Path, &Path) {
+    let database = &request.app.database;
+    (database, retention::folder(database, request.app.gate.policy.nightly.as_ref()))
 }
 
 fn megabytes(bytes: u64) -> String {
@@ -46,31 +46,31 @@ fn kind(kept: &Kept) -> &'static str {
     }
 }
 
-pub fn list(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
-    let (database, folder) = places(ask);
+pub fn list(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
+    let (database, folder) = places(request);
     let found = retention::kept(database, folder);
-    ask.house.lookout.wake();
+    request.app.lookout.wake();
     let free = fs4::available_space(crate::platform::db::file::files::folder_of(database)).ok();
     let to = |kept: &Kept| format!("{BACKUPS_PATH}/{}", kept.id);
     let none = "Noch keine Sicherung. „Jetzt sichern“ macht die erste.";
     let body = html! {
-        (last_in_words(ask))
-        (refusal(ask, &[]))
-        (nightly(ask, found.as_deref().unwrap_or_default()))
-        (form(ask, html! {}, "Jetzt sichern", false))
+        (last_in_words(request))
+        (refusal(request, &[]))
+        (nightly(request, found.as_deref().unwrap_or_default()))
+        (form(request, html! {}, "Jetzt sichern", false))
         @match &found {
             Ok(found) => (linked("Sicherungen", none, found, to).text("Sicherung", |kept| kept.id.clone()).text("Fertig", |kept| optional(kept.made, moment)).text("Art", |kept| kind(kept).to_owned()).numbers("Größe (MB)", |kept| megabytes(kept.bytes))),
             Err(failure) => p.refused role="alert" { "Der Ordner ist nicht zu lesen: " (failure.in_german()) }
         }
         h2 { "Die Datenbank" }
         (facts(&[("Datei", whole(database)), ("Frei auf dieser Platte", free.map(gigabytes).unwrap_or_default())]))
-        (form_to(ask, &format!("{BACKUPS_PATH}/pruefen"), html! { p { "Geprüft wird an einer Kopie auf derselben Platte, die danach gelöscht wird." } }, "Datenbank prüfen", false))
+        (form_to(request, &format!("{BACKUPS_PATH}/pruefen"), html! { p { "Geprüft wird an einer Kopie auf derselben Platte, die danach gelöscht wird." } }, "Datenbank prüfen", false))
         h2 { "Zurückspielen" }
         p { "Oben die Sicherung öffnen, dann „Zurückspielen“: Die Seite sagt zuerst, was danach fehlt." }
         p { "Ist der Leitstand nicht mehr zu sehen, geht es auf dem Server. Den Dienst anhalten, dies eingeben, den Dienst wieder starten:" }
         p.once { "partnerd --db " (whole(database)) " restore SICHERUNG.db" }
     };
-    Ok(frame::page(ask, "Sicherung", body))
+    Ok(frame::page(request, "Sicherung", body))
 }
 
 /// A path from its root: where the server was started says nothing to who reads this.
@@ -83,9 +83,9 @@ const NIGHTLY_SETTINGS: &str =
     "backup_folder = \"/mnt/sicherung/partnerd\"\nbackup_time = \"02:30\"\nbackup_keep = 14";
 
 /// Whether backups are made at night: where, the last one and the next; or what has to be set up for it.
-fn nightly(ask: &Ask, kept: &[Kept]) -> Markup {
-    let folder = whole(places(ask).1);
-    let Some(nightly) = &ask.house.gate.policy.nightly else {
+fn nightly(request: &PageRequest, kept: &[Kept]) -> Markup {
+    let folder = whole(places(request).1);
+    let Some(nightly) = &request.app.gate.policy.nightly else {
         return html! {
             p { "Von selbst wird noch nicht gesichert. Damit es jede Nacht geschieht, gehören diese Zeilen in die Einstellungen des Servers (bei Debian "
                 code { "/etc/partnerd/partnerd.toml" } ", unter Windows " code { "C:\\ProgramData\\partnerd\\partnerd.toml" } ", sonst die Datei hinter " code { "--config" } "):" }
@@ -94,7 +94,7 @@ fn nightly(ask: &Ask, kept: &[Kept]) -> Markup {
                 code { "systemctl restart partnerd" } "). Bis dahin gehen Sicherungen von Hand nach " (folder) ", auf dieselbe Platte wie die Datenbank." }
         };
     };
-    let (today, minute) = (Day::in_berlin(ask.now), ask.now.minute_in_berlin());
+    let (today, minute) = (Day::in_berlin(request.now), request.now.minute_in_berlin());
     let last = kept.iter().find(|kept| !kept.is_by_hand && kept.is_proved);
     let is_made = kept.iter().any(|kept| !kept.is_by_hand && kept.id == today.to_string());
     let at = format!("{:02}:{:02} Uhr", nightly.minute / 60, nightly.minute % 60);
@@ -119,8 +119,8 @@ pub fn gigabytes(bytes: u64) -> String {
     format!("{} GB", tenths(bytes / 100_000_000))
 }
 
-pub fn make(ask: &Ask) -> Result<HouseChange> {
-    let (database, folder) = places(ask);
+pub fn make(request: &PageRequest) -> Result<HouseChange> {
+    let (database, folder) = places(request);
     let by_hand = retention::kept(database, folder)?.iter().filter(|kept| kept.is_by_hand).count();
     if by_hand >= BACKUPS_BY_HAND_MAX {
         let message =
@@ -128,13 +128,13 @@ pub fn make(ask: &Ask) -> Result<HouseChange> {
         return Err(Refusal::new(Code::WertUngueltig, message).into());
     }
     let (database, folder) = (database.to_owned(), folder.to_owned());
-    let house = Arc::clone(&ask.house);
+    let app = Arc::clone(&request.app);
     Ok(start_job("Sicherung".to_owned(), move |job| {
         let began = told(job, steps() + 1);
         let given_up = "Die Sicherung wurde abgebrochen; sie ist nicht entstanden.";
         let failed = "Die Sicherung ist nicht gelungen. Was das Programm dazu sagt:";
-        let made = retention::make(&house.gate.writer, &database, &folder, &house.gate.clock, began);
-        house.lookout.wake();
+        let made = retention::make(&app.gate.writer, &database, &folder, &app.gate.clock, began);
+        app.lookout.wake();
         made.map(|content| Outcome { shown: made_of(&content), next: None })
             .map_err(|failure| not_done(job, &failure, given_up, failed))
     }))
@@ -176,13 +176,13 @@ fn made_of(content: &Content) -> Markup {
     }
 }
 
-pub fn found(ask: &Ask) -> Result<(Kept, PathBuf)> {
-    let (database, folder) = places(ask);
-    retention::find(database, folder, ask.id(0)?)?.ok_or_else(|| Failure::not_found("Diese Sicherung"))
+pub fn found(request: &PageRequest) -> Result<(Kept, PathBuf)> {
+    let (database, folder) = places(request);
+    retention::find(database, folder, request.id(0)?)?.ok_or_else(|| Failure::not_found("Diese Sicherung"))
 }
 
-pub fn show(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
-    let (kept, file) = found(ask)?;
+pub fn show(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
+    let (kept, file) = found(request)?;
     let here = format!("{BACKUPS_PATH}/{}", kept.id);
     let made = kept.made.map(moment).unwrap_or_default();
     let body = html! {
@@ -192,59 +192,60 @@ pub fn show(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
             @if kept.is_proved { a.button.danger href=(format!("{here}/zurueckspielen")) { "Zurückspielen" } }
             @if kept.is_by_hand { a.button.danger href=(format!("{here}/loeschen")) { "Löschen" } }
         }
-        (form_to(ask, &format!("{here}/pruefen"), html! {}, "Noch einmal prüfen", false))
+        (form_to(request, &format!("{here}/pruefen"), html! {}, "Noch einmal prüfen", false))
         p { "Wer diese Datei hat, kann alles lesen, was in der Datenbank steht. Bitte sicher aufbewahren." }
     };
-    Ok(frame::page(ask, &format!("Sicherung {}", kept.id), body))
+    Ok(frame::page(request, &format!("Sicherung {}", kept.id), body))
 }
 
-pub fn download(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
-    let (_, file) = found(ask)?;
+pub fn download(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
+    let (_, file) = found(request)?;
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let reply = Reply::download("application/vnd.sqlite3", &name, retention::open(&file)?);
     Ok(frame::guarded(reply.map_err(|error| Failure::Broken(format!("{}: {error}", file.display())))?))
 }
 
-pub fn show_delete(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
-    let (kept, file) = found(ask)?;
+pub fn show_delete(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
+    let (kept, file) = found(request)?;
     let what = html! { p { (whole(&file)) " wird gelöscht. Das lässt sich nicht rückgängig machen." } };
-    frame::form_page(ask, &format!("Sicherung {} löschen", kept.id), &[], what, "Löschen", true)
+    frame::form_page(request, &format!("Sicherung {} löschen", kept.id), &[], what, "Löschen", true)
 }
 
-pub fn delete(ask: &Ask) -> Result<HouseChange> {
-    let (kept, file) = found(ask)?;
+pub fn delete(request: &PageRequest) -> Result<HouseChange> {
+    let (kept, file) = found(request)?;
     if !kept.is_by_hand {
         let message = "Sicherungen jeder Nacht gehen von selbst, wenn neuere da sind.";
         return Err(Refusal::new(Code::WertUngueltig, message).into());
     }
-    let (house, id) = (Arc::clone(&ask.house), Uuid::now_v7());
+    let (app, id) = (Arc::clone(&request.app), Uuid::now_v7());
     Ok(Box::new(move |_| {
-        house.jobs.check_room(None)?;
-        let deed = Some(Deed::new(Tat::Geloescht, Art::Sicherung).name(file.display().to_string()));
+        app.jobs.check_room(None)?;
+        let event =
+            Some(AdminEvent::new(AdminAction::Geloescht, Art::Sicherung).name(file.display().to_string()));
         let title = format!("Sicherung {} löschen", kept.id);
-        let (house, kept, file) = (Arc::clone(&house), kept.clone(), file.clone());
+        let (app, kept, file) = (Arc::clone(&app), kept.clone(), file.clone());
         // Only once it is written down who deletes it; and a disk that hangs holds up nobody who writes.
         let doing = move |job: &Job| {
             job.set_numbered_step("Die Datei wird gelöscht.", 1, 1);
             retention::delete(&kept, &file)
                 .map_err(|failure| format!("Die Sicherung ist nicht gelöscht:\n{}", failure.in_german()))?;
-            house.lookout.wake();
+            app.lookout.wake();
             let shown = html! { p.note { "Die Sicherung ist gelöscht. " a href=(BACKUPS_PATH) { "Zu den Sicherungen" } } };
             Ok(Outcome { shown, next: None })
         };
-        Ok(Done { deed, ..Done::begin(NewJob { id, title, doing: Arc::new(doing) }) })
+        Ok(Done { event, ..Done::begin(NewJob { id, title, doing: Arc::new(doing) }) })
     }))
 }
 
-pub fn prove(ask: &Ask) -> Result<HouseChange> {
-    let (kept, file) = found(ask)?;
-    let (gate, database, named) = (Arc::clone(&ask.house.gate), places(ask).0.to_owned(), file.clone());
+pub fn prove(request: &PageRequest) -> Result<HouseChange> {
+    let (kept, file) = found(request)?;
+    let (gate, database, named) = (Arc::clone(&request.app.gate), places(request).0.to_owned(), file.clone());
     let prove = move |job: &Job| retention::prove(&file, &database, &gate.clock, told(job, steps()));
     Ok(proof(named, format!("Prüfung der Sicherung {}", kept.id), prove))
 }
 
-pub fn prove_database(ask: &Ask) -> Result<HouseChange> {
-    let (gate, database) = (Arc::clone(&ask.house.gate), places(ask).0.to_owned());
+pub fn prove_database(request: &PageRequest) -> Result<HouseChange> {
+    let (gate, database) = (Arc::clone(&request.app.gate), places(request).0.to_owned());
     let named = database.clone();
     let prove = move |job: &Job| {
         retention::prove_running(&gate.writer, &database, &gate.clock, told(job, steps() + 1))

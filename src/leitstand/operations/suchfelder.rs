@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::leitstand::access::people::Person;
 use crate::leitstand::kit::lists::filter as filter_field;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::choice;
 use crate::platform::failure::Result;
 use crate::platform::gate::access::key;
@@ -35,22 +35,22 @@ const RESULTS: [(&str, &str); 4] = [
 ];
 
 /// What the query asks for, or a German sentence why it cannot be understood.
-pub fn filter(ask: &Ask) -> std::result::Result<Filter, String> {
-    let result = ask.param("ergebnis");
-    let (status_from, status_to) = match statuses(ask.param("status"))? {
+pub fn filter(request: &PageRequest) -> std::result::Result<Filter, String> {
+    let result = request.param("ergebnis");
+    let (status_from, status_to) = match statuses(request.param("status"))? {
         Some((from, to)) => (Some(from), Some(to)),
         None => ((result == "abgelehnt").then_some(400), None),
     };
     Ok(Filter {
-        tenant_id: ask.tenant_id(),
-        who: who(ask.param("wer")),
-        path: ask.filled_param("pfad").map(str::to_owned),
-        code: ask.filled_param("code").map(str::to_ascii_uppercase),
+        tenant_id: request.tenant_id(),
+        who: who(request.param("wer")),
+        path: request.filled_param("pfad").map(str::to_owned),
+        code: request.filled_param("code").map(str::to_ascii_uppercase),
         status_from,
         status_to,
         views: result == "seiten",
-        from: time(ask.param("von"), false)?,
-        until: time(ask.param("bis"), true)?,
+        from: time(request.param("von"), false)?,
+        until: time(request.param("bis"), true)?,
         ..Filter::default()
     })
 }
@@ -103,13 +103,13 @@ fn time(text: &str, is_last: bool) -> std::result::Result<Option<Instant>, Strin
 }
 
 /// The form with these fields; of a company it offers its keys and the people who see it.
-pub fn form(ask: &Ask, db: &Snapshot<'_>, people: &[Person]) -> Result<Markup> {
-    let firma = ask.tenant_id();
+pub fn form(request: &PageRequest, db: &Snapshot<'_>, people: &[Person]) -> Result<Markup> {
+    let firma = request.tenant_id();
     let keys = match firma {
-        Some(firma) => key::of_tenant(db.connection, firma, ask.now)?,
-        None => key::list(db.connection, ask.now)?,
+        Some(firma) => key::of_tenant(db.connection, firma, request.now)?,
+        None => key::list(db.connection, request.now)?,
     };
-    let chosen = ask.param("wer");
+    let chosen = request.param("wer");
     let option =
         |value: String, words: &str| html! { option value=(value) selected[value == chosen] { (words) } };
     let sees = |person: &&Person| firma.is_none_or(|firma| person.sees(firma));
@@ -123,12 +123,12 @@ pub fn form(ask: &Ask, db: &Snapshot<'_>, people: &[Person]) -> Result<Markup> {
                     optgroup label="Personen" { @for person in people.iter().filter(sees) { (option(format!("person-{}", person.id), &person.name)) } }
                 }
             }
-            (choice(ask, "ergebnis", "Was davon", RESULTS, ask.param("ergebnis")))
-            (filter_field(ask, "pfad", "Route oder Pfad, etwa POST /api/v1/belege", "search"))
-            (filter_field(ask, "status", "Status, etwa 404 oder 4xx", "text"))
-            (filter_field(ask, "code", "Fehlercode", "text"))
-            (filter_field(ask, "von", "Von", "datetime-local"))
-            (filter_field(ask, "bis", "Bis", "datetime-local"))
+            (choice(request, "ergebnis", "Was davon", RESULTS, request.param("ergebnis")))
+            (filter_field(request, "pfad", "Route oder Pfad, etwa POST /api/v1/belege", "search"))
+            (filter_field(request, "status", "Status, etwa 404 oder 4xx", "text"))
+            (filter_field(request, "code", "Fehlercode", "text"))
+            (filter_field(request, "von", "Von", "datetime-local"))
+            (filter_field(request, "bis", "Bis", "datetime-local"))
             button type="submit" { "Suchen" }
         }
     })

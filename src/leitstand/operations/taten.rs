@@ -5,7 +5,7 @@ use maud::{Markup, Render};
 use super::suchfelder::COMMANDS;
 use crate::leitstand::access::people::{Person, name_of};
 use crate::leitstand::access::rechte;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{ROWS, linked, number, to_second};
 use crate::leitstand::office::konten;
 use crate::master::tenants;
@@ -14,9 +14,9 @@ use crate::platform::failure::Result;
 use crate::platform::gate::administration::{Akteur, Entry, Selection, TAKEN_BACK, entries};
 use crate::platform::gate::audit::{Filter, Who};
 use crate::platform::import::parts::FEED_ROWS;
+use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 use crate::rules::changed::Changed;
 use crate::rules::day::Day;
-use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::scope::ScopeSet;
 
 /// What a table of either log is called.
@@ -26,11 +26,11 @@ pub const CAPTION: &str = "Protokoll, das Neueste zuerst";
 const LOG_ROWS_LOOKED_AT: i64 = 50_000;
 
 /// The rows of a page of the log that fit, and the one before which the next page begins.
-pub fn page(ask: &Ask, db: &Snapshot<'_>, filter: &Filter) -> Result<(Vec<Entry>, Option<i64>)> {
-    let before = ask.param("vor").parse::<i64>().ok().filter(|before| *before > 0);
+pub fn page(request: &PageRequest, db: &Snapshot<'_>, filter: &Filter) -> Result<(Vec<Entry>, Option<i64>)> {
+    let before = request.param("vor").parse::<i64>().ok().filter(|before| *before > 0);
     let newest = || entries(db.connection, &Selection { limit: Some(1), ..Selection::default() });
     let before = before.map_or_else(|| newest().map(|rows| rows.first().map_or(1, |row| row.nr + 1)), Ok)?;
-    let (by, key_id, person) = match (&filter.who, ask.param("wer")) {
+    let (by, key_id, person) = match (&filter.who, request.param("wer")) {
         (Some(Who::Person(id)), _) => (None, None, Some(*id)),
         (Some(Who::Key(id)), _) => (None, Some(id.clone()), None),
         (_, "leute") => (Some("person"), None, None),
@@ -59,9 +59,9 @@ pub fn page(ask: &Ask, db: &Snapshot<'_>, filter: &Filter) -> Result<(Vec<Entry>
 }
 
 /// The table of a page; a row leads to what it is about, where that has a page.
-pub fn rows(ask: &Ask, found: &[Entry], people: &[Person], empty: &str) -> Markup {
+pub fn rows(request: &PageRequest, found: &[Entry], people: &[Person], empty: &str) -> Markup {
     let to = |entry: &Entry| {
-        let gegenstand = &entry.deed.gegenstand;
+        let gegenstand = &entry.event.gegenstand;
         match (gegenstand.art, gegenstand.firma, &gegenstand.id) {
             (Art::Schluessel, Some(firma), Some(id)) => format!("/leitstand/f/{firma}/schluessel/{id}"),
             (Art::Partner, Some(firma), Some(id)) => format!("/leitstand/f/{firma}/partner/{id}"),
@@ -77,25 +77,25 @@ pub fn rows(ask: &Ask, found: &[Entry], people: &[Person], empty: &str) -> Marku
     };
     let mut table =
         linked(CAPTION, empty, found, to).text("Wann", |entry| to_second(entry.am)).text("Wer", who);
-    if ask.firma.is_none() {
+    if request.firma.is_none() {
         table = table.text("Firma", |entry| {
-            let firma = ask.firmen.iter().find(|firma| Some(firma.id) == entry.deed.gegenstand.firma);
+            let firma = request.firmen.iter().find(|firma| Some(firma.id) == entry.event.gegenstand.firma);
             firma.map(|firma| firma.name.clone()).unwrap_or_default()
         });
     }
-    table.text("Was", |entry| words(&entry.deed)).render()
+    table.text("Was", |entry| words(&entry.event)).render()
 }
 
 /// What was done.
-fn words(deed: &Deed) -> String {
-    let told = deed.changed().filter(|changed| changed.name != FEED_ROWS);
-    let mut fields: Vec<_> = told.map(|changed| field(deed, &changed)).collect();
-    if (deed.tat, deed.gegenstand.art) == (Tat::Angelegt, Art::Zugang)
-        && !deed.nachher.contains_key("companies")
+fn words(event: &AdminEvent) -> String {
+    let told = event.changed().filter(|changed| changed.name != FEED_ROWS);
+    let mut fields: Vec<_> = told.map(|changed| field(event, &changed)).collect();
+    if (event.tat, event.gegenstand.art) == (AdminAction::Angelegt, Art::Zugang)
+        && !event.nachher.contains_key("companies")
     {
         fields.push("alle Firmen".to_owned());
     }
-    let done = match (subject(deed), happened(deed.tat)) {
+    let done = match (subject(event), happened(event.tat)) {
         (subject, None) => subject,
         (subject, Some(happened)) => format!("{subject} {happened}"),
     };
@@ -107,12 +107,12 @@ fn words(deed: &Deed) -> String {
 }
 
 /// What it was done to; nothing where the fields say it.
-fn subject(deed: &Deed) -> String {
-    let gegenstand = &deed.gegenstand;
+fn subject(event: &AdminEvent) -> String {
+    let gegenstand = &event.gegenstand;
     let (id, name) =
         (gegenstand.id.as_deref().unwrap_or_default(), gegenstand.name.as_deref().unwrap_or_default());
     match gegenstand.art {
-        Art::Firma if deed.tat == Tat::Geaendert => String::new(),
+        Art::Firma if event.tat == AdminAction::Geaendert => String::new(),
         Art::Firma => format!("Firma „{name}“"),
         Art::Schluessel => format!("Schlüssel „{name}“ ({id})"),
         Art::Zugang => format!("Zugang „{name}“"),
@@ -127,22 +127,22 @@ fn subject(deed: &Deed) -> String {
 }
 
 /// What happened to it; nothing where the fields say it.
-fn happened(tat: Tat) -> Option<&'static str> {
+fn happened(tat: AdminAction) -> Option<&'static str> {
     Some(match tat {
-        Tat::Geaendert | Tat::Importiert => return None,
-        Tat::Angelegt => "angelegt",
-        Tat::Geleert => "geleert",
-        Tat::Geloescht => "gelöscht",
-        Tat::Zurueckgespielt => "zurückgespielt",
-        Tat::Gesperrt => "gesperrt",
-        Tat::Freigegeben => "freigegeben",
-        Tat::LinkErzeugt => "hat einen neuen Link",
-        Tat::PasswortGesetzt => "hat ein neues Passwort",
-        Tat::Abgeschlossen => "abgeschlossen",
-        Tat::Erledigt => "erledigt",
-        Tat::Vergessen => "vergessen (DSGVO)",
-        Tat::Zurueckgenommen => "zurückgenommen",
-        Tat::Verworfen => "verworfen",
+        AdminAction::Geaendert | AdminAction::Importiert => return None,
+        AdminAction::Angelegt => "angelegt",
+        AdminAction::Geleert => "geleert",
+        AdminAction::Geloescht => "gelöscht",
+        AdminAction::Zurueckgespielt => "zurückgespielt",
+        AdminAction::Gesperrt => "gesperrt",
+        AdminAction::Freigegeben => "freigegeben",
+        AdminAction::LinkErzeugt => "hat einen neuen Link",
+        AdminAction::PasswortGesetzt => "hat ein neues Passwort",
+        AdminAction::Abgeschlossen => "abgeschlossen",
+        AdminAction::Erledigt => "erledigt",
+        AdminAction::Vergessen => "vergessen (DSGVO)",
+        AdminAction::Zurueckgenommen => "zurückgenommen",
+        AdminAction::Verworfen => "verworfen",
     })
 }
 
@@ -181,9 +181,9 @@ pub fn named(field: &str) -> &str {
 }
 
 /// A field that has another value than before; where it was changed also what it was.
-fn field(deed: &Deed, Changed { name, before, after }: &Changed) -> String {
+fn field(event: &AdminEvent, Changed { name, before, after }: &Changed) -> String {
     let setting = tenants::all_settings().find(|setting| setting.name == name);
-    let setting = setting.filter(|_| deed.gegenstand.art == Art::Firma);
+    let setting = setting.filter(|_| event.gegenstand.art == Art::Firma);
     let words = |value: &str| match (name.as_str(), setting) {
         (_, _) if value.is_empty() => "nichts".to_owned(),
         // Of the logo the log has a checksum.
@@ -199,8 +199,8 @@ fn field(deed: &Deed, Changed { name, before, after }: &Changed) -> String {
     };
     let known = || konten::logged_in_words(name).unwrap_or_else(|| named(name).to_owned());
     let name = setting.map_or_else(known, |setting| setting.meaning.trim_end_matches('.').to_owned());
-    match deed.tat {
-        Tat::Geaendert => format!("{name}: bisher {}, jetzt {}", words(before), words(after)),
+    match event.tat {
+        AdminAction::Geaendert => format!("{name}: bisher {}, jetzt {}", words(before), words(after)),
         _ => format!("{name}: {}", words(after)),
     }
 }
@@ -209,22 +209,22 @@ fn field(deed: &Deed, Changed { name, before, after }: &Changed) -> String {
 mod tests {
     use super::*;
 
-    fn deed(tat: Tat, art: Art, changed: &[(&str, &str, &str)]) -> Deed {
+    fn event(tat: AdminAction, art: Art, changed: &[(&str, &str, &str)]) -> AdminEvent {
         let changed = changed.iter().filter_map(|(name, before, after)| Changed::of(name, *before, *after));
-        Deed::new(tat, art).id("a1").name("shop").changing(changed)
+        AdminEvent::new(tat, art).id("a1").name("shop").changing(changed)
     }
 
     #[test]
     fn each_deed_is_said_in_german() {
-        for (deed, german) in [
+        for (event, german) in [
             (
-                deed(Tat::Geaendert, Art::Firma, &[("negativbestand", "hinweis", "ablehnen")]),
+                event(AdminAction::Geaendert, Art::Firma, &[("negativbestand", "hinweis", "ablehnen")]),
                 "Was geschieht, wenn von einer Charge mehr verkauft wird, als da ist: \
                  bisher annehmen, mit Hinweis, jetzt ablehnen",
             ),
             (
-                deed(
-                    Tat::Geaendert,
+                event(
+                    AdminAction::Geaendert,
                     Art::Firma,
                     &[("plz", "84028", ""), ("logo", "", "sha256 00ff"), ("older", "1", "2")],
                 ),
@@ -232,26 +232,26 @@ mod tests {
                  84028, jetzt nichts",
             ),
             (
-                deed(Tat::Geaendert, Art::Firma, &[("gesperrt_bis", "", "2026-06-30")]),
+                event(AdminAction::Geaendert, Art::Firma, &[("gesperrt_bis", "", "2026-06-30")]),
                 "Belege mit Datum bis zu diesem Tag werden weder angelegt noch geändert: bisher nichts, jetzt 30.06.2026",
             ),
-            (deed(Tat::Angelegt, Art::Firma, &[]), "Firma „shop“ angelegt"),
+            (event(AdminAction::Angelegt, Art::Firma, &[]), "Firma „shop“ angelegt"),
             (
-                deed(Tat::Angelegt, Art::Firma, &[("test", "", "true")]),
+                event(AdminAction::Angelegt, Art::Firma, &[("test", "", "true")]),
                 "Firma „shop“ angelegt: Testfirma: ja",
             ),
-            (deed(Tat::Geleert, Art::Firma, &[]), "Firma „shop“ geleert"),
+            (event(AdminAction::Geleert, Art::Firma, &[]), "Firma „shop“ geleert"),
             (
-                deed(
-                    Tat::Angelegt,
+                event(
+                    AdminAction::Angelegt,
                     Art::Schluessel,
                     &[("scopes", "", "belege:read kunden:read"), ("expires", "", "2027-01-31")],
                 ),
                 "Schlüssel „shop“ (a1) angelegt: letzter Tag: 31.01.2027; Rechte: Partner lesen, Belege lesen",
             ),
             (
-                deed(
-                    Tat::Geaendert,
+                event(
+                    AdminAction::Geaendert,
                     Art::Schluessel,
                     &[
                         ("daily-limit", "5000", "10000"),
@@ -263,29 +263,33 @@ mod tests {
                 "Schlüssel „shop“ (a1): Anfragen je Tag: bisher 5.000, jetzt 10.000; letzter Tag: bisher nichts, jetzt \
                  31.01.2027; Bezeichnung: bisher Shop, jetzt shop; Rechte: bisher Belege lesen, jetzt Partner lesen",
             ),
-            (deed(Tat::Freigegeben, Art::Schluessel, &[]), "Schlüssel „shop“ (a1) freigegeben"),
-            (deed(Tat::Gesperrt, Art::Schluessel, &[]), "Schlüssel „shop“ (a1) gesperrt"),
+            (event(AdminAction::Freigegeben, Art::Schluessel, &[]), "Schlüssel „shop“ (a1) freigegeben"),
+            (event(AdminAction::Gesperrt, Art::Schluessel, &[]), "Schlüssel „shop“ (a1) gesperrt"),
             (
-                deed(Tat::Angelegt, Art::Zugang, &[("role", "", "ansehen"), ("companies", "", "Mühle, Hof")]),
+                event(
+                    AdminAction::Angelegt,
+                    Art::Zugang,
+                    &[("role", "", "ansehen"), ("companies", "", "Mühle, Hof")],
+                ),
                 "Zugang „shop“ angelegt: Firmen: Mühle, Hof; Rolle: ansehen",
             ),
             (
-                deed(Tat::Angelegt, Art::Zugang, &[("role", "", "ansehen")]),
+                event(AdminAction::Angelegt, Art::Zugang, &[("role", "", "ansehen")]),
                 "Zugang „shop“ angelegt: Rolle: ansehen; alle Firmen",
             ),
-            (deed(Tat::LinkErzeugt, Art::Zugang, &[]), "Zugang „shop“ hat einen neuen Link"),
-            (deed(Tat::PasswortGesetzt, Art::Zugang, &[]), "Zugang „shop“ hat ein neues Passwort"),
+            (event(AdminAction::LinkErzeugt, Art::Zugang, &[]), "Zugang „shop“ hat einen neuen Link"),
+            (event(AdminAction::PasswortGesetzt, Art::Zugang, &[]), "Zugang „shop“ hat ein neues Passwort"),
             (
-                deed(
-                    Tat::Importiert,
+                event(
+                    AdminAction::Importiert,
                     Art::Import,
                     &[("created", "", "1200"), ("changed", "", "0"), ("unchanged", "", "1")],
                 ),
                 "Import a1 aus „shop“: geändert: 0; angelegt: 1.200; schon so da: 1",
             ),
             (
-                deed(
-                    Tat::Geaendert,
+                event(
+                    AdminAction::Geaendert,
                     Art::Firma,
                     &[("konto erloes/7/Öle", "", "8301"), ("konto aufwand_ig/19", "3425", "")],
                 ),
@@ -293,26 +297,26 @@ mod tests {
                  bisher nichts, jetzt 8301",
             ),
             (
-                deed(Tat::Angelegt, Art::DatevStapel, &[("gesperrt_bis", "", "2026-10-31")]),
+                event(AdminAction::Angelegt, Art::DatevStapel, &[("gesperrt_bis", "", "2026-10-31")]),
                 "DATEV-Stapel shop angelegt: gesperrt bis: 31.10.2026",
             ),
-            (deed(Tat::Erledigt, Art::Beleg, &[]), "Beleg shop erledigt"),
-            (deed(Tat::Vergessen, Art::Partner, &[]), "Partner vergessen (DSGVO)"),
+            (event(AdminAction::Erledigt, Art::Beleg, &[]), "Beleg shop erledigt"),
+            (event(AdminAction::Vergessen, Art::Partner, &[]), "Partner vergessen (DSGVO)"),
             (
-                deed(Tat::Angelegt, Art::Ueberlassung, &[("file", "", "z3.zip")]),
+                event(AdminAction::Angelegt, Art::Ueberlassung, &[("file", "", "z3.zip")]),
                 "Daten für die Betriebsprüfung (shop) angelegt: Datei: z3.zip",
             ),
             (
-                deed(Tat::Angelegt, Art::Sicherung, &[("secret", "", "true")]),
+                event(AdminAction::Angelegt, Art::Sicherung, &[("secret", "", "true")]),
                 "Sicherung „shop“ angelegt: mit dem Geheimnis: ja",
             ),
-            (deed(Tat::Geloescht, Art::Sicherung, &[]), "Sicherung „shop“ gelöscht"),
+            (event(AdminAction::Geloescht, Art::Sicherung, &[]), "Sicherung „shop“ gelöscht"),
             (
-                deed(Tat::Angelegt, Art::Zertifikat, &[("names", "", "a, b")]),
+                event(AdminAction::Angelegt, Art::Zertifikat, &[("names", "", "a, b")]),
                 "Zertifikat „shop“ angelegt: gilt für: a, b",
             ),
         ] {
-            assert_eq!(words(&deed), german);
+            assert_eq!(words(&event), german);
         }
     }
 }

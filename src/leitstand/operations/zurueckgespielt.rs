@@ -3,23 +3,23 @@
 use maud::{Markup, html};
 
 use super::restoring::Restored;
-use crate::leitstand::kit::page::Ask;
+use crate::leitstand::kit::page::PageRequest;
 use crate::leitstand::kit::parts::moment;
 use crate::rules::day::Instant;
 
-pub fn last_in_words(ask: &Ask) -> Markup {
-    let is_new = |last: &&Restored| ask.now.millis() - last.at.millis() < Instant::MILLIS_PER_DAY;
-    let last = ask.house.restoring.last().filter(is_new);
+pub fn last_in_words(request: &PageRequest) -> Markup {
+    let is_new = |last: &&Restored| request.now.millis() - last.at.millis() < Instant::MILLIS_PER_DAY;
+    let last = request.app.restoring.last().filter(is_new);
     let Some(Restored { id, at, outcome }) = last else { return html! {} };
     html! {
         @match outcome {
             Ok(aside) => p.note role="status" {
                 "Am " (moment(*at)) " ist die Sicherung " (id) " zurückgespielt worden; sie ist geprüft. Es gelten die Passwörter und Schlüssel von damals. "
-                @if let Some(aside) = aside.as_ref().filter(|_| ask.keeps_house()) { "Die Datenbank von vorher liegt daneben: " (aside.display()) }
+                @if let Some(aside) = aside.as_ref().filter(|_| request.keeps_house()) { "Die Datenbank von vorher liegt daneben: " (aside.display()) }
             },
             Err(why) => p.refused role="alert" {
                 "Am " (moment(*at)) " ist es nicht gelungen, die Sicherung " (id) " zurückzuspielen. "
-                @if ask.keeps_house() { "Was das Programm dazu sagt: " (why) }
+                @if request.keeps_house() { "Was das Programm dazu sagt: " (why) }
             },
         }
     }

@@ -11,7 +11,7 @@ use super::sicherung::{BACKUPS_PATH, found, whole};
 use crate::leitstand::access::anmelden::own_password;
 use crate::leitstand::kit::done::{Done, Hashed, HouseChange};
 use crate::leitstand::kit::frame;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{field, form, made_from, moment, number, optional, refusal, table};
 use crate::master::tenants;
 use crate::operations::backup;
@@ -25,14 +25,14 @@ use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
 
 /// The page of a backup leads here; where the process cannot restore, it says how the command does.
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let (kept, file) = found(ask)?;
-    let lost = lost(db, &file, ask.now)?;
-    let database = &ask.house.database;
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let (kept, file) = found(request)?;
+    let lost = lost(db, &file, request.now)?;
+    let database = &request.app.database;
     let inside = html! {
-        (refusal(ask, &["passwort"]))
-        (made_from(ask, "stand", feed::epoch(&db.tx)?))
-        (field(ask, "passwort", "Das eigene Passwort", "password", "", "current-password"))
+        (refusal(request, &["passwort"]))
+        (made_from(request, "stand", feed::epoch(&db.tx)?))
+        (field(request, "passwort", "Das eigene Passwort", "password", "", "current-password"))
     };
     let body = html! {
         p { "An die Stelle der Datenbank kommt die Sicherung vom " (optional(kept.made, moment)) ". Was seitdem geschrieben wurde, fehlt danach:" }
@@ -48,33 +48,33 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             li { "Die Datenbank von jetzt bleibt daneben liegen und lässt sich ebenso zurückholen." }
             li { "Programme und Leute warten so lange; die Seite kommt von selbst wieder. Bei einer großen Datenbank dauert das einige Minuten." }
         }
-        @if ask.house.restoring.is_possible() { (form(ask, inside, "Zurückspielen", true)) }
+        @if request.app.restoring.is_possible() { (form(request, inside, "Zurückspielen", true)) }
         @else {
             p { "Hier geht es nur mit Befehlen. Den Dienst anhalten, dies eingeben, den Dienst wieder starten:" }
             p.once { "partnerd --db " (whole(database)) " restore " (whole(&file)) }
         }
         p { a href=(format!("{BACKUPS_PATH}/{}", kept.id)) { "Zurück, ohne etwas zu tun" } }
     };
-    Ok(frame::page(ask, &format!("Sicherung {} zurückspielen", kept.id), body))
+    Ok(frame::page(request, &format!("Sicherung {} zurückspielen", kept.id), body))
 }
 
-pub fn order(ask: &Ask, db: &Snapshot<'_>) -> Result<Hashed> {
-    let (kept, file) = found(ask)?;
+pub fn order(request: &PageRequest, db: &Snapshot<'_>) -> Result<Hashed> {
+    let (kept, file) = found(request)?;
     let refused = |message| Err(Refusal::new(Code::WertUngueltig, message).into());
-    if !ask.house.restoring.is_possible() || !kept.is_proved {
+    if !request.app.restoring.is_possible() || !kept.is_proved {
         return refused("Das geht hier nicht.");
     }
-    if feed::epoch(&db.tx)?.to_string() != ask.field("stand") {
+    if feed::epoch(&db.tx)?.to_string() != request.field("stand") {
         let message = "Seit diese Seite geöffnet wurde, ist schon eine Sicherung zurückgespielt worden. Noch einmal geschieht es nicht.";
         return Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message).into());
     }
-    ask.house.jobs.check_room(None)?;
+    request.app.jobs.check_room(None)?;
     if is_any_in_work() {
         return refused("Gerade entsteht eine Sicherung. Bitte warten, bis sie fertig ist.");
     }
-    let Some(person) = &ask.person else { return Err(Failure::not_found("Dieser Zugang")) };
+    let Some(person) = &request.person else { return Err(Failure::not_found("Dieser Zugang")) };
     let order = Order { backup: file, id: kept.id, person: person.name.clone() };
-    let proved = own_password(ask, db, "passwort", "Das Passwort stimmt nicht.")?;
+    let proved = own_password(request, db, "passwort", "Das Passwort stimmt nicht.")?;
     Ok(Box::new(move || {
         proved()?;
         let change: HouseChange =
@@ -84,12 +84,12 @@ pub fn order(ask: &Ask, db: &Snapshot<'_>) -> Result<Hashed> {
 }
 
 /// The answer to who ordered it: it loads anew, and then waits until the service is there again.
-pub fn begun(ask: &Ask) -> Reply {
+pub fn begun(request: &PageRequest) -> Reply {
     let body = html! {
         p role="status" { "Der Dienst hält an, spielt die Sicherung zurück, prüft sie und kommt wieder. Diese Seite lädt von selbst neu und wartet, bis es so weit ist." }
         p { a href=(BACKUPS_PATH) { "Jetzt nachsehen" } }
     };
-    let page = frame::page(ask, "Die Sicherung wird zurückgespielt", body);
+    let page = frame::page(request, "Die Sicherung wird zurückgespielt", body);
     page.with("refresh", format!("3; url={BACKUPS_PATH}"))
 }
 

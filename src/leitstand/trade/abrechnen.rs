@@ -10,7 +10,7 @@ use crate::goods::kontrakte;
 use crate::leitstand::kit::done::{Done, FirmaChange, TRY, sentences, tried};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::filter;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{
     ROWS, TOO_MANY, amount, choice, field, form, json_number, lines, number, optional, or_blank,
     other_params, price, refusal, settled, table,
@@ -54,51 +54,51 @@ fn prices(art: Abrechnungsart) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let Some(partner) = parse_uuid(ask.param("partner_id")) else { return suppliers(ask, db) };
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let Some(partner) = parse_uuid(request.param("partner_id")) else { return suppliers(request, db) };
     let partner = kunden::by_id(&db.tx, partner)?;
-    let art = art_of(ask);
+    let art = art_of(request);
     let status = match art {
         Abrechnungsart::Nachverguetung => AnnahmescheinStatus::Abgerechnet,
         _ => AnnahmescheinStatus::Offen,
     };
-    let kontrakt = parse_uuid(ask.param("kontrakt_id"));
-    let [von, bis] = ["von", "bis"].map(|name| Day::parse(ask.param(name)));
+    let kontrakt = parse_uuid(request.param("kontrakt_id"));
+    let [von, bis] = ["von", "bis"].map(|name| Day::parse(request.param(name)));
     let suche = Suche { partner: partner.id, status, artikel: None, kontrakt, von, bis };
     let scheine = annahmescheine::search(&db.tx, &suche, ROWS as usize + 1)?;
     let shown = &scheine[..scheine.len().min(ROWS as usize)];
-    let to = |art: Abrechnungsart| format!("?art={}{}", art.as_str(), other_params(ask, &["art"]));
+    let to = |art: Abrechnungsart| format!("?art={}{}", art.as_str(), other_params(request, &["art"]));
     let body = html! {
         p.actions { @for one in Abrechnungsart::ALL { a.button href=(to(*one)) aria-current=[(*one == art).then_some("page")] { (word(*one)) } } }
-        (restriction(ask, db, kontrakt)?)
+        (restriction(request, db, kontrakt)?)
         @if scheine.len() > shown.len() { p.note { "Es sind mehr als " (number(ROWS)) " Annahmescheine; gezeigt sind die neuesten. Andere zeigt ein Zeitraum." } }
-        (result(ask))
+        (result(request))
         @if shown.is_empty() { p { "Hier gibt es nichts abzurechnen." } }
-        @else if ask.may_change() { (settle_form(ask, art, shown)) }
-        @else { (notes(ask, shown)) }
+        @else if request.may_change() { (settle_form(request, art, shown)) }
+        @else { (notes(request, shown)) }
     };
-    Ok(frame::page(ask, &format!("{}: {}", word(art), partner.name), body))
+    Ok(frame::page(request, &format!("{}: {}", word(art), partner.name), body))
 }
 
 /// Of which contract and days notes are shown.
-fn restriction(ask: &Ask, db: &Snapshot<'_>, kontrakt: Option<Uuid>) -> Result<Markup> {
+fn restriction(request: &PageRequest, db: &Snapshot<'_>, kontrakt: Option<Uuid>) -> Result<Markup> {
     let nummer = kontrakt.map(|id| kontrakte::number(&db.tx, id)).transpose()?.flatten();
     let kept = ["partner_id", "art", "kontrakt_id"].into_iter();
-    let kept = kept.filter_map(|name| Some((name, ask.filled_param(name)?)));
+    let kept = kept.filter_map(|name| Some((name, request.filled_param(name)?)));
     Ok(html! {
         @if let Some(nummer) = nummer { p { "Nur Annahmescheine auf den Kontrakt " (nummer) ". "
-            a href=(format!("?{}", other_params(ask, &["kontrakt_id"]).trim_start_matches('&'))) { "Alle des Lieferanten" } } }
+            a href=(format!("?{}", other_params(request, &["kontrakt_id"]).trim_start_matches('&'))) { "Alle des Lieferanten" } } }
         form.filter method="get" {
-            (filter(ask, "von", "Geliefert von", "date"))
-            (filter(ask, "bis", "bis", "date"))
+            (filter(request, "von", "Geliefert von", "date"))
+            (filter(request, "bis", "bis", "date"))
             @for (name, value) in kept { input type="hidden" name=(name) value=(value); }
             button type="submit" { "Suchen" }
         }
     })
 }
 
-fn art_of(ask: &Ask) -> Abrechnungsart {
-    Abrechnungsart::parse(ask.param("art")).unwrap_or(Abrechnungsart::End)
+fn art_of(request: &PageRequest) -> Abrechnungsart {
+    Abrechnungsart::parse(request.param("art")).unwrap_or(Abrechnungsart::End)
 }
 
 fn word(art: Abrechnungsart) -> &'static str {
@@ -110,14 +110,14 @@ fn word(art: Abrechnungsart) -> &'static str {
 }
 
 /// What is open of each supplier and contract.
-fn suppliers(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+fn suppliers(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let owed = abrechnungen::owed(&db.tx, ROWS)?;
     let to = |row: &Geschuldet| {
         let kontrakt = row.kontrakt_id.map(|id| format!("&kontrakt_id={id}")).unwrap_or_default();
         format!("?partner_id={}{kontrakt}", row.partner_id.unwrap_or_default())
     };
     let body = html! {
-        p.actions { a.button href=(ask.of_firma("annahme/rechner")) { "Probeweise rechnen" } }
+        p.actions { a.button href=(request.of_firma("annahme/rechner")) { "Probeweise rechnen" } }
         (crate::leitstand::kit::parts::linked("Offene Annahmescheine", "Alle Annahmescheine sind abgerechnet.", &owed, to)
             .text("Lieferant", |row| or_blank(&row.partner_name))
             .text("Kontrakt", |row| or_blank(&row.kontrakt_nr))
@@ -127,16 +127,16 @@ fn suppliers(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             .numbers("Wert (EUR)", |row| number(row.netto_betrag))
             .numbers("Abschläge (EUR)", |row| number(row.abschlaege)))
     };
-    Ok(frame::page(ask, "Annahmescheine abrechnen", body))
+    Ok(frame::page(request, "Annahmescheine abrechnen", body))
 }
 
-fn notes(ask: &Ask, scheine: &[Annahmeschein]) -> Markup {
+fn notes(request: &PageRequest, scheine: &[Annahmeschein]) -> Markup {
     let columns = |schein: &Annahmeschein| match annahmescheine::locks(schein) {
         Some(reasons) => html! { "gesperrt: " (reasons) },
         None => html! { @if schein.vorlaeufig { "vorläufig" } },
     };
     html! { (table("Annahmescheine", "", scheine)
-    .with("Abrechnen", false, |schein| tick(ask, schein))
+    .with("Abrechnen", false, |schein| tick(request, schein))
     .text("Nummer", |schein| schein.belegnummer.clone())
     .text("Lieferdatum", |schein| optional(schein.lieferdatum, |day| day.0.german()))
     .text("Artikel", |schein| or_blank(&schein.artikel_bezeichnung))
@@ -148,35 +148,35 @@ fn notes(ask: &Ask, scheine: &[Annahmeschein]) -> Markup {
 }
 
 /// Ticked at first, unless it waits for a person.
-fn tick(ask: &Ask, schein: &Annahmeschein) -> Markup {
+fn tick(request: &PageRequest, schein: &Annahmeschein) -> Markup {
     let name = format!("{TICK}{}", schein.id);
-    let is_ticked = if ask.is_sent("token") { ask.is_sent(&name) } else { !schein.gesperrt };
+    let is_ticked = if request.is_sent("token") { request.is_sent(&name) } else { !schein.gesperrt };
     let label = format!("{} abrechnen", schein.belegnummer);
-    html! { @if ask.may_change() { input type="checkbox" name=(name) value="ja" aria-label=(label) checked[is_ticked]; } }
+    html! { @if request.may_change() { input type="checkbox" name=(name) value="ja" aria-label=(label) checked[is_ticked]; } }
 }
 
-fn settle_form(ask: &Ask, art: Abrechnungsart, scheine: &[Annahmeschein]) -> Markup {
-    let text = |name: &str, label: &str| field(ask, name, label, "text", "", "off");
+fn settle_form(request: &PageRequest, art: Abrechnungsart, scheine: &[Annahmeschein]) -> Markup {
+    let text = |name: &str, label: &str| field(request, name, label, "text", "", "off");
     let mut fields = vec!["zahlungsziel_tage", "notizen"];
     fields.extend(prices(art).iter().map(|(name, _)| name));
     let inside = html! {
-        (refusal(ask, &fields))
-        (notes(ask, scheine))
+        (refusal(request, &fields))
+        (notes(request, scheine))
         @for (name, label) in prices(art) { (text(name, label)) }
         (text("zahlungsziel_tage", "Zahlungsziel in Tagen; leer: wie beim Partner"))
-        (lines(ask, "notizen", "Text auf der Gutschrift", ""))
-        label.tick { input type="checkbox" name=(NEGATIVE) value="ja" checked[ask.is_sent(NEGATIVE)];
+        (lines(request, "notizen", "Text auf der Gutschrift", ""))
+        label.tick { input type="checkbox" name=(NEGATIVE) value="ja" checked[request.is_sent(NEGATIVE)];
             "Es darf unter 0 enden: Der Lieferant zahlt zurück." }
-        label.tick { input type="checkbox" name=(FINAL) value="ja" checked[ask.is_sent(FINAL)];
+        label.tick { input type="checkbox" name=(FINAL) value="ja" checked[request.is_sent(FINAL)];
             "Gleich abschließen; dann lässt sie sich nur noch stornieren." }
         button type="submit" name="schritt" value=(TRY) { "Vorschau" } " "
     };
-    form(ask, inside, "Abrechnen", false)
+    form(request, inside, "Abrechnen", false)
 }
 
 /// What came of a trial: sums, and all rows of each note.
-fn result(ask: &Ask) -> Markup {
-    let Some(tried) = ask.tried.as_deref() else { return html! {} };
+fn result(request: &PageRequest) -> Markup {
+    let Some(tried) = request.tried.as_deref() else { return html! {} };
     let text = |field: &str| tried[field].as_str().unwrap_or_default().to_owned();
     let posten: Vec<AbrechnungsPosten> =
         serde_json::from_value(tried["annahmescheine"].clone()).unwrap_or_default();
@@ -196,36 +196,40 @@ fn result(ask: &Ask) -> Markup {
     }
 }
 
-pub fn settle(ask: &Ask) -> Result<FirmaChange> {
-    let ids: Vec<Uuid> =
-        ask.form.fields.iter().filter_map(|(name, _)| name.strip_prefix(TICK).and_then(parse_uuid)).collect();
+pub fn settle(request: &PageRequest) -> Result<FirmaChange> {
+    let ids: Vec<Uuid> = request
+        .form
+        .fields
+        .iter()
+        .filter_map(|(name, _)| name.strip_prefix(TICK).and_then(parse_uuid))
+        .collect();
     if ids.len() > ROWS as usize {
         return Err(Refusal::new(Code::AnfrageUngueltig, TOO_MANY).into());
     }
     if ids.is_empty() {
         return Err(Refusal::new(Code::FeldFehlt, "Bitte ankreuzen, was abgerechnet wird.").into());
     }
-    let art = art_of(ask);
+    let art = art_of(request);
     let mut body = json!({
         "art": art,
         "annahmeschein_ids": ids,
-        NEGATIVE: ask.is_sent(NEGATIVE),
-        FINAL: ask.is_sent(FINAL),
-        "notizen": ask.filled("notizen"),
-        "zahlungsziel_tage": ask.filled("zahlungsziel_tage"),
+        NEGATIVE: request.is_sent(NEGATIVE),
+        FINAL: request.is_sent(FINAL),
+        "notizen": request.filled("notizen"),
+        "zahlungsziel_tage": request.filled("zahlungsziel_tage"),
     });
     for (name, _) in prices(art) {
-        let typed = ask.filled(name).map_or(Value::Null, json_number);
+        let typed = request.filled(name).map_or(Value::Null, json_number);
         match name.split_once('.') {
             Some((outer, inner)) => body[outer][inner] = typed,
             None => body[*name] = typed,
         }
     }
-    let is_trial = ask.step().is_some();
-    let to = ask.of_firma("annahme");
+    let is_trial = request.step().is_some();
+    let to = request.of_firma("annahme");
     let write =
-        ask.change(Method::Post, "/api/v1/abrechnungen", &body, to, "Die Gutschrift ist angelegt.")?;
-    let document = ask.page_of("belege", "");
+        request.change(Method::Post, "/api/v1/abrechnungen", &body, to, "Die Gutschrift ist angelegt.")?;
+    let document = request.page_of("belege", "");
     Ok(Box::new(move |tx| {
         let write = |tx| write(tx).map_err(for_the_form);
         if is_trial {
@@ -236,25 +240,37 @@ pub fn settle(ask: &Ask) -> Result<FirmaChange> {
 }
 
 /// A settlement is cancelled and made again with what was measured since.
-pub fn show_correct(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let schein = annahmescheine::found(&db.tx, ask.uuid(0)?)?;
+pub fn show_correct(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let schein = annahmescheine::found(&db.tx, request.uuid(0)?)?;
     let gone = || Failure::not_found("Diese Abrechnung");
     let (id, nummer) = schein.abrechnung_id.zip(schein.abrechnung_beleg_nummer).ok_or_else(gone)?;
     let inside = html! {
         p { (nummer) " wird storniert und neu angelegt: über dieselben Annahmescheine und zu denselben Preisen, mit den neuesten Messwerten. Beides geschieht, oder keines." }
         input type="hidden" name="abrechnung" value=(id);
-        (field(ask, "grund", "Grund", "text", "", "off"))
+        (field(request, "grund", "Grund", "text", "", "off"))
     };
-    frame::form_page(ask, "Abrechnung korrigieren", &["grund"], inside, "Stornieren und neu abrechnen", true)
+    frame::form_page(
+        request,
+        "Abrechnung korrigieren",
+        &["grund"],
+        inside,
+        "Stornieren und neu abrechnen",
+        true,
+    )
 }
 
-pub fn correct(ask: &Ask) -> Result<FirmaChange> {
-    let id = parse_uuid(ask.field("abrechnung")).ok_or_else(|| Failure::not_found("Diese Abrechnung"))?;
+pub fn correct(request: &PageRequest) -> Result<FirmaChange> {
+    let id = parse_uuid(request.field("abrechnung")).ok_or_else(|| Failure::not_found("Diese Abrechnung"))?;
     let path = format!("/api/v1/abrechnungen/{id}/korrektur");
-    let body = json!({"grund": ask.filled("grund")});
-    let write =
-        ask.change(Method::Post, &path, &body, ask.of_firma("annahme"), "Die neue Gutschrift ist angelegt.")?;
-    let document = ask.page_of("belege", "");
+    let body = json!({"grund": request.filled("grund")});
+    let write = request.change(
+        Method::Post,
+        &path,
+        &body,
+        request.of_firma("annahme"),
+        "Die neue Gutschrift ist angelegt.",
+    )?;
+    let document = request.page_of("belege", "");
     Ok(Box::new(move |tx| to_document(write(tx).map_err(for_the_form)?, &document)))
 }
 
@@ -287,8 +303,8 @@ fn for_the_form(failure: Failure) -> Failure {
 }
 
 /// The scheme that is chosen, as it holds today, else in its newest version.
-fn chosen(ask: &Ask, db: &Snapshot<'_>) -> Result<Option<Gueltig>> {
-    let Some(id) = parse_uuid(ask.param("schema")) else { return Ok(None) };
+fn chosen(request: &PageRequest, db: &Snapshot<'_>) -> Result<Option<Gueltig>> {
+    let Some(id) = parse_uuid(request.param("schema")) else { return Ok(None) };
     match abrechnungsschemata::on_day(&db.tx, id, db.tx.today())? {
         None => abrechnungsschemata::found(&db.tx, id, None).map(Some),
         held => Ok(held),
@@ -306,8 +322,8 @@ fn schemes(db: &Snapshot<'_>, chosen: Option<&Gueltig>) -> Result<Vec<(String, S
 }
 
 /// The calculator: a scheme, a weight, a price and values, and all rows.
-pub fn calculate(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let gueltig = chosen(ask, db)?;
+pub fn calculate(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let gueltig = chosen(request, db)?;
     let options = schemes(db, gueltig.as_ref())?;
     let asked = gueltig.as_ref().map(|gueltig| gueltig.schema.asked()).unwrap_or_default();
     let merkmale = abrechnungsschemata::merkmale(&db.tx)?;
@@ -320,12 +336,12 @@ pub fn calculate(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let input = |name: &str, label: String| {
         html! {
             div.field { label for=(format!("feld-{name}")) { (label) }
-                input id=(format!("feld-{name}")) name=(name) type="text" inputmode="decimal" autocomplete="off" value=(ask.param(name)); }
+                input id=(format!("feld-{name}")) name=(name) type="text" inputmode="decimal" autocomplete="off" value=(request.param(name)); }
         }
     };
     let body = html! {
         form.filters method="get" {
-            (choice(ask, "schema", "Schema", options, ask.param("schema")))
+            (choice(request, "schema", "Schema", options, request.param("schema")))
             @if gueltig.is_some() {
                 (input("menge_kg", "Gewicht (kg)".to_owned()))
                 (input("preis_je_t", "Preis je t (EUR)".to_owned()))
@@ -334,15 +350,20 @@ pub fn calculate(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             button type="submit" { "Rechnen" }
         }
         @if let Some(gueltig) = &gueltig {
-            @if ask.param("menge_kg").is_empty() { p { "Gerechnet wird, sobald ein Gewicht dasteht. Leer bleibt, was nicht gemessen wurde." } }
-            @else { (calculated(ask, db, gueltig, &asked)?) }
+            @if request.param("menge_kg").is_empty() { p { "Gerechnet wird, sobald ein Gewicht dasteht. Leer bleibt, was nicht gemessen wurde." } }
+            @else { (calculated(request, db, gueltig, &asked)?) }
         }
     };
-    Ok(frame::page(ask, "Probeweise rechnen", body))
+    Ok(frame::page(request, "Probeweise rechnen", body))
 }
 
-fn calculated(ask: &Ask, db: &Snapshot<'_>, gueltig: &Gueltig, asked: &[String]) -> Result<Markup> {
-    let filled = |name: &str| Some(ask.param(name)).filter(|typed| !typed.is_empty()).map(json_number);
+fn calculated(
+    request: &PageRequest,
+    db: &Snapshot<'_>,
+    gueltig: &Gueltig,
+    asked: &[String],
+) -> Result<Markup> {
+    let filled = |name: &str| Some(request.param(name)).filter(|typed| !typed.is_empty()).map(json_number);
     let werte = asked.iter().filter_map(|code| Some(json!({"merkmal": code, "wert": filled(code)?})));
     let kopf = &gueltig.kopf;
     let body = json!({
@@ -352,7 +373,7 @@ fn calculated(ask: &Ask, db: &Snapshot<'_>, gueltig: &Gueltig, asked: &[String])
         "werte": werte.collect::<Vec<_>>(),
     });
     let path = format!("/api/v1/abrechnungsschemata/{}/probe", kopf.id);
-    let answer = match ask.asked(db, &path, &body) {
+    let answer = match request.asked(db, &path, &body) {
         Ok(answer) => answer,
         Err(Failure::Refused(refusal)) => {
             return Ok(html! { p.refused role="alert" { (refusal.message) } });

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::entwurf::{self, HEAD_TEXTS, PARTNER};
 use crate::leitstand::kit::done::{FirmaChange, TRY, tried};
 use crate::leitstand::kit::frame;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{form_to, made_from, refusal};
 use crate::papers::erechnung::Wo;
 use crate::platform::failure::Result;
@@ -17,28 +17,27 @@ use crate::rules::error::HintCode;
 use crate::trade::belege::{self, Beleg};
 
 /// The button on the page of an open document: it asks first what finalising would say.
-pub fn button(ask: &Ask, beleg: &Beleg, here: &str) -> Markup {
+pub fn button(request: &PageRequest, beleg: &Beleg, here: &str) -> Markup {
     let inside = html! {
-        (made_from(ask, "version", beleg.version))
+        (made_from(request, "version", beleg.version))
         input type="hidden" name="schritt" value=(TRY);
     };
-    html! { div.pressed { (form_to(ask, &format!("{here}/abschliessen"), inside, "Prüfen und abschließen", false)) } }
+    html! { div.pressed { (form_to(request, &format!("{here}/abschliessen"), inside, "Prüfen und abschließen", false)) } }
 }
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let beleg = belege::found(&db.tx, ask.uuid(0)?)?;
-    let here = ask.page_of("belege", beleg.id);
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let beleg = belege::found(&db.tx, request.uuid(0)?)?;
+    let here = request.page_of("belege", beleg.id);
     let title = format!("{} abschließen", beleg.beleg_nummer);
-    let Some(tried) = ask.tried.as_deref() else {
-        let body =
-            html! { (refusal(ask, &[])) (button(ask, &beleg, &here)) p { a href=(here) { "Zum Beleg" } } };
-        return Ok(frame::page(ask, &title, body));
+    let Some(tried) = request.tried.as_deref() else {
+        let body = html! { (refusal(request, &[])) (button(request, &beleg, &here)) p { a href=(here) { "Zum Beleg" } } };
+        return Ok(frame::page(request, &title, body));
     };
     let [refusals, hints] = ["ablehnungen", "hinweise"].map(|field| sentences(&here, &tried[field]));
     let lacks = belege::missing(&db.tx, &beleg)?.unwrap_or_default();
     let lacks: Vec<_> = lacks
         .iter()
-        .map(|fehlt| (place(ask, &beleg, fehlt.wo, fehlt.feld), format!("{}: {}", fehlt.wo, fehlt.was)))
+        .map(|fehlt| (place(request, &beleg, fehlt.wo, fehlt.feld), format!("{}: {}", fehlt.wo, fehlt.was)))
         .collect();
     let body = html! {
         (list("So lässt er sich nicht abschließen", "refused", &refusals))
@@ -48,11 +47,11 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         @if refusals.is_empty() {
             p { "Nach dem Abschließen lässt sich " (beleg.beleg_nummer) " nicht mehr ändern, nur noch stornieren" @if beleg.beleg_typ.ist_rechnung() { ", mit einem Stornobeleg" } ". "
                 "Die angeschlossenen Programme sehen ihn, und Blatt und E-Rechnung stehen fest." }
-            (form_to(ask, "", made_from(ask, "version", beleg.version), "Endgültig abschließen", false))
+            (form_to(request, "", made_from(request, "version", beleg.version), "Endgültig abschließen", false))
         }
         p.actions { a.button href=(here) { "Zum Beleg" } a.button href=(format!("{here}/pdf")) { "Vorschau (PDF)" } }
     };
-    Ok(frame::page(ask, &title, body))
+    Ok(frame::page(request, &title, body))
 }
 
 /// Sentences with the place where each is mended.
@@ -80,19 +79,19 @@ fn of_field(here: &str, feld: &str) -> Option<String> {
     is_there.then(|| format!("{here}/aendern#feld-{feld}"))
 }
 
-fn place(ask: &Ask, beleg: &Beleg, wo: Wo, feld: &str) -> Option<String> {
-    let partner = |id: Uuid| format!("{}/aendern#feld-{feld}", ask.page_of("partner", id));
+fn place(request: &PageRequest, beleg: &Beleg, wo: Wo, feld: &str) -> Option<String> {
+    let partner = |id: Uuid| format!("{}/aendern#feld-{feld}", request.page_of("partner", id));
     match wo {
-        Wo::Firma => ask.keeps_house().then(|| format!("{}#feld-{feld}", ask.of_firma("firma"))),
+        Wo::Firma => request.keeps_house().then(|| format!("{}#feld-{feld}", request.of_firma("firma"))),
         Wo::Kunde => Some(partner(beleg.kunde_id)),
-        Wo::Beleg | Wo::Position(_) => Some(format!("{}/aendern", ask.page_of("belege", beleg.id))),
+        Wo::Beleg | Wo::Position(_) => Some(format!("{}/aendern", request.page_of("belege", beleg.id))),
     }
 }
 
-pub fn finalise(ask: &Ask) -> Result<FirmaChange> {
-    let is_trial = ask.step().is_some();
+pub fn finalise(request: &PageRequest) -> Result<FirmaChange> {
+    let is_trial = request.step().is_some();
     let path = if is_trial { "belege/{id}/abschliessen?pruefen=true" } else { "belege/{id}/abschliessen" };
     let note = "Der Beleg ist abgeschlossen.";
-    let write = ask.change_record(Method::Post, path, &json!({}), "belege", note)?;
+    let write = request.change_record(Method::Post, path, &json!({}), "belege", note)?;
     Ok(Box::new(move |tx| if is_trial { tried(tx, || Ok(write(tx)?.answer)) } else { write(tx) }))
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::goods::abrechnungsschemata;
 use crate::leitstand::kit::done::FirmaChange;
 use crate::leitstand::kit::frame;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{
     choice, field, in_unit, json_number, moment, optional, or_blank, settled,
 };
@@ -71,43 +71,43 @@ fn asked(db: &Snapshot<'_>, schein: &Annahmeschein) -> Result<Vec<Merkmal>> {
     Ok(codes.iter().filter_map(|code| merkmale.get(code).cloned()).collect())
 }
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let schein = annahmescheine::found(&db.tx, ask.uuid(0)?)?;
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let schein = annahmescheine::found(&db.tx, request.uuid(0)?)?;
     let merkmale = asked(db, &schein)?;
     let known = annahmescheine::values_of(&db.tx, &schein)?;
     let inside = html! {
         p { (schein.belegnummer) ", " (or_blank(&schein.partner_name)) ", " (or_blank(&schein.artikel_bezeichnung))
             ". Leer bleibt, was nicht gemessen wurde; 0 ist ein Messwert. Der neueste Wert gilt." }
-        (choice(ask, "quelle", "Woher", QUELLEN, "labor"))
+        (choice(request, "quelle", "Woher", QUELLEN, "labor"))
         @for merkmal in &merkmale {
             @let before = optional(known.get(&merkmal.code), |wert| format!(", bisher {}", german(*wert, 0)));
-            (field(ask, &format!("{WERT}{}", merkmal.code), &format!("{} ({}){before}", merkmal.bezeichnung, merkmal.einheit), "text", "", "off"))
+            (field(request, &format!("{WERT}{}", merkmal.code), &format!("{} ({}){before}", merkmal.bezeichnung, merkmal.einheit), "text", "", "off"))
         }
-        (field(ask, "geraet", "Gerät", "text", "", "off"))
-        (field(ask, "probe_nr", "Nummer der Probe", "text", "", "off"))
+        (field(request, "geraet", "Gerät", "text", "", "off"))
+        (field(request, "probe_nr", "Nummer der Probe", "text", "", "off"))
     };
     let names: Vec<String> = merkmale.iter().map(|merkmal| format!("{WERT}{}", merkmal.code)).collect();
     let fields: Vec<&str> =
         names.iter().map(String::as_str).chain(["quelle", "geraet", "probe_nr"]).collect();
-    frame::form_page(ask, "Analyse eintragen", &fields, inside, "Speichern", false)
+    frame::form_page(request, "Analyse eintragen", &fields, inside, "Speichern", false)
 }
 
-pub fn add(ask: &Ask) -> Result<FirmaChange> {
-    let typed = ask.form.fields.iter().filter(|(_, typed)| !typed.trim().is_empty());
+pub fn add(request: &PageRequest) -> Result<FirmaChange> {
+    let typed = request.form.fields.iter().filter(|(_, typed)| !typed.trim().is_empty());
     let typed: Vec<(String, &str)> =
         typed.filter_map(|(name, typed)| Some((name.strip_prefix(WERT)?.to_owned(), typed.trim()))).collect();
     let message = "Bitte mindestens einen Messwert eintragen.";
     refuse_if(typed.is_empty(), Code::FeldFehlt, "werte", message)?;
     let werte = typed.iter().map(|(code, typed)| json!({"merkmal": code, "wert": json_number(typed)}));
     let body = json!({
-        "quelle": ask.filled("quelle"),
-        "geraet": ask.filled("geraet"),
-        "probe_nr": ask.filled("probe_nr"),
+        "quelle": request.filled("quelle"),
+        "geraet": request.filled("geraet"),
+        "probe_nr": request.filled("probe_nr"),
         "werte": werte.collect::<Vec<_>>(),
     });
     let codes: Vec<String> = typed.into_iter().map(|(code, _)| code).collect();
     let (path, note) = ("annahmescheine/{id}/analysen", "Die Analyse ist gespeichert.");
-    let change = ask.change_record(Method::Post, path, &body, "annahme", note);
+    let change = request.change_record(Method::Post, path, &body, "annahme", note);
     let change = change.map_err(|failure| at_fields(failure, &codes))?;
     Ok(Box::new(move |tx| change(tx).map_err(|failure| at_fields(failure, &codes))))
 }
@@ -128,8 +128,8 @@ fn at_fields(failure: Failure, codes: &[String]) -> Failure {
     Failure::Refused(refusal)
 }
 
-pub fn show_release(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let schein = annahmescheine::found(&db.tx, ask.uuid(0)?)?;
+pub fn show_release(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let schein = annahmescheine::found(&db.tx, request.uuid(0)?)?;
     let same =
         schein.schema.as_ref().map_or_else(|| "wie bisher".to_owned(), |same| format!("wie bisher ({same})"));
     let day = annahmescheine::day_of(&db.tx, &schein);
@@ -141,21 +141,21 @@ pub fn show_release(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     );
     let inside = html! {
         @if let Some(reasons) = annahmescheine::locks(&schein) { p { "Gesperrt ist " (schein.belegnummer) ": " (reasons) } }
-        (choice(ask, "schema", "Abrechnen nach", options, ""))
-        (field(ask, "grund", "Grund", "text", "", "off"))
+        (choice(request, "schema", "Abrechnen nach", options, ""))
+        (field(request, "grund", "Grund", "text", "", "off"))
     };
     let (title, button) = match schein.gesperrt {
         true => ("Annahmeschein freigeben", "Freigeben"),
         false => ("Nach einem anderen Schema abrechnen", "Speichern"),
     };
-    frame::form_page(ask, title, &["grund", "schema"], inside, button, false)
+    frame::form_page(request, title, &["grund", "schema"], inside, button, false)
 }
 
-pub fn release(ask: &Ask) -> Result<FirmaChange> {
-    let body = json!({"grund": ask.filled("grund"), "schema": ask.filled("schema")});
-    let note = match ask.filled("schema") {
+pub fn release(request: &PageRequest) -> Result<FirmaChange> {
+    let body = json!({"grund": request.filled("grund"), "schema": request.filled("schema")});
+    let note = match request.filled("schema") {
         Some(_) => "Der Annahmeschein wird nach diesem Schema abgerechnet.",
         None => "Der Annahmeschein ist freigegeben.",
     };
-    ask.change_record(Method::Put, "annahmescheine/{id}/freigabe", &body, "annahme", note)
+    request.change_record(Method::Put, "annahmescheine/{id}/freigabe", &body, "annahme", note)
 }

@@ -7,7 +7,7 @@ use maud::html;
 use super::analyse;
 use crate::leitstand::kit::done::FirmaChange;
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{self, amount, facts, number, optional, or_blank, price};
 use crate::leitstand::kit::{frame, storno};
 use crate::platform::failure::Result;
@@ -17,9 +17,9 @@ use crate::rules::choice::Choice;
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::trade::annahmescheine::{self, Annahmeschein};
 
-pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let query = ask.query_of("/api/v1/annahmescheine")?;
-    let found = annahmescheine::list(&db.tx, &query, lists::page_of(ask))?;
+pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let query = request.query_of("/api/v1/annahmescheine")?;
+    let found = annahmescheine::list(&db.tx, &query, lists::page_of(request))?;
     let sums = annahmescheine::sums(&db.tx, &query)?;
     let kg = |menge| BTreeMap::from([("kg".to_owned(), menge)]);
     let of = format!("Zusammen ohne stornierte ({})", number(sums.count));
@@ -27,19 +27,19 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let list = List {
         empty: "Keine Annahmescheine gefunden. Sie entstehen bei der Warenannahme (POST /api/v1/annahmescheine) oder durch den Import.",
         filters: html! {
-            (filter_choice(ask, "status", "Status", states))
-            (filter(ask, "von", "Von", "date"))
-            (filter(ask, "bis", "Bis", "date"))
-            (filter_choice(ask, "gesperrt", "Gesperrt", [("true", "nur gesperrte"), ("false", "nur freie")]))
+            (filter_choice(request, "status", "Status", states))
+            (filter(request, "von", "Von", "date"))
+            (filter(request, "bis", "Bis", "date"))
+            (filter_choice(request, "gesperrt", "Gesperrt", [("true", "nur gesperrte"), ("false", "nur freie")]))
         },
         above: html! {
-            p.actions { a.button href=(ask.of_firma("annahme/abrechnen")) { "Abrechnen" } a.button href=(ask.of_firma("annahme/rechner")) { "Probeweise rechnen" } a.button href=(ask.of_firma("annahme/schemata")) { "Abrechnungsschemata" } }
+            p.actions { a.button href=(request.of_firma("annahme/abrechnen")) { "Abrechnen" } a.button href=(request.of_firma("annahme/rechner")) { "Probeweise rechnen" } a.button href=(request.of_firma("annahme/schemata")) { "Abrechnungsschemata" } }
             @if sums.count > 0 {
             (parts::sums(&of, [("angeliefert", kg(sums.anliefermenge_kg)), ("netto", kg(sums.netto_menge_kg))]))
         } },
         ..List::of("annahme", "Annahmescheine", |schein: &Annahmeschein| schein.id, &found)
     };
-    let body = lists::body(ask, db, list, |table| {
+    let body = lists::body(request, db, list, |table| {
         table
             .text("Annahmeschein", |schein| schein.belegnummer.clone())
             .text("Lieferdatum", |schein| optional(schein.lieferdatum, |day| day.0.german()))
@@ -50,12 +50,12 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             })
             .numbers("Netto (kg)", |schein| optional(schein.netto_menge_kg, amount))
     })?;
-    Ok(frame::page(ask, "Annahme", body))
+    Ok(frame::page(request, "Annahme", body))
 }
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let schein = annahmescheine::found(&db.tx, ask.uuid(0)?)?;
-    let here = ask.page_of("annahme", schein.id);
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let schein = annahmescheine::found(&db.tx, request.uuid(0)?)?;
+    let here = request.page_of("annahme", schein.id);
     let links = [
         (schein.partner_id, "partner", "Zum Partner"),
         (schein.wiegung_id, "wiegungen", "Zur Wiegung"),
@@ -70,17 +70,17 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         (analyse::of_note(db, &schein)?)
         p.actions {
             a.button href=(format!("{here}/pdf")) { "Annahmeschein (PDF)" }
-            (ask.links(links))
-            @if ask.may_change() && schein.status != AnnahmescheinStatus::Storniert { a.button href=(format!("{here}/analyse")) { "Analyse eintragen" } }
-            @if ask.may_change() && schein.status == AnnahmescheinStatus::Offen {
+            (request.links(links))
+            @if request.may_change() && schein.status != AnnahmescheinStatus::Storniert { a.button href=(format!("{here}/analyse")) { "Analyse eintragen" } }
+            @if request.may_change() && schein.status == AnnahmescheinStatus::Offen {
                 a.button href=(format!("{here}/freigabe")) { @if schein.gesperrt { "Freigeben" } @else { "Anderes Schema" } }
-                @if let (Some(partner), false) = (schein.partner_id, schein.gesperrt) { a.button href=(ask.of_firma(&format!("annahme/abrechnen?partner_id={partner}"))) { "Abrechnen" } }
+                @if let (Some(partner), false) = (schein.partner_id, schein.gesperrt) { a.button href=(request.of_firma(&format!("annahme/abrechnen?partner_id={partner}"))) { "Abrechnen" } }
             }
-            @if ask.may_change() && schein.abrechnung_id.is_some() { a.button href=(format!("{here}/korrektur")) { "Abrechnung korrigieren" } }
-            @if ask.may_change() && schein.status == AnnahmescheinStatus::Offen { a.button.danger href=(format!("{here}/storno")) { "Stornieren" } }
+            @if request.may_change() && schein.abrechnung_id.is_some() { a.button href=(format!("{here}/korrektur")) { "Abrechnung korrigieren" } }
+            @if request.may_change() && schein.status == AnnahmescheinStatus::Offen { a.button.danger href=(format!("{here}/storno")) { "Stornieren" } }
         }
     };
-    Ok(frame::page(ask, &schein.belegnummer, body))
+    Ok(frame::page(request, &schein.belegnummer, body))
 }
 
 fn facts_of(schein: &Annahmeschein) -> Vec<(&'static str, String)> {
@@ -116,12 +116,12 @@ fn facts_of(schein: &Annahmeschein) -> Vec<(&'static str, String)> {
     ]
 }
 
-pub fn show_cancel(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let schein = annahmescheine::found(&db.tx, ask.uuid(0)?)?;
+pub fn show_cancel(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let schein = annahmescheine::found(&db.tx, request.uuid(0)?)?;
     let what = html! { (schein.belegnummer) " zählt dann nicht mehr, und seine Wiegung ist wieder frei. Rückgängig machen lässt sich das nicht." };
-    storno::show(ask, "Annahmeschein stornieren", None, what)
+    storno::show(request, "Annahmeschein stornieren", None, what)
 }
 
-pub fn cancel(ask: &Ask) -> Result<FirmaChange> {
-    storno::send(ask, Method::Put, "annahmescheine", "annahme", "Der Annahmeschein ist storniert.")
+pub fn cancel(request: &PageRequest) -> Result<FirmaChange> {
+    storno::send(request, Method::Put, "annahmescheine", "annahme", "Der Annahmeschein ist storniert.")
 }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::entwurf::{self, ARTIKEL, BOUND, OF_ARTIKEL, name};
 use crate::goods::chargen::{self, Charge};
 use crate::goods::kontrakte::Kontrakt;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{amount, choice, field, in_unit, joined, number, price};
 use crate::leitstand::master::artikel::name_of;
 use crate::master::artikel::{self, Artikel, ArtikelZeile, Auswahl};
@@ -34,54 +34,59 @@ pub struct Row<'r> {
     pub filled: &'r [usize],
 }
 
-pub fn row(ask: &Ask, db: &Snapshot<'_>, row: &Row<'_>) -> Result<Markup> {
+pub fn row(request: &PageRequest, db: &Snapshot<'_>, row: &Row<'_>) -> Result<Markup> {
     let Row { at, typ, .. } = *row;
-    let artikel = entwurf::artikel(ask, &db.tx, at)?;
+    let artikel = entwurf::artikel(request, &db.tx, at)?;
     let artikel = artikel.as_deref();
-    let text = |of: &str, label: &str| field(ask, &name(at, of), label, "text", "", "off");
+    let text = |of: &str, label: &str| field(request, &name(at, of), label, "text", "", "off");
     let hidden = [BOUND[0], BOUND[1], OF_ARTIKEL, "position"].map(|of| name(at, of));
-    let is_weighed = ask.filled(&hidden[1]).is_some();
-    let has_more = ["bezeichnung", "mwst_satz"].iter().any(|of| ask.filled(&name(at, of)).is_some());
+    let is_weighed = request.filled(&hidden[1]).is_some();
+    let has_more = ["bezeichnung", "mwst_satz"].iter().any(|of| request.filled(&name(at, of)).is_some());
     Ok(html! {
         fieldset.row id=(format!("position-{at}")) {
             legend { "Position " (at + 1) }
-            @for name in &hidden { @if let Some(value) = ask.filled(name) { input type="hidden" name=(name) value=(value); } }
-            div.wide { (text(ARTIKEL, "Artikel")) (article_meant(ask, db, at, artikel)?) }
+            @for name in &hidden { @if let Some(value) = request.filled(name) { input type="hidden" name=(name) value=(value); } }
+            div.wide { (text(ARTIKEL, "Artikel")) (article_meant(request, db, at, artikel)?) }
             (text("menge", if is_weighed { "Menge (leer: wie gewogen)" } else { "Menge" }))
             (text("einheit", "Einheit"))
             (text("ep_netto", "Preis netto"))
             (text("rabatt_prozent", "Rabatt (%)"))
             div.wide.stock id=(format!("vorrat-{at}")) data-rechnet-teil { @if let Some(artikel) = artikel {
-                (batch(ask, db, at, typ, artikel)?)
-                (contract(ask, at, artikel, row.kontrakte))
+                (batch(request, db, at, typ, artikel)?)
+                (contract(request, at, artikel, row.kontrakte))
             } }
             @if typ.seite() == Seite::Einkauf && typ.lagerrolle() != Lagerrolle::Keine {
                 (text("fremde_charge_nr", "Charge des Lieferanten"))
-                (field(ask, &name(at, "mhd"), "Haltbar bis", "date", "", "off"))
+                (field(request, &name(at, "mhd"), "Haltbar bis", "date", "", "off"))
             }
             details open[has_more] { summary { "Text und Steuer" }
                 (text("bezeichnung", "Text statt der Bezeichnung"))
                 (text("mwst_satz", "Steuersatz (%)"))
             }
-            (outcome(ask, db, row)?)
+            (outcome(request, db, row)?)
             @if row.filled.contains(&at) { div.wide { button.second type="submit" name="schritt" value=(format!("weg={at}")) { "Position " (at + 1) " entfernen" } } }
         }
     })
 }
 
 /// Which article the words of a row mean.
-fn article_meant(ask: &Ask, db: &Snapshot<'_>, at: usize, artikel: Option<&Artikel>) -> Result<Markup> {
+fn article_meant(
+    request: &PageRequest,
+    db: &Snapshot<'_>,
+    at: usize,
+    artikel: Option<&Artikel>,
+) -> Result<Markup> {
     let meant = artikel.map(|artikel| (artikel.id, artikel.bezeichnung.as_str()));
-    let found = if meant.is_some() { Records::empty(0) } else { articles_found(ask, db, at)? };
+    let found = if meant.is_some() { Records::empty(0) } else { articles_found(request, db, at)? };
     let one = |ArtikelZeile { artikel, .. }: &ArtikelZeile| {
         (format!("{ARTIKEL}={at}={}", artikel.id), format!("{} {}", artikel.artikelnummer, name_of(artikel)))
     };
-    Ok(meant_by(ask, &name(at, ARTIKEL), meant, &found, one))
+    Ok(meant_by(request, &name(at, ARTIKEL), meant, &found, one))
 }
 
 /// Articles that the words of a row may mean.
-pub fn articles_found(ask: &Ask, db: &Snapshot<'_>, at: usize) -> Result<Records<ArtikelZeile>> {
-    let auswahl = Auswahl { suche: ask.filled(&name(at, ARTIKEL)), ..Auswahl::default() };
+pub fn articles_found(request: &PageRequest, db: &Snapshot<'_>, at: usize) -> Result<Records<ArtikelZeile>> {
+    let auswahl = Auswahl { suche: request.filled(&name(at, ARTIKEL)), ..Auswahl::default() };
     match auswahl.suche {
         Some(_) => artikel::list(&db.tx, &auswahl, FOUND),
         None => Ok(Records::empty(0)),
@@ -90,13 +95,13 @@ pub fn articles_found(ask: &Ask, db: &Snapshot<'_>, at: usize) -> Result<Records
 
 /// What words mean, or what they may mean, to be chosen from: the step of each, and its words.
 pub fn meant_by<T>(
-    ask: &Ask,
+    request: &PageRequest,
     field: &str,
     meant: Option<(Uuid, &str)>,
     found: &Records<T>,
     one: impl Fn(&T) -> (String, String),
 ) -> Markup {
-    let typed = ask.field(field);
+    let typed = request.field(field);
     let more = found.count - found.rows.len() as i64;
     html! {
         div.meant id=(format!("gemeint-{field}")) data-rechnet-teil {
@@ -114,7 +119,13 @@ pub fn meant_by<T>(
 }
 
 /// Batches of an article that goes out: the one that should leave first stands first.
-fn batch(ask: &Ask, db: &Snapshot<'_>, at: usize, typ: BelegTyp, artikel: &Artikel) -> Result<Markup> {
+fn batch(
+    request: &PageRequest,
+    db: &Snapshot<'_>,
+    at: usize,
+    typ: BelegTyp,
+    artikel: &Artikel,
+) -> Result<Markup> {
     if typ.seite() == Seite::Einkauf || typ.lagerrolle() == Lagerrolle::Keine {
         return Ok(html! {});
     }
@@ -127,7 +138,7 @@ fn batch(ask: &Ask, db: &Snapshot<'_>, at: usize, typ: BelegTyp, artikel: &Artik
     let found: Records<Charge> = chargen::list(&db.tx, &auswahl, CHOICES)?;
     let (name, mut charges) = (name(at, "charge_id"), found.rows);
     if let Some(named) =
-        parse_uuid(ask.field(&name)).filter(|id| charges.iter().all(|charge| charge.id != *id))
+        parse_uuid(request.field(&name)).filter(|id| charges.iter().all(|charge| charge.id != *id))
     {
         charges.extend(chargen::find(&db.tx, named)?);
     }
@@ -144,11 +155,11 @@ fn batch(ask: &Ask, db: &Snapshot<'_>, at: usize, typ: BelegTyp, artikel: &Artik
     };
     let none = [(String::new(), "keine genannt".to_owned())];
     let options = none.into_iter().chain(charges.iter().map(|charge| (charge.id.to_string(), words(charge))));
-    Ok(choice(ask, &name, "Charge (die älteste zuerst)", options, ""))
+    Ok(choice(request, &name, "Charge (die älteste zuerst)", options, ""))
 }
 
 /// The positions of contracts on which the article is bought or sold.
-fn contract(ask: &Ask, at: usize, artikel: &Artikel, kontrakte: &[Kontrakt]) -> Markup {
+fn contract(request: &PageRequest, at: usize, artikel: &Artikel, kontrakte: &[Kontrakt]) -> Markup {
     let of_article = kontrakte.iter().flat_map(|kontrakt| {
         let here = kontrakt.positionen.iter().filter(|position| position.artikel_id == Some(artikel.id));
         here.map(move |position| (kontrakt, position))
@@ -163,10 +174,10 @@ fn contract(ask: &Ask, at: usize, artikel: &Artikel, kontrakte: &[Kontrakt]) -> 
         })
         .collect();
     let (name, none) = (name(at, "kontrakt_position_id"), (String::new(), "keiner".to_owned()));
-    let named = ask.filled(&name).filter(|named| options.iter().all(|(id, _)| id != named));
+    let named = request.filled(&name).filter(|named| options.iter().all(|(id, _)| id != named));
     let named = named.map(|named| (named.to_owned(), "der bisherige".to_owned()));
     let options: Vec<_> = [none].into_iter().chain(named).chain(options).collect();
-    html! { @if options.len() > 1 { (choice(ask, &name, "Kontrakt", options, "")) } }
+    html! { @if options.len() > 1 { (choice(request, &name, "Kontrakt", options, "")) } }
 }
 
 pub fn text_of<'v>(value: &'v Value, field: &str) -> &'v str {
@@ -174,17 +185,17 @@ pub fn text_of<'v>(value: &'v Value, field: &str) -> &'v str {
 }
 
 /// What a position came to: its price and from where it is, its rate and why, its sum, and what there is to say of it.
-pub fn outcome(ask: &Ask, db: &Snapshot<'_>, row: &Row<'_>) -> Result<Markup> {
+pub fn outcome(request: &PageRequest, db: &Snapshot<'_>, row: &Row<'_>) -> Result<Markup> {
     let Row { at, typ, filled, .. } = *row;
-    let artikel = entwurf::artikel(ask, &db.tx, at)?;
+    let artikel = entwurf::artikel(request, &db.tx, at)?;
     let number_of = filled.iter().position(|filled| *filled == at);
-    let tried = ask
+    let tried = request
         .tried
         .as_ref()
         .zip(number_of)
         .and_then(|(tried, number)| tried["beleg"]["positionen"].get(number));
-    let is_free = ask.filled(&name(at, "ep_netto")).is_none()
-        && !hints(ask, filled).any(|(field, _)| field == name(at, "ep_netto"));
+    let is_free = request.filled(&name(at, "ep_netto")).is_none()
+        && !hints(request, filled).any(|(field, _)| field == name(at, "ep_netto"));
     let source = match tried.zip(artikel.as_deref()).filter(|_| is_free && typ.seite() == Seite::Verkauf) {
         Some((tried, artikel)) if is_tier_price(db, artikel, tried)? => " (Staffelpreis)",
         _ => "",
@@ -200,7 +211,7 @@ pub fn outcome(ask: &Ask, db: &Snapshot<'_>, row: &Row<'_>) -> Result<Markup> {
                     " = " strong { (number(text_of(tried, "gesamtpreis"))) " €" } " netto, Steuer " (amount(text_of(tried, "mwst_satz"))) " %" (tax_reason(text_of(tried, "steuer_kategorie"))) }
                 @for met in tried["gegenbelege"].as_array().into_iter().flatten() { p.soft { "trifft " (text_of(met, "beleg_nummer")) ": " (amount(text_of(met, "menge"))) } }
             }
-            @for (_, message) in hints(ask, filled).filter(|(field, _)| is_here(field)) { p.hinweis { (message) } }
+            @for (_, message) in hints(request, filled).filter(|(field, _)| is_here(field)) { p.hinweis { (message) } }
         }
     })
 }
@@ -226,8 +237,8 @@ fn tax_reason(kategorie: &str) -> &'static str {
 }
 
 /// The hints of what was tried: the field of the form, and the sentence.
-pub fn hints<'a>(ask: &'a Ask, filled: &'a [usize]) -> impl Iterator<Item = (String, &'a str)> {
-    let hints = ask.tried.as_deref().and_then(|tried| tried["hinweise"].as_array());
+pub fn hints<'a>(request: &'a PageRequest, filled: &'a [usize]) -> impl Iterator<Item = (String, &'a str)> {
+    let hints = request.tried.as_deref().and_then(|tried| tried["hinweise"].as_array());
     hints.into_iter().flatten().map(|hint| {
         let field = hint["feld"].as_str().unwrap_or_default();
         (entwurf::in_form(filled, field), text_of(hint, "message"))

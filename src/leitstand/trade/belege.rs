@@ -11,7 +11,7 @@ use crate::goods::{kontrakte, waage};
 use crate::leitstand::kit::akteure::named;
 use crate::leitstand::kit::done::FirmaChange;
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{
     ROWS, Table, amount, facts, linked, moment, number, optional, or_blank, pager, price, signed, table,
     typed_money,
@@ -41,21 +41,21 @@ pub fn columns<'t>(table: Table<'t, Beleg>) -> Table<'t, Beleg> {
         .sorts("summe_brutto")
 }
 
-pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let query = ask.query_of("/api/v1/belege")?;
-    let typed = ask.filled_param("betrag");
+pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let query = request.query_of("/api/v1/belege")?;
+    let typed = request.filled_param("betrag");
     let betrag = typed.and_then(typed_money);
     let auswahl = belege::Auswahl { betrag, ..belege::auswahl(&db.tx, &query)? };
-    let found = belege::list(&db.tx, &auswahl, lists::page_of(ask))?;
+    let found = belege::list(&db.tx, &auswahl, lists::page_of(request))?;
     let list = List {
         empty: "Keine Belege gefunden. Belege legen die angeschlossenen Programme an, oder man schreibt sie hier; vielleicht ist auch die Suche zu eng.",
         filters: html! {
-            (filter(ask, "suche", "Suche", "search"))
-            (filter_choice(ask, "typ", "Art", BelegTyp::ALL.iter().map(|typ| (typ.as_str(), typ.bezeichnung()))))
-            (filter(ask, "von", "Von", "date"))
-            (filter(ask, "bis", "Bis", "date"))
-            (filter_choice(ask, "status", "Status", BelegStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()))))
-            (filter(ask, "betrag", &format!("Betrag (neueste {})", number(belege::AMOUNTS_LOOKED_AT_MAX)), "text"))
+            (filter(request, "suche", "Suche", "search"))
+            (filter_choice(request, "typ", "Art", BelegTyp::ALL.iter().map(|typ| (typ.as_str(), typ.bezeichnung()))))
+            (filter(request, "von", "Von", "date"))
+            (filter(request, "bis", "Bis", "date"))
+            (filter_choice(request, "status", "Status", BelegStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()))))
+            (filter(request, "betrag", &format!("Betrag (neueste {})", number(belege::AMOUNTS_LOOKED_AT_MAX)), "text"))
         },
         keeps: &[("kunden_id", "zu", "partner"), ("artikel_id", "zu", "artikel")],
         order: "-beleg_datum",
@@ -63,11 +63,11 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             @if let (Some(typed), None) = (typed, betrag) {
                 p.refused role="alert" { "„" (typed) "“ ist kein Betrag. Erwartet wird etwa 1.234,50." }
             }
-            @if ask.may_change() { p.actions { a.button href=(ask.of_firma("belege/neu")) { "Neuer Beleg" } } }
+            @if request.may_change() { p.actions { a.button href=(request.of_firma("belege/neu")) { "Neuer Beleg" } } }
         },
         ..List::of("belege", "Belege", |beleg: &Beleg| beleg.id, &found)
     };
-    Ok(frame::page(ask, "Belege", lists::body(ask, db, list, columns)?))
+    Ok(frame::page(request, "Belege", lists::body(request, db, list, columns)?))
 }
 
 pub fn art_of(beleg: &Beleg) -> &'static str {
@@ -75,9 +75,9 @@ pub fn art_of(beleg: &Beleg) -> &'static str {
     beleg.beleg_typ.art(beleg.rechnungsart, is_storno, beleg.summe_netto.is_negative())
 }
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let beleg = belege::with_positions(&db.tx, ask.uuid(0)?)?;
-    let here = ask.page_of("belege", beleg.id);
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let beleg = belege::with_positions(&db.tx, request.uuid(0)?)?;
+    let here = request.page_of("belege", beleg.id);
     let papiere = belege::papiere(&db.tx, beleg.id)?;
     let (is_open, is_cancelled) =
         (beleg.status == BelegStatus::Offen, beleg.status == BelegStatus::Storniert);
@@ -86,26 +86,26 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         div.actions {
             @if papiere.pdf.is_ok() { a.button href=(format!("{here}/pdf")) { @if is_open { "Vorschau (PDF)" } @else { "Blatt (PDF)" } } }
             @if papiere.erechnung.is_ok() { a.button href=(format!("{here}/erechnung")) { "E-Rechnung (XML)" } }
-            (ask.links([(Some(beleg.kunde_id), "partner", "Partner")]))
-            @if ask.may_change() {
+            (request.links([(Some(beleg.kunde_id), "partner", "Partner")]))
+            @if request.may_change() {
                 @if papiere.pdf.is_ok() { (versendet::button(&beleg, &here)) }
-                @if is_open { a.button href=(format!("{here}/aendern")) { "Ändern" } (abschluss::button(ask, &beleg, &here)) }
+                @if is_open { a.button href=(format!("{here}/aendern")) { "Ändern" } (abschluss::button(request, &beleg, &here)) }
                 @if beleg.status == BelegStatus::Abgeschlossen { a.button href=(format!("{here}/erledigen")) { "Erledigt" } }
-                @for (query, words) in next_documents(&beleg) { a.button href=(ask.of_firma(&format!("belege/neu?aus={}&{query}", beleg.id))) { (words) } }
+                @for (query, words) in next_documents(&beleg) { a.button href=(request.of_firma(&format!("belege/neu?aus={}&{query}", beleg.id))) { (words) } }
                 @if !is_cancelled && beleg.storno_von_beleg_id.is_none() { a.button.danger href=(format!("{here}/storno")) { "Stornieren" } }
             }
         }
         (missing_of(&beleg, &papiere))
         h2 { "Positionen" }
         (positions(beleg.positionen.as_deref().unwrap_or_default()))
-        (chain(ask, db, &beleg)?)
-        (counterparts(ask, &beleg))
-        (movements(ask, db, beleg.id)?)
+        (chain(request, db, &beleg)?)
+        (counterparts(request, &beleg))
+        (movements(request, db, beleg.id)?)
         (anhaenge::original(db, Besitzer::Beleg(beleg.id), &here)?)
-        (versendet::sent(ask, db, beleg.id)?)
-        (history(ask, db, beleg.id, &here)?)
+        (versendet::sent(request, db, beleg.id)?)
+        (history(request, db, beleg.id, &here)?)
     };
-    Ok(frame::page(ask, &beleg.beleg_nummer, body))
+    Ok(frame::page(request, &beleg.beleg_nummer, body))
 }
 
 /// What is written next of a document that stands: how its form begins, and what it is called.
@@ -177,10 +177,10 @@ fn positions(positions: &[BelegPosition]) -> Markup {
 }
 
 /// What a document follows from, and what followed from it: documents, weighings, goods-receipt notes, contracts (D8).
-fn chain(ask: &Ask, db: &Snapshot<'_>, beleg: &Beleg) -> Result<Markup> {
+fn chain(request: &PageRequest, db: &Snapshot<'_>, beleg: &Beleg) -> Result<Markup> {
     let glied = |what: &'static str, glied: &Kettenglied| {
         let is = format!("{}, {}", glied.beleg_typ.bezeichnung(), glied.status.as_str());
-        [ask.page_of("belege", glied.id), glied.beleg_nummer.clone(), what.to_owned(), is]
+        [request.page_of("belege", glied.id), glied.beleg_nummer.clone(), what.to_owned(), is]
     };
     let before = beleg.vorgaenger.iter().map(|before| glied("Vorgänger", before));
     let mut rows: Vec<_> =
@@ -191,16 +191,16 @@ fn chain(ask: &Ask, db: &Snapshot<'_>, beleg: &Beleg) -> Result<Markup> {
     for id in named(|position| position.wiegung_id) {
         let wiegung = waage::found(&db.tx, id)?;
         let net = optional(wiegung.gewicht_netto_kg, |net| format!("{} kg", amount(net)));
-        rows.push([ask.page_of("wiegungen", id), wiegung.wiegeschein_nr, "Wiegung".to_owned(), net]);
+        rows.push([request.page_of("wiegungen", id), wiegung.wiegeschein_nr, "Wiegung".to_owned(), net]);
     }
     for id in named(|position| position.kontrakt_id) {
         let number = kontrakte::number(&db.tx, id)?.unwrap_or_default();
-        rows.push([ask.page_of("kontrakte", id), number, "Kontrakt".to_owned(), String::new()]);
+        rows.push([request.page_of("kontrakte", id), number, "Kontrakt".to_owned(), String::new()]);
     }
     if let Some(schein) = annahmescheine::find_by_delivery(&db.tx, beleg.id)? {
         let status = schein.status.as_str().to_owned();
         rows.push([
-            ask.page_of("annahme", schein.id),
+            request.page_of("annahme", schein.id),
             schein.belegnummer,
             "Annahmeschein".to_owned(),
             status,
@@ -213,23 +213,23 @@ fn chain(ask: &Ask, db: &Snapshot<'_>, beleg: &Beleg) -> Result<Markup> {
 }
 
 /// What the positions have met (D8).
-fn counterparts(ask: &Ask, beleg: &Beleg) -> Markup {
+fn counterparts(request: &PageRequest, beleg: &Beleg) -> Markup {
     let of_position = |position: &BelegPosition| {
         let met = position.gegenbelege.iter().flatten().cloned();
         let name = (position.position, or_blank(&position.bezeichnung));
         met.map(|met| (name.clone(), met)).collect::<Vec<_>>()
     };
     let met: Vec<_> = beleg.positionen.iter().flatten().flat_map(of_position).collect();
-    let to = |(_, met): &(_, Gegenbeleg)| ask.page_of("belege", met.beleg_id);
+    let to = |(_, met): &(_, Gegenbeleg)| request.page_of("belege", met.beleg_id);
     html! { @if !met.is_empty() {
         h2 { "Gegenbelege" }
         (linked("Gegenbelege", "", &met, to).text("Nummer", |(_, met)| met.beleg_nummer.clone()).text("Art", |(_, met)| met.beleg_typ.bezeichnung().to_owned()).numbers("Position", |((number, _), _)| number.to_string()).text("Bezeichnung", |((_, name), _)| name.clone()).numbers("Menge", |(_, met)| amount(met.menge)))
     } }
 }
 
-fn movements(ask: &Ask, db: &Snapshot<'_>, id: Uuid) -> Result<Markup> {
+fn movements(request: &PageRequest, db: &Snapshot<'_>, id: Uuid) -> Result<Markup> {
     let moved = herkunft::moved_by_document(&db.tx, id)?;
-    let to = |moved: &Umschlag| optional(moved.charge.as_ref(), |(id, _)| ask.page_of("chargen", id));
+    let to = |moved: &Umschlag| optional(moved.charge.as_ref(), |(id, _)| request.page_of("chargen", id));
     let number = |moved: &Umschlag| {
         moved.charge.as_ref().map_or_else(|| "ohne Charge".to_owned(), |(_, number)| number.clone())
     };
@@ -239,34 +239,34 @@ fn movements(ask: &Ask, db: &Snapshot<'_>, id: Uuid) -> Result<Markup> {
     } })
 }
 
-fn history(ask: &Ask, db: &Snapshot<'_>, id: Uuid, here: &str) -> Result<Markup> {
-    let Records { rows, count } = belege::steps(&db.tx, id, lists::page_of(ask))?;
-    let named = named(ask, db, rows, |step| step.key_id.as_deref())?;
+fn history(request: &PageRequest, db: &Snapshot<'_>, id: Uuid, here: &str) -> Result<Markup> {
+    let Records { rows, count } = belege::steps(&db.tx, id, lists::page_of(request))?;
+    let named = named(request, db, rows, |step| step.key_id.as_deref())?;
     Ok(html! {
         h2 { "Verlauf" }
         (table("Was geschah, das Neueste zuerst", "Seit dem Anlegen ist nichts geändert worden.", &named).text("Wann", |(step, _)| moment(step.am)).text("Was geschah", |(step, _)| step.aktion.in_words().to_owned()).text("Wer", |(_, who)| who.clone()))
-        @if count > i64::from(ROWS) { (pager(ask, here, count)) }
+        @if count > i64::from(ROWS) { (pager(request, here, count)) }
     })
 }
 
-pub fn pdf(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let is_open = belege::found(&db.tx, ask.uuid(0)?)?.status == BelegStatus::Offen;
-    ask.file_of(db, if is_open { "belege/{id}/pdf?vorschau=true" } else { "belege/{id}/pdf" })
+pub fn pdf(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let is_open = belege::found(&db.tx, request.uuid(0)?)?.status == BelegStatus::Offen;
+    request.file_of(db, if is_open { "belege/{id}/pdf?vorschau=true" } else { "belege/{id}/pdf" })
 }
 
-pub fn attachment(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    anhaenge::download(ask, db, Besitzer::Beleg(belege::found(&db.tx, ask.uuid(0)?)?.id))
+pub fn attachment(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    anhaenge::download(request, db, Besitzer::Beleg(belege::found(&db.tx, request.uuid(0)?)?.id))
 }
 
-pub fn show_cancel(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let beleg = belege::found(&db.tx, ask.uuid(0)?)?;
+pub fn show_cancel(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let beleg = belege::found(&db.tx, request.uuid(0)?)?;
     let what = html! {
         "Was " (beleg.beleg_nummer) " im Lager gebucht hat, wird zurückgebucht. Eine abgeschlossene Rechnung "
         "bekommt einen Stornobeleg mit eigener Nummer. Rückgängig machen lässt sich das nicht."
     };
-    storno::show(ask, "Beleg stornieren", Some(beleg.version), what)
+    storno::show(request, "Beleg stornieren", Some(beleg.version), what)
 }
 
-pub fn cancel(ask: &Ask) -> Result<FirmaChange> {
-    storno::send(ask, Method::Post, "belege", "belege", "Der Beleg ist storniert.")
+pub fn cancel(request: &PageRequest) -> Result<FirmaChange> {
+    storno::send(request, Method::Post, "belege", "belege", "Der Beleg ist storniert.")
 }

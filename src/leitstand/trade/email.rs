@@ -10,7 +10,7 @@ use super::belege::art_of;
 use super::versendet::{company, is_final};
 use crate::leitstand::kit::done::{Done, FirmaChange, Outgoing};
 use crate::leitstand::kit::frame;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{field, form, lines, made_from, number, refusal, with_way_back};
 use crate::leitstand::office::postausgang::{is_line, is_text, words};
 use crate::master::kunden;
@@ -34,19 +34,19 @@ const FIELDS: [&str; 3] = ["an", "betreff", "text"];
 /// What an address may have in a link as it is.
 const ADDRESS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'@').remove(b'.').remove(b'-').remove(b'_').remove(b',');
 
-fn words_of(ask: &Ask, db: &Snapshot<'_>, beleg: &Beleg) -> Result<Worte> {
+fn words_of(request: &PageRequest, db: &Snapshot<'_>, beleg: &Beleg) -> Result<Worte> {
     Ok([
         art_of(beleg).to_owned(),
         beleg.beleg_nummer.clone(),
         beleg.datum().german(),
         format!("{} €", number(beleg.summe_brutto)),
-        company(ask, db)?,
+        company(request, db)?,
     ])
 }
 
 /// The document, or why it does not go out.
-fn outgoing(ask: &Ask, db: &Snapshot<'_>) -> Result<Beleg> {
-    let beleg = belege::found(&db.tx, ask.uuid(0)?)?;
+fn outgoing(request: &PageRequest, db: &Snapshot<'_>) -> Result<Beleg> {
+    let beleg = belege::found(&db.tx, request.uuid(0)?)?;
     match is_final(&beleg) {
         true => Ok(beleg),
         false => {
@@ -57,27 +57,27 @@ fn outgoing(ask: &Ask, db: &Snapshot<'_>) -> Result<Beleg> {
     }
 }
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let beleg = outgoing(ask, db)?;
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let beleg = outgoing(request, db)?;
     let postausgang = versand::load(&db.tx)?;
-    let (to, worte) = (recipient(db, &beleg)?, words_of(ask, db, &beleg)?);
+    let (to, worte) = (recipient(db, &beleg)?, words_of(request, db, &beleg)?);
     let (subject, text) = words(postausgang.as_ref());
     let said = |text: &str| versand::filled(text, &worte).unwrap_or_else(|_| text.to_owned());
     let (subject, text) = (said(subject), said(text));
-    let (title, back) = (format!("{} per E-Mail", beleg.beleg_nummer), ask.page_of("belege", beleg.id));
+    let (title, back) = (format!("{} per E-Mail", beleg.beleg_nummer), request.page_of("belege", beleg.id));
     if postausgang.is_none() {
-        return Ok(frame::page(ask, &title, by_hand(ask, &beleg, (&to, &subject, &text), &back)));
+        return Ok(frame::page(request, &title, by_hand(request, &beleg, (&to, &subject, &text), &back)));
     }
     let xml = belege::outgoing_xml(&db.tx, &beleg)?;
     let inside = html! {
-        (refusal(ask, &FIELDS))
-        (made_from(ask, ONCE, Uuid::now_v7()))
-        (field(ask, "an", "An (mehrere mit Komma)", "text", &to, "off"))
-        (field(ask, "betreff", "Betreff", "text", &subject, "off"))
-        (lines(ask, "text", "Text", &text))
+        (refusal(request, &FIELDS))
+        (made_from(request, ONCE, Uuid::now_v7()))
+        (field(request, "an", "An (mehrere mit Komma)", "text", &to, "off"))
+        (field(request, "betreff", "Betreff", "text", &subject, "off"))
+        (lines(request, "text", "Text", &text))
         p { "Im Anhang: das PDF" @if let Some(xml) = &xml { " und " (xml.dateiname) } }
     };
-    Ok(frame::page(ask, &title, with_way_back(form(ask, inside, "Senden", false), back)))
+    Ok(frame::page(request, &title, with_way_back(form(request, inside, "Senden", false), back)))
 }
 
 fn recipient(db: &Snapshot<'_>, beleg: &Beleg) -> Result<String> {
@@ -85,7 +85,12 @@ fn recipient(db: &Snapshot<'_>, beleg: &Beleg) -> Result<String> {
 }
 
 /// Without a mail server: the program of this machine writes the mail, and the file is attached by hand.
-fn by_hand(ask: &Ask, beleg: &Beleg, (to, subject, text): (&str, &str, &str), back: &str) -> Markup {
+fn by_hand(
+    request: &PageRequest,
+    beleg: &Beleg,
+    (to, subject, text): (&str, &str, &str),
+    back: &str,
+) -> Markup {
     let part = |text: &str| utf8_percent_encode(&text.replace('\n', "\r\n"), NON_ALPHANUMERIC).to_string();
     let to = utf8_percent_encode(to, ADDRESS);
     let mailto = format!("mailto:{to}?subject={}&body={}", part(subject), part(text));
@@ -94,25 +99,29 @@ fn by_hand(ask: &Ask, beleg: &Beleg, (to, subject, text): (&str, &str, &str), ba
         div.actions {
             a.button href=(mailto) { "E-Mail schreiben" }
             a.button href=(format!("{back}/pdf")) download=(format!("{}.pdf", beleg.beleg_nummer)) { "Datei (PDF)" }
-            @if ask.may_manage() { a.button href=(ask.of_firma("postausgang")) { "Mailserver eintragen" } }
+            @if request.may_manage() { a.button href=(request.of_firma("postausgang")) { "Mailserver eintragen" } }
         }
         p { a href=(back) { "Zum Beleg" } }
     }
 }
 
 /// What was typed, all mistakes at once: addresses, subject and text.
-fn typed(ask: &Ask) -> Result<(Vec<String>, String, String)> {
+fn typed(request: &PageRequest) -> Result<(Vec<String>, String, String)> {
     let mut mistakes = Refusals::default();
     let wrong = |field: &str, message: &str| Refusal::field(Code::WertUngueltig, field, message);
-    let to: Vec<String> =
-        ask.field("an").split([',', ';', ' ', '\n']).filter(|to| !to.is_empty()).map(str::to_owned).collect();
+    let to: Vec<String> = request
+        .field("an")
+        .split([',', ';', ' ', '\n'])
+        .filter(|to| !to.is_empty())
+        .map(str::to_owned)
+        .collect();
     mistakes.keep(match to.iter().find(|to| !is_email(to)) {
         _ if to.is_empty() => Err(wrong("an", "Bitte eintragen, an wen die E-Mail geht.")),
         _ if to.len() > TO_MAX => Err(wrong("an", "Mehr als fünf Empfänger gehen nicht.")),
         Some(to) => Err(wrong("an", &format!("„{to}“ ist keine E-Mail-Adresse."))),
         None => Ok(()),
     });
-    let (subject, text) = (ask.field("betreff").to_owned(), ask.field("text").to_owned());
+    let (subject, text) = (request.field("betreff").to_owned(), request.field("text").to_owned());
     let is_subject = !subject.is_empty() && is_line(&subject);
     mistakes.keep(if is_subject {
         Ok(())
@@ -124,9 +133,9 @@ fn typed(ask: &Ask) -> Result<(Vec<String>, String, String)> {
     Ok((to, subject, text))
 }
 
-pub fn send(ask: &Ask, db: &Snapshot<'_>) -> Result<Outgoing> {
-    let (an, betreff, text) = typed(ask)?;
-    let beleg = outgoing(ask, db)?;
+pub fn send(request: &PageRequest, db: &Snapshot<'_>) -> Result<Outgoing> {
+    let (an, betreff, text) = typed(request)?;
+    let beleg = outgoing(request, db)?;
     let without = || {
         Refusal::new(Code::ZwischenzeitlichGeaendert, "Für diese Firma ist kein Mailserver mehr eingetragen.")
     };
@@ -135,9 +144,9 @@ pub fn send(ask: &Ask, db: &Snapshot<'_>) -> Result<Outgoing> {
     let pdf = Anlage { name: pdf.dateiname, typ: "application/pdf", inhalt: pdf.inhalt };
     let xml = xml.map(|xml| Anlage { name: xml.dateiname, typ: "application/xml", inhalt: xml.inhalt });
     let brief = Brief {
-        id: ask.filled(ONCE).and_then(parse_uuid).unwrap_or_else(Uuid::now_v7),
-        am: ask.now,
-        firma: company(ask, db)?,
+        id: request.filled(ONCE).and_then(parse_uuid).unwrap_or_else(Uuid::now_v7),
+        am: request.now,
+        firma: company(request, db)?,
         an,
         betreff,
         text,
@@ -147,7 +156,7 @@ pub fn send(ask: &Ask, db: &Snapshot<'_>) -> Result<Outgoing> {
     let noted = Arc::clone(&brief);
     let (id, kunde) = (beleg.id, beleg.kunde_id);
     let begun = move |tx: &WriteTx<'_>| versand::begin(tx, &noted, id, kunde);
-    let (page, form) = (ask.page_of("belege", beleg.id), ask.form.fields.clone());
+    let (page, form) = (request.page_of("belege", beleg.id), request.form.fields.clone());
     let send = move || {
         let ergebnis = versand::send(&postausgang, &brief);
         let change = move |tx: &WriteTx<'_>| {

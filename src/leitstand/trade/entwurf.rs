@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::leitstand::kit::page::Ask;
+use crate::leitstand::kit::page::PageRequest;
 use crate::leitstand::kit::parts::{json_number, plain};
 use crate::master::artikel::{self, Artikel};
 use crate::master::kunden::{self, Kunde};
@@ -68,20 +68,20 @@ pub fn parts(name: &str) -> Option<(usize, &str)> {
 }
 
 /// The rows in which something stands.
-pub fn rows(ask: &Ask) -> BTreeSet<usize> {
-    let filled = ask.form.fields.iter().filter(|(_, value)| !value.trim().is_empty());
+pub fn rows(request: &PageRequest) -> BTreeSet<usize> {
+    let filled = request.form.fields.iter().filter(|(_, value)| !value.trim().is_empty());
     let filled = filled.filter_map(|(name, _)| parts(name)).filter(|(_, field)| FILLED.contains(field));
     filled.map(|(at, _)| at).collect()
 }
 
 /// Which record the words of a field mean, if that was chosen for these words.
-fn chosen(ask: &Ask, field: &str) -> Option<Uuid> {
-    let is_meant = ask.field(field) == ask.field(&format!("{field}_text"));
-    parse_uuid(ask.field(&format!("{field}_id"))).filter(|_| is_meant)
+fn chosen(request: &PageRequest, field: &str) -> Option<Uuid> {
+    let is_meant = request.field(field) == request.field(&format!("{field}_text"));
+    parse_uuid(request.field(&format!("{field}_id"))).filter(|_| is_meant)
 }
 
-pub fn partner(ask: &Ask, tx: &Tx<'_>) -> Result<Option<Kunde>> {
-    match (chosen(ask, PARTNER), ask.filled(PARTNER)) {
+pub fn partner(request: &PageRequest, tx: &Tx<'_>) -> Result<Option<Kunde>> {
+    match (chosen(request, PARTNER), request.filled(PARTNER)) {
         (_, None) => Ok(None),
         (Some(id), _) => kunden::find(tx, id),
         (None, Some(typed)) => kunden::find_by_kundennr(tx, typed),
@@ -89,9 +89,9 @@ pub fn partner(ask: &Ask, tx: &Tx<'_>) -> Result<Option<Kunde>> {
 }
 
 /// The article of a row: the one that was chosen, or whose number was typed.
-pub fn artikel(ask: &Ask, tx: &Tx<'_>, at: usize) -> Result<Option<Arc<Artikel>>> {
+pub fn artikel(request: &PageRequest, tx: &Tx<'_>, at: usize) -> Result<Option<Arc<Artikel>>> {
     let field = name(at, ARTIKEL);
-    match (chosen(ask, &field), ask.filled(&field)) {
+    match (chosen(request, &field), request.filled(&field)) {
         (_, None) => Ok(None),
         (Some(id), _) => artikel::find(tx, id),
         (None, Some(typed)) => {
@@ -103,39 +103,40 @@ pub fn artikel(ask: &Ask, tx: &Tx<'_>, at: usize) -> Result<Option<Arc<Artikel>>
 
 /// The body of POST or PUT /belege; `stored` is the document that is changed, whose positions keep what the form does not
 /// show.
-pub fn body(ask: &Ask, tx: &Tx<'_>, stored: Option<&Beleg>) -> Result<Value> {
+pub fn body(request: &PageRequest, tx: &Tx<'_>, stored: Option<&Beleg>) -> Result<Value> {
     let mut body = Map::new();
-    for field in HEAD_TEXTS.into_iter().chain(HEAD_NUMBERS).filter(|field| ask.is_sent(field)) {
-        body.insert(field.to_owned(), value(ask, field, HEAD_NUMBERS.contains(&field)));
+    for field in HEAD_TEXTS.into_iter().chain(HEAD_NUMBERS).filter(|field| request.is_sent(field)) {
+        body.insert(field.to_owned(), value(request, field, HEAD_NUMBERS.contains(&field)));
     }
     if stored.is_none() {
         body.retain(|_, value| !value.is_null());
     }
     let message = "Bitte den Partner auswählen, oder noch einmal „Prüfen“, wenn der gefundene stimmt.";
-    let partner = partner(ask, tx)?.ok_or_else(|| Refusal::field(Code::KundeFehlt, PARTNER, message))?;
+    let partner = partner(request, tx)?.ok_or_else(|| Refusal::field(Code::KundeFehlt, PARTNER, message))?;
     body.insert("kunden_id".to_owned(), json!(partner.id));
-    let items = rows(ask).into_iter().map(|at| item(ask, tx, at, stored)).collect::<Result<Vec<_>>>()?;
+    let items =
+        rows(request).into_iter().map(|at| item(request, tx, at, stored)).collect::<Result<Vec<_>>>()?;
     body.insert("items".to_owned(), Value::Array(items));
     Ok(Value::Object(body))
 }
 
-fn value(ask: &Ask, field: &str, is_number: bool) -> Value {
-    match ask.field(field) {
+fn value(request: &PageRequest, field: &str, is_number: bool) -> Value {
+    match request.field(field) {
         typed if is_number => json_number(typed),
         "" => Value::Null,
         typed => json!(typed),
     }
 }
 
-fn item(ask: &Ask, tx: &Tx<'_>, at: usize, stored: Option<&Beleg>) -> Result<Value> {
-    let artikel = artikel(ask, tx, at)?;
+fn item(request: &PageRequest, tx: &Tx<'_>, at: usize, stored: Option<&Beleg>) -> Result<Value> {
+    let artikel = artikel(request, tx, at)?;
     let field = name(at, ARTIKEL);
-    if artikel.is_none() && ask.filled(&field).is_some() {
+    if artikel.is_none() && request.filled(&field).is_some() {
         let message = "Welcher Artikel ist gemeint? Bitte auswählen, oder noch einmal „Prüfen“, wenn der gefundene stimmt.";
         return Err(Refusal::field(Code::ArtikelNichtGefunden, field, message).into());
     }
     let artikel_id = artikel.map(|artikel| artikel.id);
-    let number: Option<i64> = ask.field(&name(at, "position")).parse().ok();
+    let number: Option<i64> = request.field(&name(at, "position")).parse().ok();
     let was =
         stored.and_then(|beleg| beleg.positionen.as_deref()?.iter().find(|was| Some(was.position) == number));
     let mut item = match was.filter(|was| was.artikel_id == artikel_id) {
@@ -144,7 +145,7 @@ fn item(ask: &Ask, tx: &Tx<'_>, at: usize, stored: Option<&Beleg>) -> Result<Val
     };
     let says_another = |field: &str, was: Option<String>| {
         let name = name(at, field);
-        ask.is_sent(&name) && ask.field(&name) != was.unwrap_or_default()
+        request.is_sent(&name) && request.field(&name) != was.unwrap_or_default()
     };
     // A contract goes with its position, and the reason of a rate with the rate.
     if says_another(
@@ -157,11 +158,12 @@ fn item(ask: &Ask, tx: &Tx<'_>, at: usize, stored: Option<&Beleg>) -> Result<Val
         item.remove("steuer_kategorie");
     }
     item.insert("artikel_id".to_owned(), json!(artikel_id));
-    let is_of_another = parse_uuid(ask.field(&name(at, OF_ARTIKEL))).is_some_and(|of| Some(of) != artikel_id);
+    let is_of_another =
+        parse_uuid(request.field(&name(at, OF_ARTIKEL))).is_some_and(|of| Some(of) != artikel_id);
     for field in ITEM_TEXTS.into_iter().chain(ITEM_NUMBERS) {
         let name = name(at, field);
-        if ask.is_sent(&name) && !(is_of_another && BOUND.contains(&field)) {
-            item.insert(field.to_owned(), value(ask, &name, ITEM_NUMBERS.contains(&field)));
+        if request.is_sent(&name) && !(is_of_another && BOUND.contains(&field)) {
+            item.insert(field.to_owned(), value(request, &name, ITEM_NUMBERS.contains(&field)));
         }
     }
     Ok(Value::Object(item))
@@ -183,9 +185,9 @@ fn as_sent(position: &BelegPosition) -> Result<Map<String, Value>> {
 }
 
 /// The refusal of a request with the fields of the form that it was made from: it has only rows in which something stands.
-pub fn refused(ask: &Ask, failure: Failure) -> Failure {
+pub fn refused(request: &PageRequest, failure: Failure) -> Failure {
     let Failure::Refused(mut refusal) = failure else { return failure };
-    let rows: Vec<_> = rows(ask).into_iter().collect();
+    let rows: Vec<_> = rows(request).into_iter().collect();
     let in_form = |feld: &str| in_form(&rows, feld);
     refusal.feld = refusal.feld.as_deref().map(in_form);
     refusal.message = sentence(refusal.code, refusal.message);

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::leitstand::kit::done::FirmaChange;
 use crate::leitstand::kit::frame;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{amount, in_unit, made_from};
 use crate::master::artikel;
 use crate::platform::failure::Result;
@@ -32,25 +32,25 @@ pub fn counterpart(beleg: &Beleg) -> &'static str {
     if beleg.beleg_typ.ist_rechnung() { "eine Lieferung" } else { "eine Rechnung" }
 }
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let beleg = belege::found(&db.tx, ask.uuid(0)?)?;
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let beleg = belege::found(&db.tx, request.uuid(0)?)?;
     let open = open_of(db, &beleg)?;
     let inside = html! {
-        (made_from(ask, "version", beleg.version))
+        (made_from(request, "version", beleg.version))
         p { (beleg.beleg_nummer) " ist dann bezahlt und steht nicht mehr unter dem, was offen ist." }
         @if !open.is_empty() {
             fieldset {
                 legend { "Zu dieser Ware fehlt noch " (counterpart(&beleg)) }
                 ul { @for open in &open { li { (open) } } }
-                label { input type="checkbox" name=(NOTHING_COMES) value="ja" checked[ask.is_sent(NOTHING_COMES)];
+                label { input type="checkbox" name=(NOTHING_COMES) value="ja" checked[request.is_sent(NOTHING_COMES)];
                     "Es kommt nichts mehr: Spätere Belege treffen diese Ware nicht." }
             }
         }
     };
-    frame::form_page(ask, "Beleg erledigen", &[], inside, "Erledigt", false)
+    frame::form_page(request, "Beleg erledigen", &[], inside, "Erledigt", false)
 }
 
-pub fn settle(ask: &Ask) -> Result<FirmaChange> {
-    let body = json!({NOTHING_COMES: ask.is_sent(NOTHING_COMES)});
-    ask.change_record(Method::Post, "belege/{id}/erledigen", &body, "belege", "Der Beleg ist erledigt.")
+pub fn settle(request: &PageRequest) -> Result<FirmaChange> {
+    let body = json!({NOTHING_COMES: request.is_sent(NOTHING_COMES)});
+    request.change_record(Method::Post, "belege/{id}/erledigen", &body, "belege", "Der Beleg ist erledigt.")
 }

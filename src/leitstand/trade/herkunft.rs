@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::goods::chargen::{self, Charge};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::graph::{Graph, Node};
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{amount, in_unit, joined, linked, optional};
 use crate::platform::failure::Result;
 use crate::platform::http::reply::Reply;
@@ -19,12 +19,12 @@ use crate::trade::herkunft::{self, Beteiligter, Knoten, STEPS_MAX, Schritt, Weg}
 
 const PARTNER_BOXES_MAX: usize = 6;
 
-pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let charge = chargen::found(&db.tx, ask.uuid(0)?)?;
+pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let charge = chargen::found(&db.tx, request.uuid(0)?)?;
     let id = charge.id;
     let back = herkunft::walk(&db.tx, id, Schritt::Rueckwaerts, STEPS_MAX, true)?;
     let forth = herkunft::walk(&db.tx, id, Schritt::Vorwaerts, STEPS_MAX, true)?;
-    let here = ask.page_of("chargen", id);
+    let here = request.page_of("chargen", id);
     let is_cut = [&back, &forth].iter().any(|weg| weg.is_cut || weg.deeper);
     let body = html! {
         p { "Von links nach rechts: wer geliefert hat, woraus " a href=(here) { (charge.charge_nr) } " entstand, was daraus wurde "
@@ -37,18 +37,18 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             }
         }
         @if is_cut { p.note { "Es gibt mehr, als hier gezeigt wird: In jede Richtung stehen hier bis zu 100 Chargen und 100 Belege, die neuesten zuerst. Die CSV enthält alles." } }
-        (drawn(ask, &charge, &back, &forth))
-        (section(ask, &HERKUNFT, &back))
-        (section(ask, &VERBLEIB, &forth))
+        (drawn(request, &charge, &back, &forth))
+        (section(request, &HERKUNFT, &back))
+        (section(request, &VERBLEIB, &forth))
     };
-    Ok(frame::page(ask, &format!("Woher und wohin: {}", charge.charge_nr), body))
+    Ok(frame::page(request, &format!("Woher und wohin: {}", charge.charge_nr), body))
 }
 
-pub fn csv(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let richtung = ["rueckwaerts", "vorwaerts"].into_iter().find(|known| *known == ask.param("richtung"));
+pub fn csv(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let richtung = ["rueckwaerts", "vorwaerts"].into_iter().find(|known| *known == request.param("richtung"));
     let richtung = richtung.unwrap_or("beide");
     let query = format!("format=csv&tiefe={STEPS_MAX}&richtung={richtung}");
-    ask.file_of(db, &format!("chargen/{{id}}/herkunft?{query}"))
+    request.file_of(db, &format!("chargen/{{id}}/herkunft?{query}"))
 }
 
 /// A direction from the batch, in words.
@@ -91,7 +91,7 @@ enum Key {
 }
 
 struct Drawing<'a> {
-    ask: &'a Ask,
+    request: &'a PageRequest,
     graph: Graph,
     known: BTreeMap<Key, usize>,
 }
@@ -118,12 +118,12 @@ fn told(menge: Quantity, einheit: Option<&str>) -> String {
     in_unit(amount(menge), einheit)
 }
 
-fn drawn(ask: &Ask, charge: &Charge, back: &Weg, forth: &Weg) -> Markup {
-    let mut drawing = Drawing { ask, graph: Graph::default(), known: BTreeMap::new() };
+fn drawn(request: &PageRequest, charge: &Charge, back: &Weg, forth: &Weg) -> Markup {
+    let mut drawing = Drawing { request, graph: Graph::default(), known: BTreeMap::new() };
     let stock = format!("Bestand {}", told(charge.bestand, charge.einheit.as_deref()));
     drawing.node(Key::Charge(charge.id), || Node {
         class: "start",
-        to: ask.page_of("chargen", charge.id),
+        to: request.page_of("chargen", charge.id),
         kind: "Diese Charge",
         lines: [charge.charge_nr.clone(), charge.artikel_bezeichnung.clone(), stock],
     });
@@ -141,19 +141,19 @@ fn drawn(ask: &Ask, charge: &Charge, back: &Weg, forth: &Weg) -> Markup {
 }
 
 fn draw_batches(drawing: &mut Drawing<'_>, weg: &Weg, schritt: Schritt) {
-    let ask = drawing.ask;
+    let request = drawing.request;
     for knoten in &weg.knoten {
         // A batch that is reached in both directions keeps its first box.
         let menge = told(moved(weg, knoten.charge_id), knoten.einheit.as_deref());
         let batch = drawing.node(Key::Charge(knoten.charge_id), || Node {
             class: "batch",
-            to: ask.page_of("chargen", knoten.charge_id),
+            to: request.page_of("chargen", knoten.charge_id),
             kind: "Charge",
             lines: [knoten.charge_nr.clone(), knoten.artikel_bezeichnung.clone(), menge],
         });
         let order = drawing.node(Key::Auftrag(knoten.ueber.id), || Node {
             class: "order",
-            to: ask.page_of("produktion", knoten.ueber.id),
+            to: request.page_of("produktion", knoten.ueber.id),
             kind: "Produktion",
             lines: [knoten.ueber.nummer.clone(), optional(knoten.ueber.datum, Day::german), String::new()],
         });
@@ -193,7 +193,7 @@ fn draw_partners(drawing: &mut Drawing<'_>, weg: &Weg, richtung: &Richtung) {
         for documents in shown {
             let Some(first) = documents.first() else { continue };
             let key = Key::Partner(first.partner_id, charge, is_forth);
-            boxes.push((key, box_of(drawing.ask, richtung, documents, first)));
+            boxes.push((key, box_of(drawing.request, richtung, documents, first)));
         }
         if let Some(first) = others.first().and_then(|documents| documents.first()) {
             let menge = sum(others.iter().flatten().map(|document| document.menge));
@@ -209,7 +209,12 @@ fn draw_partners(drawing: &mut Drawing<'_>, weg: &Weg, richtung: &Richtung) {
     }
 }
 
-fn box_of(ask: &Ask, richtung: &Richtung, documents: &[&Beteiligter], first: &Beteiligter) -> Node {
+fn box_of(
+    request: &PageRequest,
+    richtung: &Richtung,
+    documents: &[&Beteiligter],
+    first: &Beteiligter,
+) -> Node {
     let number = match (documents.len(), &first.beleg_nummer) {
         (1, Some(number)) => number.clone(),
         (1, None) => "Anfangsbestand".to_owned(),
@@ -222,7 +227,7 @@ fn box_of(ask: &Ask, richtung: &Richtung, documents: &[&Beteiligter], first: &Be
     let menge = sum(documents.iter().map(|document| document.menge));
     Node {
         class: "partner",
-        to: ask.of_firma(&to),
+        to: request.of_firma(&to),
         kind: richtung.partner,
         lines: [first.name.clone(), number, told(menge, first.einheit.as_deref())],
     }
@@ -241,11 +246,11 @@ struct Row {
 }
 
 /// One direction as a table: what the picture shows, and addresses.
-fn section(ask: &Ask, richtung: &Richtung, weg: &Weg) -> Markup {
-    let mut rows: Vec<Row> = weg.knoten.iter().map(|knoten| batch_row(ask, richtung, knoten)).collect();
+fn section(request: &PageRequest, richtung: &Richtung, weg: &Weg) -> Markup {
+    let mut rows: Vec<Row> = weg.knoten.iter().map(|knoten| batch_row(request, richtung, knoten)).collect();
     rows.extend(weg.beteiligte.iter().map(|partner| {
         let near = weg.knoten.iter().find(|knoten| knoten.charge_id == partner.charge_id);
-        partner_row(ask, richtung, partner, near.map_or(0, |knoten| knoten.tiefe))
+        partner_row(request, richtung, partner, near.map_or(0, |knoten| knoten.tiefe))
     }));
     rows.sort_by_key(|row| row.tiefe);
     html! {
@@ -254,9 +259,9 @@ fn section(ask: &Ask, richtung: &Richtung, weg: &Weg) -> Markup {
     }
 }
 
-fn batch_row(ask: &Ask, richtung: &Richtung, knoten: &Knoten) -> Row {
+fn batch_row(request: &PageRequest, richtung: &Richtung, knoten: &Knoten) -> Row {
     Row {
-        to: ask.page_of("chargen", knoten.charge_id),
+        to: request.page_of("chargen", knoten.charge_id),
         tiefe: knoten.tiefe,
         number: knoten.charge_nr.clone(),
         what: richtung.charge.to_owned(),
@@ -267,13 +272,13 @@ fn batch_row(ask: &Ask, richtung: &Richtung, knoten: &Knoten) -> Row {
     }
 }
 
-fn partner_row(ask: &Ask, richtung: &Richtung, partner: &Beteiligter, tiefe: i64) -> Row {
+fn partner_row(request: &PageRequest, richtung: &Richtung, partner: &Beteiligter, tiefe: i64) -> Row {
     let town = Some(joined([&partner.plz, &partner.ort], " "));
     let address = [&Some(partner.name.clone()), &partner.strasse, &town, &partner.staat];
     Row {
         to: match partner.beleg_id {
-            Some(beleg) => ask.page_of("belege", beleg),
-            None => ask.page_of("partner", partner.partner_id),
+            Some(beleg) => request.page_of("belege", beleg),
+            None => request.page_of("partner", partner.partner_id),
         },
         tiefe,
         number: partner.beleg_nummer.clone().unwrap_or_else(|| "Anfangsbestand".to_owned()),

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::{self, filter};
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{amount, field, number, or_blank, pager, table};
 use crate::platform::failure::Result;
 use crate::platform::http::reply::Reply;
@@ -15,19 +15,19 @@ use crate::rules::day::Day;
 use crate::rules::fixed::Money;
 use crate::trade::kasse::{self, Auswahl, Barverkauf, Summe};
 
-pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let day = Day::parse_plain(ask.param("tag")).unwrap_or_else(|| db.tx.today());
-    let query = ask.query_of("/api/v1/barverkaeufe")?;
+pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let day = Day::parse_plain(request.param("tag")).unwrap_or_else(|| db.tx.today());
+    let query = request.query_of("/api/v1/barverkaeufe")?;
     let auswahl = Auswahl { von: Some(day), bis: Some(day), ..kasse::auswahl(&db.tx, &query)? };
-    let found: Records<Barverkauf> = kasse::list(&db.tx, &auswahl, lists::page_of(ask))?;
+    let found: Records<Barverkauf> = kasse::list(&db.tx, &auswahl, lists::page_of(request))?;
     let empty = "An diesem Tag steht kein Bon in der Kasse. Bons kommen durch den Import (barverkaeufe oder DSFinV-K).";
     let number_of =
         |line: &Barverkauf| format!("{}{}", line.bon_nr, if line.storniert { " (storniert)" } else { "" });
     let title = format!("Kasse, {}", day.german());
     let body = html! {
         form.filter method="get" {
-            (field(ask, "tag", "Tag", "date", &day.to_string(), "off"))
-            (filter(ask, "bon_nr", "Bon", "search"))
+            (field(request, "tag", "Tag", "date", &day.to_string(), "off"))
+            (filter(request, "bon_nr", "Bon", "search"))
             button type="submit" { "Zeigen" }
         }
         (sums(&kasse::sums_of_day(&db.tx, day)?)?)
@@ -39,9 +39,9 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             .numbers("Steuersatz (%)", |line| amount(line.mwst_satz))
             .text("Zahlart", |line| or_blank(&line.zahlart))
             .numbers("Brutto (EUR)", |line| number(line.gesamt)))
-        (pager(ask, &ask.of_firma("kasse"), found.count))
+        (pager(request, &request.of_firma("kasse"), found.count))
     };
-    Ok(frame::page(ask, &title, body))
+    Ok(frame::page(request, &title, body))
 }
 
 /// Gross and tax of a day, by rate and by way of paying.

@@ -9,7 +9,7 @@ use super::erledigen::{NOTHING_COMES, counterpart, open_of};
 use crate::leitstand::kit::done::{Done, FirmaChange};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{ROWS, TOO_MANY, amount, form, number, optional, refusal};
 use crate::papers::blatt::Skonto;
 use crate::platform::failure::{Failure, Result};
@@ -42,11 +42,11 @@ struct Posten {
     without: Vec<String>,
 }
 
-pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
-    let (query, today) = (ask.query_of("/api/v1/belege")?, db.tx.today());
+pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
+    let (query, today) = (request.query_of("/api/v1/belege")?, db.tx.today());
     let auswahl =
-        Auswahl { unbezahlt: true, faellig_bis: due_by(ask, today), ..belege::auswahl(&db.tx, &query)? };
-    let Records { rows, count } = belege::list(&db.tx, &auswahl, lists::page_of(ask))?;
+        Auswahl { unbezahlt: true, faellig_bis: due_by(request, today), ..belege::auswahl(&db.tx, &query)? };
+    let Records { rows, count } = belege::list(&db.tx, &auswahl, lists::page_of(request))?;
     let with_all = |beleg: Beleg| {
         let without = open_of(db, &beleg)?;
         Ok(Posten { skonto: beleg.skonto()?, without, beleg })
@@ -57,16 +57,16 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         records: "belege",
         empty: "Nichts offen: Was abgeschlossen ist, ist auch erledigt. Vielleicht ist auch die Suche zu eng.",
         filters: html! {
-            (filter(ask, "suche", "Partner oder Nummer", "search"))
-            (filter_choice(ask, "typ", "Welche", kinds))
-            (filter_choice(ask, "tage", "Fällig", OVERDUE))
+            (filter(request, "suche", "Partner oder Nummer", "search"))
+            (filter_choice(request, "typ", "Welche", kinds))
+            (filter_choice(request, "tage", "Fällig", OVERDUE))
         },
         keeps: &[("kunden_id", "zu", "partner")],
-        above: html! { (refusal(ask, &[])) (tiles(&belege::open_sums(&db.tx, &auswahl, i64::MAX)?)?) },
-        around: ask.may_change().then_some(in_form as fn(&Ask, Markup) -> Markup),
+        above: html! { (refusal(request, &[])) (tiles(&belege::open_sums(&db.tx, &auswahl, i64::MAX)?)?) },
+        around: request.may_change().then_some(in_form as fn(&PageRequest, Markup) -> Markup),
         ..List::of("offen", "Offene Posten", |posten: &Posten| posten.beleg.id, &found)
     };
-    let body = lists::body(ask, db, list, |table| {
+    let body = lists::body(request, db, list, |table| {
         let table = table
             .text("Nummer", |posten| posten.beleg.beleg_nummer.clone())
             .text("Partner", |posten| posten.beleg.kunden_name.clone())
@@ -74,18 +74,18 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             .text("Fällig", move |posten| due(&posten.beleg, today))
             .text("Skonto", move |posten| optional(posten.skonto, |skonto| in_words(skonto, today)))
             .numbers("Betrag (EUR)", |posten| number(posten.beleg.summe_brutto))
-            .with("Es fehlt noch", false, |posten| missing(ask, posten));
-        match ask.may_change() {
-            true => table.with("Erledigt", false, |posten| tick(ask, &posten.beleg)),
+            .with("Es fehlt noch", false, |posten| missing(request, posten));
+        match request.may_change() {
+            true => table.with("Erledigt", false, |posten| tick(request, &posten.beleg)),
             false => table,
         }
     })?;
-    Ok(frame::page(ask, "Offene Posten", body))
+    Ok(frame::page(request, "Offene Posten", body))
 }
 
 /// On or before which day it was due, where only what is overdue is asked for.
-fn due_by(ask: &Ask, today: Day) -> Option<Day> {
-    let days = OVERDUE.iter().find(|(days, _)| *days == ask.param("tage"))?.0;
+fn due_by(request: &PageRequest, today: Day) -> Option<Day> {
+    let days = OVERDUE.iter().find(|(days, _)| *days == request.param("tage"))?.0;
     days.parse().ok().map(|days: i64| Day::of_number(today.number() - days))
 }
 
@@ -135,41 +135,41 @@ fn in_words(Skonto { bis, prozent, betrag }: Skonto, today: Day) -> String {
 }
 
 /// What has no counterpart yet; whoever settles it says whether one is still to come.
-fn missing(ask: &Ask, Posten { beleg, without, .. }: &Posten) -> Markup {
+fn missing(request: &PageRequest, Posten { beleg, without, .. }: &Posten) -> Markup {
     let name = format!("{NOTHING_COMES}-{}", beleg.id);
     html! { @if !without.is_empty() { div {
         (counterpart(beleg)) " zu " (without.join(", "))
-        @if ask.may_change() { label.tick {
-            input type="checkbox" name=(name) value="ja" checked[ask.is_sent(&name)];
+        @if request.may_change() { label.tick {
+            input type="checkbox" name=(name) value="ja" checked[request.is_sent(&name)];
             "kommt nicht mehr" span.unseen { " zu " (beleg.beleg_nummer) }
         } }
     } } }
 }
 
 /// The box carries the version that is settled: what somebody changes meanwhile is not.
-fn tick(ask: &Ask, beleg: &Beleg) -> Markup {
+fn tick(request: &PageRequest, beleg: &Beleg) -> Markup {
     let name = format!("{TICK}{}", beleg.id);
     let label = format!("{} ist erledigt", beleg.beleg_nummer);
-    let sent = ask.is_sent(&name).then(|| ask.field(&name).to_owned());
+    let sent = request.is_sent(&name).then(|| request.field(&name).to_owned());
     html! { input type="checkbox" name=(name) value=(sent.clone().unwrap_or(beleg.version.to_string())) aria-label=(label) checked[sent.is_some()]; }
 }
 
-fn in_form(ask: &Ask, table: Markup) -> Markup {
+fn in_form(request: &PageRequest, table: Markup) -> Markup {
     let inside = html! {
         (table)
         p { "Angekreuzte sind dann bezahlt. Es geht für alle zusammen: Lässt sich einer nicht erledigen, bleiben alle, wie sie sind." }
     };
-    form(ask, inside, "Angekreuzte erledigen", false)
+    form(request, inside, "Angekreuzte erledigen", false)
 }
 
-pub fn settle(ask: &Ask) -> Result<FirmaChange> {
+pub fn settle(request: &PageRequest) -> Result<FirmaChange> {
     let ticked =
-        ask.form.fields.iter().filter_map(|(name, version)| Some((name.strip_prefix(TICK)?, version)));
+        request.form.fields.iter().filter_map(|(name, version)| Some((name.strip_prefix(TICK)?, version)));
     let change = |(id, version): (&str, &String)| {
         let id = parse_uuid(id).ok_or_else(|| Failure::not_found("Diesen Beleg"))?;
-        let body = json!({NOTHING_COMES: ask.is_sent(&format!("{NOTHING_COMES}-{id}"))});
+        let body = json!({NOTHING_COMES: request.is_sent(&format!("{NOTHING_COMES}-{id}"))});
         let path = format!("/api/v1/belege/{id}/erledigen");
-        Ok((id, ask.change_from(version, Method::Post, &path, &body, String::new(), "")?))
+        Ok((id, request.change_from(version, Method::Post, &path, &body, String::new(), "")?))
     };
     let changes = ticked.take(ROWS as usize + 1).map(change).collect::<Result<Vec<_>>>()?;
     if changes.len() > ROWS as usize {
@@ -178,7 +178,7 @@ pub fn settle(ask: &Ask) -> Result<FirmaChange> {
     if changes.is_empty() {
         return Err(Refusal::new(Code::FeldFehlt, "Bitte ankreuzen, was erledigt ist.").into());
     }
-    let to = ask.of_firma(&format!("offen?{}", ask.query_text));
+    let to = request.of_firma(&format!("offen?{}", request.query_text));
     let done = match changes.len() {
         1 => "Ein Beleg ist erledigt.".to_owned(),
         count => format!("{count} Belege sind erledigt."),

@@ -4,7 +4,7 @@ use maud::{Markup, Render, html};
 use uuid::Uuid;
 
 use crate::leitstand::kit::akteure::named;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{moment, or_blank, table};
 use crate::master::tenants::firma;
 use crate::office::versand::{self, Versand};
@@ -18,9 +18,9 @@ pub fn is_final(beleg: &Beleg) -> bool {
 }
 
 /// The name of the company, as mails say it.
-pub fn company(ask: &Ask, db: &Snapshot<'_>) -> Result<String> {
+pub fn company(request: &PageRequest, db: &Snapshot<'_>) -> Result<String> {
     let own = firma::load(&db.tx)?.firma.clone();
-    Ok(own.or_else(|| ask.firma.as_ref().map(|firma| firma.name.clone())).unwrap_or_default())
+    Ok(own.or_else(|| request.firma.as_ref().map(|firma| firma.name.clone())).unwrap_or_default())
 }
 
 pub fn button(beleg: &Beleg, here: &str) -> Markup {
@@ -28,8 +28,8 @@ pub fn button(beleg: &Beleg, here: &str) -> Markup {
 }
 
 /// What was sent of a document.
-pub fn sent(ask: &Ask, db: &Snapshot<'_>, beleg: Uuid) -> Result<Markup> {
-    let mails = named(ask, db, versand::of_document(&db.tx, beleg)?, |mail| mail.key_id.as_deref())?;
+pub fn sent(request: &PageRequest, db: &Snapshot<'_>, beleg: Uuid) -> Result<Markup> {
+    let mails = named(request, db, versand::of_document(&db.tx, beleg)?, |mail| mail.key_id.as_deref())?;
     let became = |mail: &Versand| match (mail.ergebnis.as_deref(), &mail.meldung) {
         (Some("gesendet"), _) => "gesendet".to_owned(),
         (Some("nicht_gesendet"), why) => format!("nicht gesendet. {}", or_blank(why)),

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::entwurf::{ARTIKEL, OF_ARTIKEL, PARTNER, name};
 use crate::goods::waage;
-use crate::leitstand::kit::page::{Ask, Snapshot};
+use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{optional, or_blank, plain, plain_price};
 use crate::master::artikel::{self, Artikel};
 use crate::master::kunden::{self, Kunde};
@@ -114,22 +114,22 @@ fn in_row(position: &BelegPosition, menge: Quantity) -> [(&'static str, String);
 }
 
 /// What the address of a new document names: another document, a weighing, a partner, or nothing.
-pub fn of_query(ask: &Ask, db: &Snapshot<'_>, typ: BelegTyp) -> Result<Fields> {
+pub fn of_query(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp) -> Result<Fields> {
     let today = [("beleg_datum".to_owned(), db.tx.today().to_string())];
-    let fields = if let Some(id) = parse_uuid(ask.param("aus")) {
-        of_former(ask, db, typ, &belege::with_positions(&db.tx, id)?)?
-    } else if let Some(id) = parse_uuid(ask.param("wiegung")) {
+    let fields = if let Some(id) = parse_uuid(request.param("aus")) {
+        of_former(request, db, typ, &belege::with_positions(&db.tx, id)?)?
+    } else if let Some(id) = parse_uuid(request.param("wiegung")) {
         of_weighing(db, id)?
     } else {
-        parse_uuid(ask.param("partner_id")).map(|id| of_partner(db, id)).transpose()?.unwrap_or_default()
+        parse_uuid(request.param("partner_id")).map(|id| of_partner(db, id)).transpose()?.unwrap_or_default()
     };
     Ok(fields.into_iter().chain(today).collect())
 }
 
 /// The document that follows from another one: what of it has no counterpart yet, bound to it where both move the same
 /// goods; or, with a negative quantity, what takes an invoice back.
-fn of_former(ask: &Ask, db: &Snapshot<'_>, typ: BelegTyp, former: &Beleg) -> Result<Fields> {
-    let takes_back = ask.param("art") == KORREKTUR;
+fn of_former(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, former: &Beleg) -> Result<Fields> {
+    let takes_back = request.param("art") == KORREKTUR;
     let is_bound = takes_back || former.beleg_typ.gegenstueck() == Some(typ);
     let mut fields = of_partner(db, former.kunde_id)?;
     fields.push(("vorgaenger_beleg_id".to_owned(), former.id.to_string()));

@@ -13,7 +13,7 @@ use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::json::Json;
 use crate::platform::http::wire::{At, FromJson, Int, LongText, OneOf, Spelled, Text};
-use crate::platform::import::file::{Complaint, Rows};
+use crate::platform::import::file::{ParseError, Rows};
 use crate::platform::import::{Stored, Upserted};
 use crate::platform::listing::verlauf::part;
 use crate::rules::change::fill_each;
@@ -181,13 +181,13 @@ pub fn by_artikelnummer(tx: &Tx<'_>, artikelnummer: &str) -> Result<Arc<Artikel>
 }
 
 /// The rows of each article, which are stored at once: it changes once, however many tiers it gets (D28).
-pub fn by_article(rows: &Rows) -> std::result::Result<Vec<Vec<usize>>, Complaint> {
+pub fn by_article(rows: &Rows) -> std::result::Result<Vec<Vec<usize>>, ParseError> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
     for at in 0..rows.len() {
         let mut hints = Hints::default();
         let zeile = StaffelZeile::from_json(&rows.row(at), &mut rows.at(&mut hints));
-        let complain = |refusal: Box<Refusal>| Complaint::at_line(rows.line(at), &refusal.message);
+        let complain = |refusal: Box<Refusal>| ParseError::at_line(rows.line(at), &refusal.message);
         let artikel = case_key(&zeile.map_err(complain)?.artikelnummer.unwrap_or_default());
         let group = *known.entry(artikel).or_insert(groups.len());
         match groups.get_mut(group) {

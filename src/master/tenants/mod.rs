@@ -20,10 +20,10 @@ use crate::master::steuersaetze;
 use crate::platform::db::TenantId;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
+use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 use crate::rules::bytes::hex;
 use crate::rules::changed::Changed;
 use crate::rules::day::Instant;
-use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::text::nearest;
 
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -108,9 +108,9 @@ pub fn is_name(name: &str) -> bool {
 }
 
 /// What the log says of a new company.
-pub fn created(name: &str, test: bool) -> Deed {
+pub fn created(name: &str, test: bool) -> AdminEvent {
     let test = test.then(|| Changed::of("test", "", "true")).flatten();
-    Deed::new(Tat::Angelegt, Art::Firma).name(name).changing(test)
+    AdminEvent::new(AdminAction::Angelegt, Art::Firma).name(name).changing(test)
 }
 
 /// Adds a company with its own copy of the tax rates; a test company stays one.

@@ -34,7 +34,7 @@ use crate::platform::http::reply::Reply;
 use crate::platform::http::route::{Access, Route, Write};
 use crate::platform::http::shape::Answer;
 use crate::platform::import::Import;
-use crate::rules::deed::Tat;
+use crate::rules::admin_event::AdminAction;
 use crate::rules::error::{Code, required};
 use crate::rules::scope::Scope;
 use model::{FunktionZeile, KontoAuskunft, StapelMitDateien, Verwerfen};
@@ -158,7 +158,7 @@ fn post(call: &Call<'_>, tx: &Tx<'_>) -> Result<Write> {
             Some(id) => Reply::created(&made)?.about(id),
             None => Reply::ok(&made)?,
         };
-        Ok(Reply { deed: made.deed.map(Box::new), ..reply })
+        Ok(Reply { event: made.event.map(Box::new), ..reply })
     }))
 }
 
@@ -168,7 +168,7 @@ fn discard_one(call: &Call<'_>) -> Result<Write> {
     Ok(Box::new(move |tx| {
         let grund = required(body.grund.clone(), "grund")?;
         let found = stapel::found(tx, id)?;
-        let deed = Some(Box::new(found.deed(Tat::Verworfen)));
-        Ok(Reply { deed, ..Reply::ok(&stapel::discard(tx, &found, &grund)?)?.about(id) })
+        let event = Some(Box::new(found.event(AdminAction::Verworfen)));
+        Ok(Reply { event, ..Reply::ok(&stapel::discard(tx, &found, &grund)?)?.about(id) })
     }))
 }

@@ -7,9 +7,9 @@ use uuid::Uuid;
 use crate::eingabe;
 use crate::platform::db::record::record;
 use crate::platform::http::wire::{Int, OneOf, Text};
+use crate::rules::admin_event::AdminEvent;
 use crate::rules::buchung::{Fall, Funktionsart, Rahmen};
 use crate::rules::day::{Day, Instant};
-use crate::rules::deed::Deed;
 use crate::rules::error::Hints;
 use crate::rules::fixed::{Money, Percent};
 
@@ -132,7 +132,7 @@ pub struct StapelAngelegt {
     pub hinweise: Hints,
     /// For the administration log; none where nothing was changed.
     #[serde(skip)]
-    pub deed: Option<Deed>,
+    pub event: Option<AdminEvent>,
 }
 
 /// RE and ER of a month of their date.

@@ -20,11 +20,11 @@ use crate::master::{kunden, steuersaetze};
 use crate::platform::db::feed;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
+use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 use crate::rules::buchung::{Kontenplan, Personenkonto};
 use crate::rules::bytes::hex;
 use crate::rules::changed::Changed;
 use crate::rules::day::{Day, Instant};
-use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
 use crate::rules::fixed::{Money, Percent};
 use crate::rules::tax::Satz;
@@ -166,7 +166,7 @@ impl Entwurf {
                 .map(|(konto, (zeilen, saldo))| KontoSumme { konto: *konto, zeilen: *zeilen, saldo: *saldo })
                 .collect(),
             hinweise: self.hints.clone(),
-            deed: None,
+            event: None,
         }
     }
 }
@@ -325,7 +325,8 @@ fn store(tx: &WriteTx<'_>, entwurf: &Entwurf) -> Result<StapelAngelegt> {
     let mut made = entwurf.told();
     let locked = if wish.sperren == Some(true) { lock(tx, grundlage, zeitraum.bis)? } else { None };
     if gebucht.belege.is_empty() {
-        made.deed = locked.is_some().then(|| Deed::new(Tat::Geaendert, Art::Firma).changing(locked));
+        made.event =
+            locked.is_some().then(|| AdminEvent::new(AdminAction::Geaendert, Art::Firma).changing(locked));
         return Ok(made);
     }
     let stapel = Stapel {
@@ -351,7 +352,7 @@ fn store(tx: &WriteTx<'_>, entwurf: &Entwurf) -> Result<StapelAngelegt> {
         sql::insert_datei(tx, stapel.nr, at, datei, inhalt)?;
     }
     (made.id, made.nr) = (Some(stapel.id), Some(stapel.nr));
-    made.deed = Some(stapel.deed(Tat::Angelegt).changing(locked));
+    made.event = Some(stapel.event(AdminAction::Angelegt).changing(locked));
     Ok(made)
 }
 
@@ -370,8 +371,8 @@ fn lock(tx: &WriteTx<'_>, grundlage: &Grundlage, bis: Day) -> Result<Option<Chan
 
 impl Stapel {
     /// What the administration log says of it.
-    pub fn deed(&self, tat: Tat) -> Deed {
-        Deed::new(tat, Art::DatevStapel).id(self.id).name(self.nr.to_string())
+    pub fn event(&self, tat: AdminAction) -> AdminEvent {
+        AdminEvent::new(tat, Art::DatevStapel).id(self.id).name(self.nr.to_string())
     }
 }
 

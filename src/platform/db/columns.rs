@@ -9,10 +9,10 @@ use uuid::Uuid;
 
 use super::feed::followed::{Aktion, Art};
 use crate::papers::erechnung::Profil;
+use crate::rules::admin_event::AdminAction;
 use crate::rules::buchung::{Fall, Funktionsart, Rahmen};
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
-use crate::rules::deed::Tat;
 use crate::rules::document::{BelegAktion, BelegStatus, BelegTyp, Rechnungsart};
 use crate::rules::fixed::Fixed;
 use crate::rules::kasse::BonArt;
@@ -225,6 +225,6 @@ text_column!(
     Richtung,
     Steuerart,
     Steuerkategorie,
-    Tat,
+    AdminAction,
     WiegungStatus
 );

@@ -10,8 +10,8 @@ use crate::platform::db::proof::chain::Chain;
 use crate::platform::db::tx::Tx;
 use crate::platform::db::{TenantId, all};
 use crate::platform::failure::Result;
+use crate::rules::admin_event::{AdminEvent, Felder, Gegenstand};
 use crate::rules::day::{Day, Instant};
-use crate::rules::deed::{Deed, Felder, Gegenstand};
 
 const YEARS_KEPT: i16 = 10;
 
@@ -46,12 +46,12 @@ pub fn note(
     now: Instant,
     akteur: &Akteur,
     firma: Option<TenantId>,
-    deed: &Deed,
+    event: &AdminEvent,
 ) -> Result<()> {
     let felder = |felder: &Felder| (!felder.is_empty()).then(|| Json(felder.clone()));
-    let gegenstand = Json(Gegenstand { firma, ..deed.gegenstand.clone() });
-    let (vorher, nachher) = (felder(&deed.vorher), felder(&deed.nachher));
-    CHAIN.append(connection, &[&now, &Json(akteur), &deed.tat, &gegenstand, &vorher, &nachher])
+    let gegenstand = Json(Gegenstand { firma, ..event.gegenstand.clone() });
+    let (vorher, nachher) = (felder(&event.vorher), felder(&event.nachher));
+    CHAIN.append(connection, &[&now, &Json(akteur), &event.tat, &gegenstand, &vorher, &nachher])
 }
 
 /// What stands for a person in histories, where a key has its id.
@@ -74,7 +74,7 @@ pub struct Entry {
     pub am: Instant,
     pub akteur: Akteur,
     #[serde(flatten)]
-    pub deed: Deed,
+    pub event: AdminEvent,
     pub pruefsumme: String,
 }
 
@@ -134,8 +134,8 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         row.get(at).map(|felder: Option<Json<Felder>>| felder.map_or_else(Felder::new, |Json(felder)| felder))
     };
     let (Json(akteur), Json(gegenstand)) = (row.get(2)?, row.get(4)?);
-    let deed = Deed { tat: row.get(3)?, gegenstand, vorher: felder(5)?, nachher: felder(6)? };
-    Ok(Entry { nr: row.get(0)?, am: row.get(1)?, akteur, deed, pruefsumme: row.get(7)? })
+    let event = AdminEvent { tat: row.get(3)?, gegenstand, vorher: felder(5)?, nachher: felder(6)? };
+    Ok(Entry { nr: row.get(0)?, am: row.get(1)?, akteur, event, pruefsumme: row.get(7)? })
 }
 
 /// The import of this company with a number.

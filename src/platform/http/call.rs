@@ -11,7 +11,7 @@ use super::query::Query;
 use super::request::{Request, listed, weight};
 use super::wire::{At, FromJson};
 use crate::platform::db::TenantId;
-use crate::platform::db::writer::fair_queue::Account;
+use crate::platform::db::writer::fair_queue::QueueKey;
 use crate::platform::failure::{Failure, Result};
 use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::scope::ScopeSet;
@@ -38,8 +38,8 @@ pub struct Caller {
 
 impl Caller {
     /// Whose turn it is where requests wait.
-    pub fn account(&self) -> Account {
-        Account { firma: self.tenant, name: self.key_id.clone() }
+    pub fn account(&self) -> QueueKey {
+        QueueKey { firma: self.tenant, name: self.key_id.clone() }
     }
 }
 

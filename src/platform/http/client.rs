@@ -137,7 +137,7 @@ impl Client {
     /// `until`, the server stops, or the client hung up (D28). One that sends more while it waits has its answer first.
     pub async fn listens_until(
         &self,
-        bell: &mut watch::Receiver<i64>,
+        notify: &mut watch::Receiver<i64>,
         not_before: Instant,
         until: Instant,
     ) -> bool {
@@ -146,12 +146,12 @@ impl Client {
         let mut stage = connection.stage.clone();
         let rung = async {
             // Fails only where nobody is left to ring.
-            let _ = bell.changed().await;
+            let _ = notify.changed().await;
             sleep_until(not_before.into()).await;
         };
         tokio::select! {
             _ = stage.changed() => false,
-            () = connection.socket.stirs() => false,
+            () = connection.socket.readable() => false,
             () = sleep_until(until.into()) => false,
             () = rung => true,
         }

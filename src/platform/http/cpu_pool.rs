@@ -6,7 +6,7 @@ use crate::platform::db::readers::priority::step_back;
 use crate::platform::failure::{Failure, Result};
 
 /// Does work on a thread that serves no sockets and lets others go first. It is a failure of ours where it panicked.
-pub async fn off_sockets<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+pub async fn on_cpu_pool<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     let work = move || {
         step_back();
         work()

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::budget::Permit;
 use crate::platform::failure::Result;
 use crate::platform::listing::Listing;
-use crate::rules::deed::Deed;
+use crate::rules::admin_event::AdminEvent;
 use crate::rules::error::{Code, Hints};
 
 /// Bytes that the answer about one record has room in, as a rule.
@@ -29,7 +29,7 @@ pub struct Reply {
     /// The record that was read or written, for the audit log.
     pub subject: Option<Uuid>,
     /// What was done, where the administration log is told of it (D27).
-    pub deed: Option<Box<Deed>>,
+    pub event: Option<Box<AdminEvent>>,
     /// Why the request was refused, for the log.
     pub code: Option<Code>,
     /// Its share of the memory for answers; held until the client has taken it.

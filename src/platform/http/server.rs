@@ -29,7 +29,7 @@ use super::answering::Answering;
 pub use super::client::Limits;
 use super::client::{BodyBudgets, Client, ConnectionContext, Stage};
 use super::connections::{ConnectionSlot, Connections};
-use super::cpu_pool::off_sockets;
+use super::cpu_pool::on_cpu_pool;
 use super::encoding::{accepts_gzip, encoded};
 use super::error::unavailable;
 use super::message::{Content, malformed, response};
@@ -138,7 +138,7 @@ impl<A: Answering> Serving<A> {
     ) {
         // The unspecified address where the client has gone already.
         let local = stream.local_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |local| local.ip());
-        let Some((stream, socket)) = self.shaken(stream, stage.clone()).await else { return };
+        let Some((stream, socket)) = self.handshake(stream, stage.clone()).await else { return };
         let context = Arc::new(ConnectionContext {
             peer,
             local,
@@ -167,7 +167,7 @@ impl<A: Answering> Serving<A> {
     }
 
     /// The stream, after the handshake of TLS, which takes no longer than a head may; a server that stops waits for none.
-    async fn shaken(
+    async fn handshake(
         &self,
         stream: TcpStream,
         mut stage: watch::Receiver<Stage>,
@@ -185,11 +185,11 @@ impl<A: Answering> Serving<A> {
                 return None;
             }
             let socket = Socket::new(stream);
-            let shaken = tls.accept(Paced::new(socket.clone(), limits.write)).await.ok()?;
-            Some((Box::pin(shaken) as Pin<Box<dyn Stream>>, socket))
+            let handshake = tls.accept(Paced::new(socket.clone(), limits.write)).await.ok()?;
+            Some((Box::pin(handshake) as Pin<Box<dyn Stream>>, socket))
         };
         tokio::select! {
-            shaken = timeout(limits.header, shaking) => shaken.ok().flatten(),
+            handshake = timeout(limits.header, shaking) => handshake.ok().flatten(),
             _ = stage.changed() => None,
         }
     }
@@ -254,7 +254,7 @@ async fn compressed(reply: Reply, gzip: bool) -> Reply {
         return encoded(reply, gzip);
     }
     let lost = Reply { status: reply.status, ..Reply::default() };
-    off_sockets(move || encoded(reply, true)).await.unwrap_or(lost)
+    on_cpu_pool(move || encoded(reply, true)).await.unwrap_or(lost)
 }
 
 /// Is done once this is true, and `then` was called.

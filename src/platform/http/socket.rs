@@ -20,7 +20,7 @@ impl Socket {
     }
 
     /// Completes when the client sends something or hangs up. Nothing is read from the socket.
-    pub async fn stirs(&self) {
+    pub async fn readable(&self) {
         poll_fn(|context| self.stream().poll_peek(context, &mut ReadBuf::new(&mut [0])).map(drop)).await;
     }
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use quick_xml::events::BytesStart;
 
-use super::memory_budget::Room;
-use super::parse_error::Complaint;
+use super::memory_budget::MemoryBudget;
+use super::parse_error::ParseError;
 use super::xml::attribute;
 
 /// One part of the zip.
@@ -28,13 +28,13 @@ const WORKBOOK: &str = "xl/workbook.xml";
 const RELATIONS: &str = "xl/_rels/workbook.xml.rels";
 
 impl Part {
-    pub fn start(&mut self, element: &BytesStart<'_>, room: &mut Room) -> Result<(), Complaint> {
+    pub fn start(&mut self, element: &BytesStart<'_>, budget: &mut MemoryBudget) -> Result<(), ParseError> {
         match element.local_name().as_ref() {
             "row" => {
                 let row = attribute(element, "r")?.and_then(|row| row.parse().ok());
                 self.row = row.unwrap_or(self.row.saturating_add(1));
                 if matches!(attribute(element, "hidden")?.as_deref(), Some("1" | "true")) {
-                    room.take(size_of::<u32>())?;
+                    budget.take(size_of::<u32>())?;
                     self.hidden.push(self.row);
                 }
             }

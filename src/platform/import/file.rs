@@ -13,8 +13,8 @@ use serde::de::{SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::header::{self, Header, Names, OfSheet};
-use super::memory_budget::{COMMAND_TABLE_BYTES_MAX, ROW_BYTES, Room};
-pub use super::parse_error::Complaint;
+use super::memory_budget::{COMMAND_TABLE_BYTES_MAX, MemoryBudget, ROW_BYTES};
+pub use super::parse_error::ParseError;
 use super::sheet::{Aside, Sheet};
 use super::table::{Columns, NUMBER, RECORD_BYTES_MAX, RecordPlace, Scanner, record_too_long};
 use super::workbook;
@@ -41,31 +41,31 @@ pub struct Rows {
 }
 
 /// Opens a file to import. A pipe or a device is refused before it is opened: it may never begin, or never end (D22).
-pub fn open(path: &Path) -> Result<File, Complaint> {
+pub fn open(path: &Path) -> Result<File, ParseError> {
     let complain = |error: std::io::Error| unreadable(path, &error);
     if !fs::metadata(path).map_err(complain)?.is_file() {
         let path = path.display();
-        return Err(Complaint::new(format!(
+        return Err(ParseError::new(format!(
             "{path} ist keine gewöhnliche Datei. Bitte den Inhalt erst in eine schreiben."
         )));
     }
     File::open(path).map_err(complain)
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> Complaint {
+fn unreadable(path: &Path, error: &std::io::Error) -> ParseError {
     let is_missing = error.kind() == ErrorKind::NotFound;
     let cure = if is_missing { " Bitte Ordner und Namen prüfen." } else { "" };
-    Complaint::new(format!("{} ist nicht zu lesen: {}.{cure}", path.display(), in_german(error)))
+    ParseError::new(format!("{} ist nicht zu lesen: {}.{cure}", path.display(), in_german(error)))
 }
 
 /// A whole file for the command line.
-pub fn bytes(path: &Path) -> Result<Vec<u8>, Complaint> {
+pub fn bytes(path: &Path) -> Result<Vec<u8>, ParseError> {
     let mut bytes = Vec::new();
     let read = open(path)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
     match read.map_err(|error| unreadable(path, &error))? {
         read if read as u64 > FILE_BYTES_MAX => {
             let (path, mib) = (path.display(), FILE_BYTES_MAX >> 20);
-            Err(Complaint::new(format!(
+            Err(ParseError::new(format!(
                 "{path} ist größer als {mib} MiB. Bitte in mehrere Dateien aufteilen."
             )))
         }
@@ -81,29 +81,29 @@ impl Rows {
         bytes: Vec<u8>,
         sheet: Option<&str>,
         bytes_max: usize,
-    ) -> Result<Rows, Complaint> {
-        let mut room = Room::of(bytes_max);
+    ) -> Result<Rows, ParseError> {
+        let mut budget = MemoryBudget::of(bytes_max);
         if workbook::is_zip(&bytes) {
-            let Sheet { text, lines, width, merged, is_1904, aside, mut room, .. } =
-                workbook::read(&bytes, sheet, room)?;
+            let Sheet { text, lines, width, merged, is_1904, aside, mut budget, .. } =
+                workbook::read(&bytes, sheet, budget)?;
             let of_sheet = OfSheet { lines: &lines, width, merged };
-            let rows = Rows::of(text, Some(&of_sheet), names, &mut room)?;
+            let rows = Rows::of(text, Some(&of_sheet), names, &mut budget)?;
             return Ok(Rows { is_1904, aside, ..rows });
         }
         refuse_others(&bytes)?;
         if sheet.is_some() {
-            return Err(Complaint::new(
+            return Err(ParseError::new(
                 "Blätter gibt es nur in einer .xlsx oder .ods; die Angabe bitte weglassen.",
             ));
         }
         let text = decode(bytes)?;
-        room.take(text.len())?;
-        Rows::of(text, None, names, &mut room)
+        budget.take(text.len())?;
+        Rows::of(text, None, names, &mut budget)
     }
 
     /// The rows of a text of ours, whose first record is its header.
-    pub fn of_text(text: String) -> Result<Rows, Complaint> {
-        Rows::of(text, None, &Names::default(), &mut Room::of(COMMAND_TABLE_BYTES_MAX))
+    pub fn of_text(text: String) -> Result<Rows, ParseError> {
+        Rows::of(text, None, &Names::default(), &mut MemoryBudget::of(COMMAND_TABLE_BYTES_MAX))
     }
 
     /// JSON when the text begins like JSON, else a table.
@@ -111,18 +111,18 @@ impl Rows {
         mut text: String,
         sheet: Option<&OfSheet<'_>>,
         names: &Names,
-        room: &mut Room,
-    ) -> Result<Rows, Complaint> {
+        budget: &mut MemoryBudget,
+    ) -> Result<Rows, ParseError> {
         if text.starts_with('\u{feff}') {
             text.remove(0);
         }
         let rows = match text.trim_start().as_bytes().first() {
-            None => return Err(Complaint::new("Die Datei ist leer.")),
-            Some(b'[') if sheet.is_none() => json_array(&text, room)?,
-            Some(b'{') if sheet.is_none() => json_lines(&text, room)?,
+            None => return Err(ParseError::new("Die Datei ist leer.")),
+            Some(b'[') if sheet.is_none() => json_array(&text, budget)?,
+            Some(b'{') if sheet.is_none() => json_lines(&text, budget)?,
             Some(_) => {
                 let separator = if sheet.is_some() { b';' } else { header::separator_for(&text, names) };
-                let (columns, header, rows) = header::read(&text, separator, sheet, names, room)?;
+                let (columns, header, rows) = header::read(&text, separator, sheet, names, budget)?;
                 let (table, decimal) = (Some((columns, separator)), Some(Decimal::Comma));
                 return Ok(Rows {
                     text,
@@ -221,7 +221,7 @@ impl Rows {
 }
 
 /// Refuses what is often taken for a table, and says what to do.
-fn refuse_others(bytes: &[u8]) -> Result<(), Complaint> {
+fn refuse_others(bytes: &[u8]) -> Result<(), ParseError> {
     // In a file of the old kind lies one with a password, too (MS-OFFCRYPTO).
     const OLE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
     const PASSWORD: &[u8] = b"E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e\0";
@@ -240,13 +240,13 @@ fn refuse_others(bytes: &[u8]) -> Result<(), Complaint> {
         }
         _ => return Ok(()),
     };
-    Err(Complaint::new(why))
+    Err(ParseError::new(why))
 }
 
 /// The text of a file: UTF-8, else Windows-1252 as Excel writes it, but never both (D22).
-pub fn decode(bytes: Vec<u8>) -> Result<String, Complaint> {
+pub fn decode(bytes: Vec<u8>) -> Result<String, ParseError> {
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") || bytes.contains(&0) {
-        return Err(Complaint::new(
+        return Err(ParseError::new(
             "Das ist kein Text in UTF-8 oder Windows-1252. Bitte als „CSV UTF-8“ speichern.",
         ));
     }
@@ -268,7 +268,7 @@ pub fn decode(bytes: Vec<u8>) -> Result<String, Complaint> {
         }
     }
     match (utf8, other) {
-        (Some(utf8), Some(other)) => Err(Complaint::at_line(
+        (Some(utf8), Some(other)) => Err(ParseError::at_line(
             other,
             format!(
                 "ein Buchstabe, der kein UTF-8 ist, aber Zeile {utf8} ist UTF-8. Zwei Kodierungen sind gemischt; bitte als „CSV UTF-8“ speichern."
@@ -288,8 +288,8 @@ fn value(cell: Cow<'_, str>) -> Json<'_> {
 /// The elements of an array, one after another.
 struct Elements<'r> {
     text: &'r str,
-    room: &'r mut Room,
-    places: Result<Vec<RecordPlace>, Complaint>,
+    budget: &'r mut MemoryBudget,
+    places: Result<Vec<RecordPlace>, ParseError>,
 }
 
 impl<'de> Visitor<'de> for &mut Elements<'_> {
@@ -307,7 +307,7 @@ impl<'de> Visitor<'de> for &mut Elements<'_> {
             line += self.text.as_bytes()[counted..at].iter().filter(|byte| **byte == b'\n').count();
             counted = at;
             let Ok(places) = &mut self.places else { continue };
-            match json_object(element.get(), line, at, self.room) {
+            match json_object(element.get(), line, at, self.budget) {
                 Ok(place) => places.push(place),
                 Err(complaint) => self.places = Err(complaint),
             }
@@ -316,25 +316,30 @@ impl<'de> Visitor<'de> for &mut Elements<'_> {
     }
 }
 
-fn json_array(text: &str, room: &mut Room) -> Result<Vec<RecordPlace>, Complaint> {
-    let mut elements = Elements { text, room, places: Ok(Vec::new()) };
+fn json_array(text: &str, budget: &mut MemoryBudget) -> Result<Vec<RecordPlace>, ParseError> {
+    let mut elements = Elements { text, budget, places: Ok(Vec::new()) };
     let mut reader = serde_json::Deserializer::from_str(text);
     let read = reader.deserialize_seq(&mut elements).and_then(|()| reader.end());
     read.map_err(|error| {
         let (line, column) = (error.line(), error.column());
-        Complaint::new(format!("Zeile {line}, Zeichen {column}: Das ist kein JSON."))
+        ParseError::new(format!("Zeile {line}, Zeichen {column}: Das ist kein JSON."))
     })?;
     elements.places
 }
 
-fn json_lines(text: &str, room: &mut Room) -> Result<Vec<RecordPlace>, Complaint> {
+fn json_lines(text: &str, budget: &mut MemoryBudget) -> Result<Vec<RecordPlace>, ParseError> {
     let start = text.as_ptr() as usize;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    lines.map(|(at, line)| json_object(line, at + 1, line.as_ptr() as usize - start, room)).collect()
+    lines.map(|(at, line)| json_object(line, at + 1, line.as_ptr() as usize - start, budget)).collect()
 }
 
-fn json_object(text: &str, line: usize, start: usize, room: &mut Room) -> Result<RecordPlace, Complaint> {
-    room.take(ROW_BYTES)?;
+fn json_object(
+    text: &str,
+    line: usize,
+    start: usize,
+    budget: &mut MemoryBudget,
+) -> Result<RecordPlace, ParseError> {
+    budget.take(ROW_BYTES)?;
     if text.len() > RECORD_BYTES_MAX {
         return Err(record_too_long(line as u32));
     }
@@ -342,8 +347,8 @@ fn json_object(text: &str, line: usize, start: usize, room: &mut Room) -> Result
         Ok(Json::Object(_)) => {
             Ok(RecordPlace { line: line as u32, start: start as u32, end: (start + text.len()) as u32 })
         }
-        Ok(_) => Err(Complaint::at_line(line as u32, "jede Zeile muss ein JSON-Objekt sein.")),
-        Err(message) => Err(Complaint::at_line(line as u32, &message)),
+        Ok(_) => Err(ParseError::at_line(line as u32, "jede Zeile muss ein JSON-Objekt sein.")),
+        Err(message) => Err(ParseError::at_line(line as u32, &message)),
     }
 }
 

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use super::memory_budget::{ROW_BYTES, Room};
-use super::parse_error::Complaint;
+use super::memory_budget::{MemoryBudget, ROW_BYTES};
+use super::parse_error::ParseError;
 use super::sheet::merged_cells;
 use super::table::{Columns, NUMBER, RecordPlace, Scanner, excerpt, separator};
 use crate::rules::text::{folded_key, shown};
@@ -192,7 +192,7 @@ impl Names {
 
     /// The row that names the most columns among the first ones, and how many: its number, from 0, among all records. The
     /// first that is neither blank nor a comment where there are no names to look for; none where all are.
-    fn find(&self, text: &str, separator: u8) -> Result<Option<(usize, usize)>, Complaint> {
+    fn find(&self, text: &str, separator: u8) -> Result<Option<(usize, usize)>, ParseError> {
         let (mut scanner, mut cells) = (Scanner::new(text, separator), Vec::new());
         let (mut best, mut looked_at, mut at) = (None, 0, 0);
         while looked_at < LOOKED_AT_MAX {
@@ -223,7 +223,7 @@ impl Names {
         cells: &[Cow<'_, str>],
         width: usize,
         header: &mut Header,
-    ) -> Result<Columns, Complaint> {
+    ) -> Result<Columns, ParseError> {
         let mut names: Vec<String> = cells.iter().map(|name| name.trim().to_lowercase()).collect();
         refuse_twice(&names, header.line)?;
         let is_key_free = names.iter().all(|name| Some(name.as_str()) != self.key);
@@ -293,8 +293,8 @@ pub fn read(
     separator: u8,
     sheet: Option<&OfSheet<'_>>,
     names: &Names,
-    room: &mut Room,
-) -> Result<(Columns, Header, Vec<RecordPlace>), Complaint> {
+    budget: &mut MemoryBudget,
+) -> Result<(Columns, Header, Vec<RecordPlace>), ParseError> {
     let header_at = match names.find(text, separator)? {
         None | Some((_, 0)) if !names.fields.is_empty() => return Err(no_header(names)),
         found => found.ok_or_else(no_names)?.0,
@@ -306,7 +306,7 @@ pub fn read(
         if let Some(sheet) = sheet {
             place.line = sheet.lines.get(at).copied().unwrap_or(place.line);
         }
-        room.take(ROW_BYTES)?;
+        budget.take(ROW_BYTES)?;
         match at.cmp(&header_at) {
             _ if is_blank(&cells) => {}
             Ordering::Less if is_comment(&cells) => {}
@@ -333,12 +333,12 @@ fn is_comment(cells: &[Cow<'_, str>]) -> bool {
     cells.first().is_some_and(|cell| cell.starts_with("# "))
 }
 
-fn other_width(line: u32, cells: usize, columns: usize) -> Complaint {
-    Complaint::at_line(line, format!("{cells} Zellen, aber {columns} Spalten."))
+fn other_width(line: u32, cells: usize, columns: usize) -> ParseError {
+    ParseError::at_line(line, format!("{cells} Zellen, aber {columns} Spalten."))
 }
 
-fn no_names() -> Complaint {
-    Complaint::new("Die Zeile mit den Namen der Spalten fehlt.")
+fn no_names() -> ParseError {
+    ParseError::new("Die Zeile mit den Namen der Spalten fehlt.")
 }
 
 /// The separator by which the header names the most columns, else of which it has most: semicolon, comma or tabulator.
@@ -359,15 +359,15 @@ fn is_blank(cells: &[Cow<'_, str>]) -> bool {
     cells.iter().all(|cell| cell.trim().is_empty())
 }
 
-fn refuse_twice(headings: &[String], line: u32) -> Result<(), Complaint> {
+fn refuse_twice(headings: &[String], line: u32) -> Result<(), ParseError> {
     for (at, name) in headings.iter().enumerate() {
         if !name.is_empty() && headings[..at].contains(name) {
             let name = shown(name);
-            return Err(Complaint::at_line(line, format!("die Spalte {name} steht doppelt da.")));
+            return Err(ParseError::at_line(line, format!("die Spalte {name} steht doppelt da.")));
         }
         if name.starts_with(NUMBER) {
             let number = excerpt(name.trim_start_matches(NUMBER));
-            return Err(Complaint::at_line(
+            return Err(ParseError::at_line(
                 line,
                 format!("{number} ist eine Zahl; dort stehen die Namen der Spalten."),
             ));
@@ -376,19 +376,19 @@ fn refuse_twice(headings: &[String], line: u32) -> Result<(), Complaint> {
     Ok(())
 }
 
-fn both_mean(line: u32, one: &str, other: &str, field: &str) -> Complaint {
+fn both_mean(line: u32, one: &str, other: &str, field: &str) -> ParseError {
     let (one, other) = (excerpt(one.trim()), excerpt(other.trim()));
-    Complaint::at_line(
+    ParseError::at_line(
         line,
         format!("die Spalten {one} und {other} heißen beide {field}; bitte die richtige {field} nennen."),
     )
 }
 
 /// The refusal of a table in whose first rows no column of a kind is named.
-fn no_header(names: &Names) -> Complaint {
+fn no_header(names: &Names) -> ParseError {
     let known: Vec<_> = names.fields.iter().copied().take(8).collect();
     let known = known.join(", ");
-    Complaint::new(format!(
+    ParseError::new(format!(
         "In den ersten {LOOKED_AT_MAX} Zeilen steht keine mit Namen von Spalten, die hier bekannt sind: {known} … Eine Vorlage mit allen Spalten gibt es unter \
          „Import“ im Leitstand, und mit --template."
     ))

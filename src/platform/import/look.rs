@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Import;
 use super::check::{self, Mistakes};
 use super::file::Rows;
-use super::parse_error::Complaint;
+use super::parse_error::ParseError;
 use super::table::excerpt;
 use super::template::EXAMPLE;
 use crate::platform::http::json::Json;
@@ -36,7 +36,7 @@ pub fn read(
     source: Source<'_>,
     is_example: impl Fn(&Json<'_>) -> bool,
     say: &mut Say<'_>,
-) -> Result<Rows, Complaint> {
+) -> Result<Rows, ParseError> {
     let mut rows = Rows::of_bytes(&kind.names(), source.bytes, source.sheet, source.bytes_max)?;
     if let Some(above) = rows.header.passed_over() {
         say("Kopfzeile", above);
@@ -62,7 +62,7 @@ pub fn judge(
     rows: &mut Rows,
     decimal: Option<Decimal>,
     say: &mut Say<'_>,
-) -> Result<Mistakes, Complaint> {
+) -> Result<Mistakes, ParseError> {
     if let Some(taken) = decide_decimal(kind, rows, decimal)? {
         say("Dezimalen trennt", taken);
     }
@@ -99,10 +99,10 @@ fn decide_decimal(
     kind: &Import,
     rows: &mut Rows,
     said: Option<Decimal>,
-) -> Result<Option<String>, Complaint> {
+) -> Result<Option<String>, ParseError> {
     if rows.decimal.is_none() {
         return match said {
-            Some(_) => Err(Complaint::new("JSON hat immer einen Dezimalpunkt; die Angabe bitte weglassen.")),
+            Some(_) => Err(ParseError::new("JSON hat immer einen Dezimalpunkt; die Angabe bitte weglassen.")),
             None => Ok(None),
         };
     }
@@ -148,11 +148,11 @@ fn taken(decimal: Decimal, why: &str) -> String {
 }
 
 /// The refusal of a cell that could be read either way.
-fn either(rows: &Rows, Seen { line, column, cell }: &Seen) -> Complaint {
+fn either(rows: &Rows, Seen { line, column, cell }: &Seen) -> ParseError {
     let (group, decimals) = (cell.replace('.', ""), cell.replacen('.', ",", 1));
     let point = decimals.trim_end_matches('0').trim_end_matches(',');
     let column = rows.shown_column(column);
-    Complaint::new(format!(
+    ParseError::new(format!(
         "Zeile {line}, Spalte {column}, Wert {cell}: Der Punkt kann Tausender trennen ({group}) oder Nachkommastellen ({point}). \
              Bitte angeben, was Dezimalen trennt: Komma für {group}, Punkt für {point}."
     ))

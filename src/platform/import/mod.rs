@@ -28,7 +28,7 @@ use crate::platform::http::json::Json;
 use crate::platform::http::wire::{At, FromJson};
 use crate::rules::error::{Checked, Hints};
 use crate::rules::felder::GeaendertesFeld;
-use file::{Complaint, Rows};
+use file::{ParseError, Rows};
 use header::Names;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub type Stored = std::result::Result<Vec<Upserted>, (usize, Failure)>;
 pub type ImportGroup = fn(&WriteTx<'_>, &[&Json<'_>], &mut At<'_>) -> Stored;
 
 /// Which rows belong together, by their place in the file.
-pub type GroupRows = fn(&Rows) -> std::result::Result<Vec<Vec<usize>>, Complaint>;
+pub type GroupRows = fn(&Rows) -> std::result::Result<Vec<Vec<usize>>, ParseError>;
 
 /// A kind of import, and what can be said of its rows without a database.
 pub struct Import {
@@ -161,7 +161,7 @@ impl Import {
         Names { fields: self.fields, key: self.keys.first().and_then(|key| key.first()).copied() }
     }
 
-    pub fn groups(&self, rows: &Rows) -> std::result::Result<Groups, Complaint> {
+    pub fn groups(&self, rows: &Rows) -> std::result::Result<Groups, ParseError> {
         match self.run {
             Run::Rows(_) => Ok(Groups::Each(rows.len())),
             Run::Groups(groups, _) => groups(rows).map(Groups::Of),

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use quick_xml::events::BytesStart;
 
-use super::memory_budget::{ROW_BYTES, Room};
-use super::parse_error::Complaint;
+use super::memory_budget::{MemoryBudget, ROW_BYTES};
+use super::parse_error::ParseError;
 use super::sheet::{COLUMNS_MAX, Sheet, choose, decimal, no_value};
 use super::table::{RECORD_BYTES_MAX, cell_bytes, record_too_long};
 use super::xml::{Piece, Pieces, attribute, unreadable};
@@ -25,7 +25,7 @@ struct Cell {
     beside: usize,
 }
 
-fn repeated(element: &BytesStart<'_>, name: &str) -> Result<u32, Complaint> {
+fn repeated(element: &BytesStart<'_>, name: &str) -> Result<u32, ParseError> {
     let times = attribute(element, name)?.map(|text| text.parse::<u32>().map_err(unreadable)).transpose()?;
     Ok(times.unwrap_or(1))
 }
@@ -66,9 +66,9 @@ struct Content {
 }
 
 /// Reads one sheet of content.xml: the one named, else the first.
-pub fn read(content: impl BufRead, wanted: Option<&str>, room: Room) -> Result<Sheet, Complaint> {
+pub fn read(content: impl BufRead, wanted: Option<&str>, budget: MemoryBudget) -> Result<Sheet, ParseError> {
     let mut pieces = Pieces::of(content, &["table-cell", "covered-table-cell"]);
-    let mut read = Content { sheet: Sheet::within(room), ..Content::default() };
+    let mut read = Content { sheet: Sheet::within(budget), ..Content::default() };
     while let Some(piece) = pieces.next()? {
         match piece {
             Piece::Start(element) => read.start(&element, wanted)?,
@@ -89,12 +89,12 @@ pub fn read(content: impl BufRead, wanted: Option<&str>, room: Room) -> Result<S
 }
 
 impl Content {
-    fn start(&mut self, element: &BytesStart<'_>, wanted: Option<&str>) -> Result<(), Complaint> {
+    fn start(&mut self, element: &BytesStart<'_>, wanted: Option<&str>) -> Result<(), ParseError> {
         match element.name().0 {
             "style:style" => self.style = attribute(element, "style:name")?,
             "style:table-properties" if attribute(element, "table:display")?.as_deref() == Some("false") => {
                 if let Some(style) = self.style.take() {
-                    self.sheet.room.take(ROW_BYTES + style.len())?;
+                    self.sheet.budget.take(ROW_BYTES + style.len())?;
                     self.hidden.insert(style);
                 }
             }
@@ -116,7 +116,7 @@ impl Content {
         Ok(())
     }
 
-    fn within_cell(&mut self, name: &str, element: &BytesStart<'_>) -> Result<(), Complaint> {
+    fn within_cell(&mut self, name: &str, element: &BytesStart<'_>) -> Result<(), ParseError> {
         let Some(cell) = &mut self.cell else { return Ok(()) };
         match name {
             "office:annotation" => cell.beside += 1,
@@ -139,12 +139,12 @@ impl Content {
     }
 
     /// A table begins; the first one that is wanted is read.
-    fn table(&mut self, element: &BytesStart<'_>, wanted: Option<&str>) -> Result<(), Complaint> {
+    fn table(&mut self, element: &BytesStart<'_>, wanted: Option<&str>) -> Result<(), ParseError> {
         let name = attribute(element, "table:name")?.unwrap_or_default();
         let style = attribute(element, "table:style-name")?.unwrap_or_default();
         let is_visible = !self.hidden.contains(&style);
         let is_wanted = wanted.map_or(self.sheets.is_empty() && is_visible, |wanted| wanted == name);
-        self.sheet.room.take(ROW_BYTES + name.len())?;
+        self.sheet.budget.take(ROW_BYTES + name.len())?;
         self.is_wanted = is_wanted && !self.is_found;
         if self.is_wanted {
             self.own.clone_from(&name);
@@ -155,7 +155,7 @@ impl Content {
         Ok(())
     }
 
-    fn begin_cell(&mut self, element: &BytesStart<'_>) -> Result<Cell, Complaint> {
+    fn begin_cell(&mut self, element: &BytesStart<'_>) -> Result<Cell, ParseError> {
         let columns = repeated(element, "table:number-columns-spanned")?;
         let rows = repeated(element, "table:number-rows-spanned")?;
         if columns > 1 || rows > 1 {
@@ -187,7 +187,7 @@ impl Content {
         }
     }
 
-    fn end(&mut self, name: &str) -> Result<(), Complaint> {
+    fn end(&mut self, name: &str) -> Result<(), ParseError> {
         match name {
             "office:annotation" => {
                 if let Some(cell) = &mut self.cell {
@@ -202,7 +202,7 @@ impl Content {
         Ok(())
     }
 
-    fn end_cell(&mut self) -> Result<(), Complaint> {
+    fn end_cell(&mut self) -> Result<(), ParseError> {
         let Some(cell) = self.cell.take() else { return Ok(()) };
         let (value, is_number) = match cell.value {
             // A postcode is shown with its zeros.
@@ -230,14 +230,14 @@ impl Content {
         Ok(())
     }
 
-    fn end_row(&mut self) -> Result<(), Complaint> {
+    fn end_row(&mut self) -> Result<(), ParseError> {
         let cells = std::mem::take(&mut self.cells);
         if !cells.is_empty() {
             let row_bytes = ROW_BYTES + self.row_bytes;
-            self.sheet.room.ask(row_bytes.saturating_mul(self.row_repeated as usize))?;
+            self.sheet.budget.ask(row_bytes.saturating_mul(self.row_repeated as usize))?;
             for at in 0..self.row_repeated {
                 if self.is_hidden {
-                    self.sheet.room.take(size_of::<u32>())?;
+                    self.sheet.budget.take(size_of::<u32>())?;
                     self.sheet.aside.hidden.push(self.row.saturating_add(at).saturating_add(1));
                 }
                 for Repeated { columns, value, is_number } in &cells {

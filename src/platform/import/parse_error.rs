@@ -4,28 +4,28 @@ use std::fmt::{Display, Formatter};
 
 /// A German sentence: which line, and what is wrong there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Complaint(String);
+pub struct ParseError(String);
 
-impl Complaint {
-    pub fn new(message: impl Into<String>) -> Complaint {
-        Complaint(message.into())
+impl ParseError {
+    pub fn new(message: impl Into<String>) -> ParseError {
+        ParseError(message.into())
     }
 
-    pub fn at_line(line: u32, message: impl Display) -> Complaint {
-        Complaint(format!("Zeile {line}: {message}"))
+    pub fn at_line(line: u32, message: impl Display) -> ParseError {
+        ParseError(format!("Zeile {line}: {message}"))
     }
 }
 
-impl Display for Complaint {
+impl Display for ParseError {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Complaint {}
+impl std::error::Error for ParseError {}
 
-impl From<Complaint> for String {
-    fn from(complaint: Complaint) -> String {
+impl From<ParseError> for String {
+    fn from(complaint: ParseError) -> String {
         complaint.0
     }
 }

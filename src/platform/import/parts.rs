@@ -12,8 +12,8 @@ use super::{Import, Upserted};
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Failure;
 use crate::platform::http::json::Json;
+use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 use crate::rules::changed::Changed;
-use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 
 /// Rows above which an import of the command line must be taken in parts, so that nobody at the scale waits long.
@@ -156,12 +156,12 @@ impl Display for Counts {
 impl Counts {
     /// What the log says of them, which are of this kind and of this file. `feed` are the numbers of the newest row of the
     /// feed before and after the transaction that stored them.
-    pub fn deed(&self, kind: &str, file: String, feed: (i64, i64)) -> Deed {
+    pub fn event(&self, kind: &str, file: String, feed: (i64, i64)) -> AdminEvent {
         let counts = [("created", self.created), ("changed", self.changed), ("unchanged", self.unchanged)];
         let counts = counts.map(|(name, count)| (name, count.to_string()));
         let rows = (feed.1 > feed.0).then(|| (FEED_ROWS, format!("{}-{}", feed.0 + 1, feed.1)));
         let fields = counts.into_iter().chain(rows).filter_map(|(name, value)| Changed::of(name, "", value));
-        Deed::new(Tat::Importiert, Art::Import).id(kind).name(file).changing(fields)
+        AdminEvent::new(AdminAction::Importiert, Art::Import).id(kind).name(file).changing(fields)
     }
 
     fn add(&mut self, other: &Counts) {

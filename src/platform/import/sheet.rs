@@ -1,7 +1,7 @@
 //! A sheet of a spreadsheet as text, cell by cell (D22).
 
-use super::memory_budget::Room;
-use super::parse_error::Complaint;
+use super::memory_budget::MemoryBudget;
+use super::parse_error::ParseError;
 use super::table::{NUMBER, RECORD_BYTES_MAX, cell_bytes, push_cell, record_too_long};
 use super::template::MEANINGS;
 
@@ -34,12 +34,12 @@ pub struct Sheet {
     column: u32,
     record_start: usize,
     /// What is left for the rows, and for what a reader remembers on its way to them.
-    pub room: Room,
+    pub budget: MemoryBudget,
 }
 
 impl Sheet {
-    pub fn within(room: Room) -> Sheet {
-        Sheet { room, ..Sheet::default() }
+    pub fn within(budget: MemoryBudget) -> Sheet {
+        Sheet { budget, ..Sheet::default() }
     }
 
     /// Remembers which of these sheets, each with whether it has something, are not this one, unless it was asked for by
@@ -62,7 +62,7 @@ impl Sheet {
     }
 
     /// Adds a cell, which stands to the right of or below the one before; both are counted from 0.
-    pub fn add(&mut self, row: u32, column: u32, cell: &str, is_number: bool) -> Result<(), Complaint> {
+    pub fn add(&mut self, row: u32, column: u32, cell: &str, is_number: bool) -> Result<(), ParseError> {
         let line = row.saturating_add(1);
         if column >= COLUMNS_MAX {
             return Err(record_too_long(line));
@@ -70,13 +70,13 @@ impl Sheet {
         match self.lines.last() {
             Some(last) if *last == line && column >= self.column => {}
             Some(last) if *last >= line => {
-                return Err(Complaint::at_line(
+                return Err(ParseError::at_line(
                     line,
                     "ihre Zellen stehen nicht in ihrer Reihenfolge; bitte die Datei neu speichern.",
                 ));
             }
             last => {
-                self.room.take(1 + size_of::<u32>())?;
+                self.budget.take(1 + size_of::<u32>())?;
                 self.text.push_str(if last.is_some() { "\n" } else { "" });
                 self.lines.push(line);
                 self.column = 0;
@@ -88,7 +88,7 @@ impl Sheet {
         if self.text.len() - self.record_start + bytes > RECORD_BYTES_MAX {
             return Err(record_too_long(line));
         }
-        self.room.take(bytes)?;
+        self.budget.take(bytes)?;
         while self.column < column {
             self.text.push(';');
             self.column += 1;
@@ -103,12 +103,12 @@ impl Sheet {
     }
 }
 
-pub fn too_many_sheets() -> Complaint {
-    Complaint::new(format!("Die Datei hat mehr als {SHEETS_MAX} Blätter."))
+pub fn too_many_sheets() -> ParseError {
+    ParseError::new(format!("Die Datei hat mehr als {SHEETS_MAX} Blätter."))
 }
 
 /// The sheet to read, of those that there are with whether they can be seen.
-pub fn choose<'n>(sheets: &[(&'n str, bool)], wanted: Option<&str>) -> Result<&'n str, Complaint> {
+pub fn choose<'n>(sheets: &[(&'n str, bool)], wanted: Option<&str>) -> Result<&'n str, ParseError> {
     let names = || {
         let visible = sheets.iter().filter(|(_, is_visible)| *is_visible).map(|(name, _)| *name);
         visible.take(20).collect::<Vec<_>>().join(", ")
@@ -117,41 +117,41 @@ pub fn choose<'n>(sheets: &[(&'n str, bool)], wanted: Option<&str>) -> Result<&'
         return Err(too_many_sheets());
     }
     match (wanted, sheets.first()) {
-        (_, None) => Err(Complaint::new("Die Datei hat kein Blatt.")),
+        (_, None) => Err(ParseError::new("Die Datei hat kein Blatt.")),
         (Some(wanted), _) => {
             let found = sheets.iter().find(|(name, _)| *name == wanted);
             found.map(|(name, _)| *name).ok_or_else(|| {
                 let names = names();
-                Complaint::new(format!("Ein Blatt {wanted} gibt es nicht, aber diese: {names}."))
+                ParseError::new(format!("Ein Blatt {wanted} gibt es nicht, aber diese: {names}."))
             })
         }
         (None, Some((name, true))) => Ok(name),
         (None, Some((name, false))) => {
             let names = names();
-            Err(Complaint::new(format!(
+            Err(ParseError::new(format!(
                 "Das erste Blatt, {name}, ist ausgeblendet. Bitte angeben, welches gemeint ist: {names}."
             )))
         }
     }
 }
 
-pub fn decimal(number: f64, line: u32) -> Result<String, Complaint> {
+pub fn decimal(number: f64, line: u32) -> Result<String, ParseError> {
     match number.is_finite() {
         true => Ok(number.to_string()),
-        false => Err(Complaint::at_line(line, "eine Zahl, die keine ist.")),
+        false => Err(ParseError::at_line(line, "eine Zahl, die keine ist.")),
     }
 }
 
 /// The refusal of merged cells, of which this line has the first.
-pub fn merged_cells(line: u32) -> Complaint {
-    Complaint::at_line(
+pub fn merged_cells(line: u32) -> ParseError {
+    ParseError::at_line(
         line,
         "verbundene Zellen; nur die erste hat einen Wert. Bitte trennen und jede ausfüllen.",
     )
 }
 
-pub fn no_value(line: u32) -> Complaint {
-    Complaint::at_line(
+pub fn no_value(line: u32) -> ParseError {
+    ParseError::at_line(
         line,
         "eine Formel ohne Wert; bitte die Datei in einer Tabellenkalkulation öffnen und speichern.",
     )

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr3};
 
-use super::parse_error::Complaint;
+use super::parse_error::ParseError;
 use crate::rules::text::shown;
 
 /// Longest record in bytes.
@@ -36,7 +36,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Reads the next record into `cells`; its place, none at the end.
-    pub fn next(&mut self, cells: &mut Vec<Cow<'t, str>>) -> Result<Option<RecordPlace>, Complaint> {
+    pub fn next(&mut self, cells: &mut Vec<Cow<'t, str>>) -> Result<Option<RecordPlace>, ParseError> {
         cells.clear();
         let (start, line) = (self.at, self.line);
         if start >= self.text.len() {
@@ -59,7 +59,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    fn cell(&mut self) -> Result<Cow<'t, str>, Complaint> {
+    fn cell(&mut self) -> Result<Cow<'t, str>, ParseError> {
         if self.byte() == Some(b'"') {
             return self.quoted();
         }
@@ -69,7 +69,7 @@ impl<'t> Scanner<'t> {
         let cell = &rest[..end];
         if cell.contains('"') {
             let cell = excerpt(cell);
-            return Err(Complaint::at_line(
+            return Err(ParseError::at_line(
                 self.line,
                 format!(
                     "ein Anführungszeichen mitten in der Zelle {cell}; bitte die ganze Zelle in Anführungszeichen setzen und das innere doppelt."
@@ -81,7 +81,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Reads a cell in quotation marks; within it two of them are one.
-    fn quoted(&mut self) -> Result<Cow<'t, str>, Complaint> {
+    fn quoted(&mut self) -> Result<Cow<'t, str>, ParseError> {
         let opened = self.line;
         let start = self.at + 1;
         let mut from = start;
@@ -89,7 +89,7 @@ impl<'t> Scanner<'t> {
         loop {
             let Some(length) = self.text[from..].find('"') else {
                 let cell = excerpt(&self.text[start..]);
-                return Err(Complaint::at_line(
+                return Err(ParseError::at_line(
                     opened,
                     format!(
                         "das Anführungszeichen vor {cell} wird nie geschlossen. Bitte schließen, oder als \"\" schreiben."
@@ -108,7 +108,7 @@ impl<'t> Scanner<'t> {
             return match self.byte() {
                 Some(byte) if byte != self.separator && !matches!(byte, b'\r' | b'\n') => {
                     let cell = excerpt(cell);
-                    Err(Complaint::at_line(
+                    Err(ParseError::at_line(
                         opened,
                         format!("die Zelle {cell} geht hinter ihrem schließenden Anführungszeichen weiter."),
                     ))
@@ -134,9 +134,9 @@ impl<'t> Scanner<'t> {
     }
 }
 
-pub fn record_too_long(line: u32) -> Complaint {
+pub fn record_too_long(line: u32) -> ParseError {
     let kib = RECORD_BYTES_MAX >> 10;
-    Complaint::at_line(line, format!("mehr als {COLUMNS_MAX} Spalten oder {kib} KiB in einer Zeile."))
+    ParseError::at_line(line, format!("mehr als {COLUMNS_MAX} Spalten oder {kib} KiB in einer Zeile."))
 }
 
 pub fn excerpt(text: &str) -> String {

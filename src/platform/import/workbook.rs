@@ -10,9 +10,9 @@ use quick_xml::events::BytesStart;
 use zip::{ZipArchive, ZipWriter};
 
 use super::beside::{Beside, Part};
-use super::memory_budget::{ROW_BYTES, Room};
+use super::memory_budget::{MemoryBudget, ROW_BYTES};
 use super::ods;
-use super::parse_error::Complaint;
+use super::parse_error::ParseError;
 use super::sheet::{SHEETS_MAX, Sheet, choose, decimal, no_value, too_many_sheets};
 use super::table::excerpt;
 use super::xml::{Piece, Pieces, attribute, unreadable};
@@ -60,24 +60,24 @@ pub fn is_zip(bytes: &[u8]) -> bool {
     bytes.starts_with(b"PK\x03\x04")
 }
 
-pub fn read(bytes: &[u8], wanted: Option<&str>, room: Room) -> Result<Sheet, Complaint> {
+pub fn read(bytes: &[u8], wanted: Option<&str>, budget: MemoryBudget) -> Result<Sheet, ParseError> {
     if memmem::find_iter(bytes, PART_MARK).nth(PARTS_MAX).is_some() {
         return Err(unreadable(format!("mehr als {PARTS_MAX} Teile")));
     }
     let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(unreadable)?;
     refuse_bomb(&mut zip, bytes.len() as u64)?;
     if let Ok(content) = zip.by_name("content.xml") {
-        return ods::read(BufReader::new(content), wanted, room);
+        return ods::read(BufReader::new(content), wanted, budget);
     }
-    xlsx(&mut zip, wanted, room)
+    xlsx(&mut zip, wanted, budget)
 }
 
 /// Refuses what would become too large, by what the zip says and then by what really comes out.
-fn refuse_bomb(zip: &mut Zip<'_>, packed: u64) -> Result<(), Complaint> {
+fn refuse_bomb(zip: &mut Zip<'_>, packed: u64) -> Result<(), ParseError> {
     let limit = UNPACKED_BYTES_MAX.min(packed.saturating_mul(UNPACKED_RATIO_MAX).max(RATIO_FREE_BYTES));
     let too_large = || {
         let mib = limit >> 20;
-        Complaint::new(format!(
+        ParseError::new(format!(
             "Ausgepackt ist die Datei größer als {mib} MiB; so viel steckt nicht in {packed} Bytes einer Tabelle."
         ))
     };
@@ -95,16 +95,16 @@ fn refuse_bomb(zip: &mut Zip<'_>, packed: u64) -> Result<(), Complaint> {
     Ok(())
 }
 
-fn xlsx(zip: &mut Zip<'_>, wanted: Option<&str>, mut room: Room) -> Result<Sheet, Complaint> {
-    let (parts, beside) = looked_at(zip, &mut room)?;
+fn xlsx(zip: &mut Zip<'_>, wanted: Option<&str>, mut budget: MemoryBudget) -> Result<Sheet, ParseError> {
+    let (parts, beside) = looked_at(zip, &mut budget)?;
     // Places like ZZZZZZZZ1 overflow in calamine, which panics.
-    let read = catch_unwind(AssertUnwindSafe(|| cells(&parts, &beside, wanted, room)));
+    let read = catch_unwind(AssertUnwindSafe(|| cells(&parts, &beside, wanted, budget)));
     read.unwrap_or_else(|_| Err(unreadable("eine Zelle an einer Stelle, die kein Blatt hat")))
 }
 
 /// A zip of the parts that calamine may read. Pictures and what other programs put in are left out; all else is XML of
 /// pieces that have a bound, and there is room for what is held of it.
-fn looked_at(zip: &mut Zip<'_>, room: &mut Room) -> Result<(Vec<u8>, Beside), Complaint> {
+fn looked_at(zip: &mut Zip<'_>, budget: &mut MemoryBudget) -> Result<(Vec<u8>, Beside), ParseError> {
     let mut beside = Beside::default();
     let mut parts = ZipWriter::new(Cursor::new(Vec::new()));
     for at in 0..zip.len() {
@@ -113,20 +113,20 @@ fn looked_at(zip: &mut Zip<'_>, room: &mut Room) -> Result<(Vec<u8>, Beside), Co
         if !is_xml || name.starts_with("customxml") {
             continue;
         }
-        let part = look_at(BufReader::new(zip.by_index(at).map_err(unreadable)?), room)?;
+        let part = look_at(BufReader::new(zip.by_index(at).map_err(unreadable)?), budget)?;
         beside.add(name, part);
         parts.raw_copy_file(zip.by_index_raw(at).map_err(unreadable)?).map_err(unreadable)?;
     }
     Ok((parts.finish().map_err(unreadable)?.into_inner(), beside))
 }
 
-fn look_at(part: impl BufRead, room: &mut Room) -> Result<Part, Complaint> {
+fn look_at(part: impl BufRead, budget: &mut MemoryBudget) -> Result<Part, ParseError> {
     let mut pieces = Pieces::of(part, WHOLE);
     let mut look = Look::default();
     while let Some(piece) = pieces.next()? {
         match piece {
-            Piece::Start(element) => look.start(&element, room)?,
-            Piece::Text(text) if look.is_held => room.take(text.len())?,
+            Piece::Start(element) => look.start(&element, budget)?,
+            Piece::Text(text) if look.is_held => budget.take(text.len())?,
             // calamine reads what is no number as 0.
             Piece::Text(text) if look.is_index && text.parse::<u32>().is_err() => {
                 return Err(unreadable(format!("kein gemeinsamer Text {}", excerpt(&text))));
@@ -152,21 +152,21 @@ struct Look {
 }
 
 impl Look {
-    fn start(&mut self, element: &BytesStart<'_>, room: &mut Room) -> Result<(), Complaint> {
+    fn start(&mut self, element: &BytesStart<'_>, budget: &mut MemoryBudget) -> Result<(), ParseError> {
         let name = element.local_name();
-        self.part.start(element, room)?;
+        self.part.start(element, budget)?;
         match name.as_ref() {
             "c" => self.is_shared = attribute(element, "t")?.as_deref() == Some("s"),
             "v" => self.is_index = self.is_shared,
             "sst" => {
                 let count = attribute(element, "uniqueCount")?.and_then(|count| count.parse().ok());
-                room.ask(size_of::<String>().saturating_mul(count.unwrap_or_default()))?;
+                budget.ask(size_of::<String>().saturating_mul(count.unwrap_or_default()))?;
             }
             "si" => {
                 self.is_held = true;
-                room.take(TEXT_BYTES)?;
+                budget.take(TEXT_BYTES)?;
             }
-            "mergeCell" => room.take(ROW_BYTES)?,
+            "mergeCell" => budget.take(ROW_BYTES)?,
             "numFmt" | "name" => self.repeated = self.repeated.max(element.len()),
             "definedName" => self.is_held = true,
             "sheet" if self.sheets >= SHEETS_MAX => return Err(too_many_sheets()),
@@ -174,18 +174,23 @@ impl Look {
             _ => {}
         }
         if ENTRIES.contains(&name.as_ref()) {
-            room.take(ENTRY_BYTES + 2 * self.repeated.max(element.len()))?;
+            budget.take(ENTRY_BYTES + 2 * self.repeated.max(element.len()))?;
         }
         Ok(())
     }
 }
 
-fn cells(parts: &[u8], beside: &Beside, wanted: Option<&str>, room: Room) -> Result<Sheet, Complaint> {
+fn cells(
+    parts: &[u8],
+    beside: &Beside,
+    wanted: Option<&str>,
+    budget: MemoryBudget,
+) -> Result<Sheet, ParseError> {
     let mut book: Xlsx<_> = Xlsx::new(Cursor::new(parts)).map_err(unreadable)?;
-    let mut sheet = Sheet::within(room);
+    let mut sheet = Sheet::within(budget);
     let name = chosen(&mut book, beside, wanted, &mut sheet)?;
     let is_1904 = sheet.is_1904;
-    let padded = padded(&mut book, &name, &mut sheet.room)?;
+    let padded = padded(&mut book, &name, &mut sheet.budget)?;
     let mut padded = padded.iter().peekable();
     let mut cells = book.worksheet_cells_reader(&name).map_err(unreadable)?;
     // Formulas as they stand there: written out for each cell they could be any number of letters.
@@ -219,7 +224,7 @@ fn chosen(
     beside: &Beside,
     wanted: Option<&str>,
     sheet: &mut Sheet,
-) -> Result<String, Complaint> {
+) -> Result<String, ParseError> {
     let metadata = book.sheets_metadata().to_vec();
     let sheets: Vec<(&str, bool)> = metadata
         .iter()
@@ -237,7 +242,7 @@ fn chosen(
 }
 
 /// A number, with zeros before it up to a width, and whether there are any.
-fn number(value: &DataRef<'_>, width: usize, line: u32) -> Result<(String, bool), Complaint> {
+fn number(value: &DataRef<'_>, width: usize, line: u32) -> Result<(String, bool), ParseError> {
     let number = match value {
         DataRef::Int(number) => number.to_string(),
         DataRef::Float(number) => decimal(*number, line)?,
@@ -248,7 +253,11 @@ fn number(value: &DataRef<'_>, width: usize, line: u32) -> Result<(String, bool)
 }
 
 /// The numbers of a sheet that are shown with zeros before them, as postcodes are, and how many digits each has.
-fn padded(book: &mut Xlsx<Cursor<&[u8]>>, name: &str, room: &mut Room) -> Result<Vec<Padded>, Complaint> {
+fn padded(
+    book: &mut Xlsx<Cursor<&[u8]>>,
+    name: &str,
+    budget: &mut MemoryBudget,
+) -> Result<Vec<Padded>, ParseError> {
     let mut cells = book.worksheet_cells_reader(name).map_err(unreadable)?;
     let format = |style: &Style| style.number_format.as_ref().map_or(0, |format| zeros(&format.format_code));
     let digits: Vec<usize> = cells.styles().iter().map(format).collect();
@@ -259,7 +268,7 @@ fn padded(book: &mut Xlsx<Cursor<&[u8]>>, name: &str, room: &mut Room) -> Result
     while let Some((cell, style)) = cells.next_cell_with_style_id().map_err(unreadable)? {
         let is_number = matches!(cell.get_value(), DataRef::Int(_) | DataRef::Float(_));
         if let Some(digits) = digits.get(style).filter(|digits| is_number && **digits > 0) {
-            room.take(size_of::<Padded>())?;
+            budget.take(size_of::<Padded>())?;
             padded.push((cell.get_position(), *digits));
         }
     }
@@ -276,14 +285,14 @@ fn zeros(format: &str) -> usize {
 }
 
 /// A day, or a day and a time to the nearest second.
-fn moment(day: ExcelDateTime, is_1904: bool, line: u32) -> Result<String, Complaint> {
+fn moment(day: ExcelDateTime, is_1904: bool, line: u32) -> Result<String, ParseError> {
     if !day.is_datetime() {
-        return Err(Complaint::at_line(line, "eine Zeitdauer; bitte als Zahl oder Text schreiben."));
+        return Err(ParseError::at_line(line, "eine Zeitdauer; bitte als Zahl oder Text schreiben."));
     }
     let days = day.as_f64();
     let last = if is_1904 { LAST_DAY - DAYS_UNTIL_1904 } else { LAST_DAY };
     if !(0.0..=last).contains(&days) {
-        return Err(Complaint::at_line(
+        return Err(ParseError::at_line(
             line,
             format!("{days} ist als Datum formatiert, aber kein Tag; bitte als Zahl formatieren."),
         ));

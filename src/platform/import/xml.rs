@@ -8,7 +8,7 @@ use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesEnd, BytesStart, Event};
 use quick_xml::reader::Reader;
 
-use super::parse_error::Complaint;
+use super::parse_error::ParseError;
 
 /// Longest element or text, in bytes. A cell has 32,767 characters at most.
 const PIECE_BYTES_MAX: u64 = 1 << 20;
@@ -41,7 +41,7 @@ impl<R: BufRead> Pieces<R> {
     }
 
     /// The next piece; none at the end.
-    pub fn next(&mut self) -> Result<Option<Piece<'_>>, Complaint> {
+    pub fn next(&mut self) -> Result<Option<Piece<'_>>, ParseError> {
         self.buffer.clear();
         if self.whole_depth.is_none() {
             self.reader.get_mut().set_limit(PIECE_BYTES_MAX);
@@ -82,12 +82,12 @@ impl<R: BufRead> Pieces<R> {
     }
 }
 
-pub fn unreadable(error: impl std::fmt::Display) -> Complaint {
-    Complaint::new(format!("Diese .xlsx oder .ods ist nicht zu lesen ({error}). Bitte neu speichern."))
+pub fn unreadable(error: impl std::fmt::Display) -> ParseError {
+    ParseError::new(format!("Diese .xlsx oder .ods ist nicht zu lesen ({error}). Bitte neu speichern."))
 }
 
 /// An attribute by its whole name; of doubled ones the first, for looking for them takes the square of their number.
-pub fn attribute(element: &BytesStart<'_>, name: &str) -> Result<Option<String>, Complaint> {
+pub fn attribute(element: &BytesStart<'_>, name: &str) -> Result<Option<String>, ParseError> {
     for found in element.attributes().with_checks(false) {
         let found = found.map_err(unreadable)?;
         if found.key.0 == name {

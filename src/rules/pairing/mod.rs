@@ -278,12 +278,12 @@ impl<S: Store> Pairing<S> {
     }
 
     /// How much the position of an open portion says of its batch.
-    fn word_of(&self, portion: &Portion, tells_of_batch: bool) -> Word {
+    fn word_of(&self, portion: &Portion, tells_of_batch: bool) -> Certainty {
         let is_delivery = portion.leading().0 == Role::Delivery;
         match portion.named {
-            Some(_) => Word::Named,
-            None if is_delivery && tells_of_batch && self.store.are_purchases() => Word::Told,
-            None => Word::Assumed,
+            Some(_) => Certainty::Named,
+            None if is_delivery && tells_of_batch && self.store.are_purchases() => Certainty::Told,
+            None => Certainty::Assumed,
         }
     }
 
@@ -408,7 +408,7 @@ impl<S: Store> Pairing<S> {
 /// How much a position says of the batch of its goods (D8): where a delivery and an invoice meet, the goods lie where
 /// the one says that says more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Word {
+enum Certainty {
     /// Nothing: fefo chose it, or it followed from what the position met before.
     Assumed,
     /// A delivery of a supplier, with a best-before date or an origin alone.

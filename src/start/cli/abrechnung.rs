@@ -8,7 +8,7 @@ use super::database::{change, find_tenant, now, open};
 use super::terminal::{Outcome, Terminal, sentence};
 use crate::papers::blatt::numbers::german;
 use crate::platform::db::tx::{Tx, WriteTx};
-use crate::rules::deed::{Art, Deed, Tat};
+use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 use crate::start::config::Config;
 use crate::trade::abrechnungen::{self, AbrechnungsVorschau};
 
@@ -147,8 +147,8 @@ fn create(auswahl: &Auswahl, abschliessen: bool, config: &Config, terminal: &Ter
         let tx = Tx::new(connection, tenant, now());
         let made = WriteTx::carry_out(tx, None, |tx| abrechnungen::settle(tx, &body))
             .map_err(|failure| sentence(failure.into()))?;
-        let deed = Deed::new(Tat::Angelegt, Art::Beleg).name(&made.beleg_nummer);
-        note(connection, Some(tenant), "abrechnung anlegen", &deed)?;
+        let event = AdminEvent::new(AdminAction::Angelegt, Art::Beleg).name(&made.beleg_nummer);
+        note(connection, Some(tenant), "abrechnung anlegen", &event)?;
         Ok(made)
     })?;
     made.hinweise.iter().for_each(|hint| terminal.say(&hint.message));

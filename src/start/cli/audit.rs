@@ -23,9 +23,9 @@ use crate::platform::db::{TenantId, system_clock};
 use crate::platform::gate::administration::{self, Akteur};
 use crate::platform::gate::audit::{self, Entry, Finding, Sealed, Selection};
 use crate::platform::import::parts::FEED_ROWS;
+use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 use crate::rules::changed::Changed;
 use crate::rules::day::{Day, Instant};
-use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::text::{cell, shown};
 use crate::start::config::Config;
 
@@ -233,7 +233,7 @@ fn changes(
     let entries = administration::entries(connection, selection)?;
     let tenants = tenants::list(connection)?;
     let row = |entry: &administration::Entry| {
-        let Deed { tat, gegenstand, .. } = &entry.deed;
+        let AdminEvent { tat, gegenstand, .. } = &entry.event;
         let who = match &entry.akteur {
             Akteur::Person(id) => format!("Person {id}"),
             Akteur::Schluessel(id) => format!("Schlüssel {id}"),
@@ -243,10 +243,10 @@ fn changes(
         let what = what.into_iter().flatten().chain([tat_in_words(*tat)]).collect::<Vec<_>>().join(" ");
         let tenant = tenants.iter().find(|tenant| Some(tenant.id) == gegenstand.firma);
         let tenant = tenant.map(|tenant| tenant.name.clone()).unwrap_or_default();
-        let changed = entry.deed.changed().filter(|changed| changed.name != FEED_ROWS);
+        let changed = entry.event.changed().filter(|changed| changed.name != FEED_ROWS);
         let in_words = |changed: Changed| match tat {
             // As it is typed: the name of a setting or of a switch.
-            Tat::Geaendert => changed.to_string(),
+            AdminAction::Geaendert => changed.to_string(),
             _ => format!("{}: {}", named(&changed.name), changed.after),
         };
         let changed: Vec<_> = changed.map(in_words).collect();
@@ -277,23 +277,23 @@ fn art_in_words(art: Art) -> &'static str {
     }
 }
 
-fn tat_in_words(tat: Tat) -> &'static str {
+fn tat_in_words(tat: AdminAction) -> &'static str {
     match tat {
-        Tat::Angelegt => "angelegt",
-        Tat::Geaendert => "geändert",
-        Tat::Geleert => "geleert",
-        Tat::Geloescht => "gelöscht",
-        Tat::Zurueckgespielt => "zurückgespielt",
-        Tat::Gesperrt => "gesperrt",
-        Tat::Freigegeben => "freigegeben",
-        Tat::LinkErzeugt => "Link erzeugt",
-        Tat::PasswortGesetzt => "Passwort gesetzt",
-        Tat::Importiert => "gespeichert",
-        Tat::Zurueckgenommen => "zurückgenommen",
-        Tat::Abgeschlossen => "abgeschlossen",
-        Tat::Erledigt => "erledigt",
-        Tat::Vergessen => "vergessen",
-        Tat::Verworfen => "verworfen",
+        AdminAction::Angelegt => "angelegt",
+        AdminAction::Geaendert => "geändert",
+        AdminAction::Geleert => "geleert",
+        AdminAction::Geloescht => "gelöscht",
+        AdminAction::Zurueckgespielt => "zurückgespielt",
+        AdminAction::Gesperrt => "gesperrt",
+        AdminAction::Freigegeben => "freigegeben",
+        AdminAction::LinkErzeugt => "Link erzeugt",
+        AdminAction::PasswortGesetzt => "Passwort gesetzt",
+        AdminAction::Importiert => "gespeichert",
+        AdminAction::Zurueckgenommen => "zurückgenommen",
+        AdminAction::Abgeschlossen => "abgeschlossen",
+        AdminAction::Erledigt => "erledigt",
+        AdminAction::Vergessen => "vergessen",
+        AdminAction::Verworfen => "verworfen",
     }
 }
 

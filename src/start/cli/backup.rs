@@ -8,8 +8,8 @@ use super::terminal::{Outcome, Terminal};
 use crate::operations::backup::{Content, backup, restore};
 use crate::platform::db::proof::seal::Secret;
 use crate::platform::db::{migrate as schema, system_clock};
+use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 use crate::rules::changed::Changed;
-use crate::rules::deed::{Art, Deed, Tat};
 use crate::start::config::Config;
 
 #[derive(clap::Args)]
@@ -40,8 +40,9 @@ pub fn run_backup(arguments: &BackupArguments, config: &Config, terminal: &Termi
     // A database of an earlier version is copied as it is.
     if schema::check_current(&config.db)? {
         let secret = arguments.with_secret.then(|| Changed::of("secret", "", "true")).flatten();
-        let deed = Deed::new(Tat::Angelegt, Art::Sicherung).name(&content.file).changing(secret);
-        note_made(&config.db, terminal, "backup", &deed);
+        let event =
+            AdminEvent::new(AdminAction::Angelegt, Art::Sicherung).name(&content.file).changing(secret);
+        note_made(&config.db, terminal, "backup", &event);
     }
     if arguments.with_secret {
         let secret = Secret::read(&config.db)?;
@@ -65,8 +66,9 @@ pub fn run_restore(arguments: &RestoreArguments, config: &Config, terminal: &Ter
     }
     // A database of an earlier version is put back as it is.
     if schema::check_current(&config.db)? {
-        let deed = Deed::new(Tat::Zurueckgespielt, Art::Sicherung).name(arguments.file.display().to_string());
-        note_made(&config.db, terminal, "restore", &deed);
+        let event = AdminEvent::new(AdminAction::Zurueckgespielt, Art::Sicherung)
+            .name(arguments.file.display().to_string());
+        note_made(&config.db, terminal, "restore", &event);
     }
     show(&restored.content, terminal)
 }

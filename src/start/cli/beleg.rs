@@ -12,7 +12,7 @@ use super::terminal::{Outcome, Terminal, sentence};
 use crate::platform::db::file::files::{private_options, why};
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
-use crate::rules::deed::{Art, Deed, Tat};
+use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 use crate::rules::error::Hints;
 use crate::start::config::Config;
 use crate::trade::belege;
@@ -91,14 +91,14 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
         Command::Abschliessen(numbers) => move_on(
             &numbers,
             "beleg abschliessen",
-            Tat::Abgeschlossen,
+            AdminAction::Abgeschlossen,
             belege::finalise_number,
             config,
             terminal,
         ),
         Command::Erledigen { numbers, ohne_gegenbeleg } => {
             let settle = |tx: &WriteTx<'_>, number: &str| belege::settle_number(tx, number, ohne_gegenbeleg);
-            move_on(&numbers, "beleg erledigen", Tat::Erledigt, settle, config, terminal)
+            move_on(&numbers, "beleg erledigen", AdminAction::Erledigt, settle, config, terminal)
         }
         Command::Pdf(file) => write(&file, belege::pdf_of_number, config, terminal),
         Command::Erechnung(file) => write(&file, belege::erechnung_of_number, config, terminal),
@@ -109,7 +109,7 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
 fn move_on(
     arguments: &Numbers,
     command: &str,
-    tat: Tat,
+    tat: AdminAction,
     step: impl Fn(&WriteTx<'_>, &str) -> Result<Hints>,
     config: &Config,
     terminal: &Terminal,
@@ -121,7 +121,7 @@ fn move_on(
             let tx = Tx::new(connection, tenant, now());
             let hints = WriteTx::carry_out(tx, None, |tx| step(tx, number)).map_err(of(number))?;
             notes.extend(hints.iter().map(|hint| format!("{number}: {}", hint.message)));
-            note(connection, Some(tenant), command, &Deed::new(tat, Art::Beleg).name(number))?;
+            note(connection, Some(tenant), command, &AdminEvent::new(tat, Art::Beleg).name(number))?;
         }
         Ok(notes)
     })?;

@@ -13,11 +13,16 @@ use crate::platform::db::file::owner::name_of;
 use crate::platform::db::{TenantId, log};
 use crate::platform::failure::Result;
 use crate::platform::gate::administration::{self, Akteur};
-use crate::rules::deed::{Art, Deed, Tat};
+use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 
 /// Writes down what a command did, within the transaction that does it; to what belongs to a company, or to none.
-pub fn note(connection: &Connection, tenant: Option<TenantId>, command: &str, deed: &Deed) -> Result<()> {
-    administration::note(connection, now(), &of_command(command, account()), tenant, deed)
+pub fn note(
+    connection: &Connection,
+    tenant: Option<TenantId>,
+    command: &str,
+    event: &AdminEvent,
+) -> Result<()> {
+    administration::note(connection, now(), &of_command(command, account()), tenant, event)
 }
 
 fn of_command(name: &str, konto: String) -> Akteur {
@@ -25,8 +30,8 @@ fn of_command(name: &str, konto: String) -> Akteur {
 }
 
 /// Writes down what a command made beside the database. What cannot be written down is said and does not undo it.
-pub fn note_made(database: &Path, terminal: &Terminal, command: &str, deed: &Deed) {
-    if let Err(error) = write_down(database, &of_command(command, account()), deed) {
+pub fn note_made(database: &Path, terminal: &Terminal, command: &str, event: &AdminEvent) {
+    if let Err(error) = write_down(database, &of_command(command, account()), event) {
         let (database, why) = (database.display(), sentence(error));
         terminal.say(&format!("Das kam nicht ins Protokoll von {database}: {why}"));
     }
@@ -34,16 +39,17 @@ pub fn note_made(database: &Path, terminal: &Terminal, command: &str, deed: &Dee
 
 /// Writes down, in a database that was restored, who wanted it on the page: that person may not be in it.
 pub fn note_order(database: &Path, person: &str, backup: &Path) {
-    let deed = Deed::new(Tat::Zurueckgespielt, Art::Sicherung).name(backup.display().to_string());
+    let event =
+        AdminEvent::new(AdminAction::Zurueckgespielt, Art::Sicherung).name(backup.display().to_string());
     let akteur = of_command("restore", format!("Leitstand: {person}"));
-    if let Err(error) = write_down(database, &akteur, &deed) {
+    if let Err(error) = write_down(database, &akteur, &event) {
         log(&format!("the restore could not be written into the log: {}", sentence(error)));
     }
 }
 
-fn write_down(database: &Path, akteur: &Akteur, deed: &Deed) -> Outcome {
+fn write_down(database: &Path, akteur: &Akteur, event: &AdminEvent) -> Outcome {
     let mut connection = open_sealed(database)?;
-    in_transaction(&mut connection, |open| Ok(administration::note(open, now(), akteur, None, deed)?))
+    in_transaction(&mut connection, |open| Ok(administration::note(open, now(), akteur, None, event)?))
 }
 
 /// The account that runs this program; with sudo also the one that it was begun from.

@@ -14,9 +14,9 @@ use super::private::{warn_of_readers, write_private};
 use super::terminal::{Outcome, Terminal};
 use crate::platform::gate::access::key::{self, Grant, KeyState, StoredKey};
 use crate::platform::gate::access::key_changes::{self, Changes as KeyChanges, LABEL_CHARS_MAX};
+use crate::rules::admin_event::AdminEvent;
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
-use crate::rules::deed::Deed;
 use crate::rules::scope::{Purpose, Scope, ScopeSet};
 use crate::start::config::Config;
 
@@ -285,9 +285,9 @@ fn change(id: &str, changes: &Changes, config: &Config, terminal: &Terminal) -> 
     let id = public_part(id);
     let changed = database::change(config, |connection| {
         let old = find(connection, id)?;
-        let deed = key_changes::change(connection, &old, &changes)?;
-        deed.iter().try_for_each(|deed| note(connection, Some(old.tenant_id), "key change", deed))?;
-        Ok(deed.iter().flat_map(Deed::changed).collect::<Vec<_>>())
+        let event = key_changes::change(connection, &old, &changes)?;
+        event.iter().try_for_each(|event| note(connection, Some(old.tenant_id), "key change", event))?;
+        Ok(event.iter().flat_map(AdminEvent::changed).collect::<Vec<_>>())
     })?;
     terminal.result(id, &json!({"id": id}));
     terminal.say_changes(&changed);

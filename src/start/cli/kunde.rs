@@ -12,7 +12,7 @@ use crate::master::kunden::{self, Erased};
 use crate::operations::vergessen::{self, Forgotten, Records};
 use crate::platform::db::TenantId;
 use crate::platform::db::tx::{Tx, WriteTx};
-use crate::rules::deed::{Art, Deed, Tat};
+use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 use crate::start::config::Config;
 
 #[derive(Subcommand)]
@@ -46,8 +46,8 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     let (id, erased, kept) = forget(&transaction, tenant, &number)?;
     // Without --yes what was tried is undone.
     if yes && erased != Erased::default() {
-        let deed = Deed::new(Tat::Vergessen, Art::Partner).id(id);
-        note(&transaction, Some(tenant), "kunde vergessen", &deed)?;
+        let event = AdminEvent::new(AdminAction::Vergessen, Art::Partner).id(id);
+        note(&transaction, Some(tenant), "kunde vergessen", &event)?;
         transaction.commit()?;
     }
     say(&erased, &kept, yes, terminal)

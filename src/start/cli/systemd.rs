@@ -104,7 +104,7 @@ fn send(news: &NotifyState<'_>, complained: &mut bool) -> bool {
 mod tests {
     use super::*;
     use crate::platform::db::system_clock;
-    use crate::platform::db::writer::fair_queue::Account;
+    use crate::platform::db::writer::fair_queue::QueueKey;
     use crate::platform::gate::Policy;
     use crate::start::service::Service;
 
@@ -123,7 +123,7 @@ mod tests {
         assert!(works(runtime.handle(), &gate, patience));
         // The writer.
         let (go_on, hangs) = channel::<()>();
-        app.gate.writer.submit(Account::house(), 0, move |_| hangs.recv(), |_, _| ());
+        app.gate.writer.submit(QueueKey::house(), 0, move |_| hangs.recv(), |_, _| ());
         std::thread::sleep(Duration::from_millis(1_500));
         assert!(!app.gate.works(Duration::from_millis(1_000)));
         assert!(app.gate.works(HANGS_AFTER), "it may well be at work for a while");

@@ -15,8 +15,8 @@ use crate::master::tenants::{self, CurrentSetting, Logo, Setting};
 use crate::papers::blatt;
 use crate::platform::db::TenantId;
 use crate::platform::db::file::german::in_german;
+use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 use crate::rules::changed::Changed;
-use crate::rules::deed::{Art, Deed, Tat};
 use crate::start::config::Config;
 
 #[derive(Subcommand)]
@@ -124,7 +124,7 @@ fn reset(tenant: &str, config: &Config, terminal: &Terminal) -> Outcome {
     let (tenant, rows) = database::change(config, |connection| {
         let tenant = find_tenant(connection, tenant)?;
         let rows = tenants::reset(connection, &tenant)?;
-        let emptied = Deed::new(Tat::Geleert, Art::Firma).name(&tenant.name);
+        let emptied = AdminEvent::new(AdminAction::Geleert, Art::Firma).name(&tenant.name);
         note(connection, Some(tenant.id), "tenant reset", &emptied)?;
         Ok((tenant, rows))
     })?;
@@ -154,8 +154,8 @@ fn change(
         changed.extend(tenants::set_logo(connection, tenant, logo.as_ref(), now())?);
     }
     if !changed.is_empty() {
-        let deed = Deed::new(Tat::Geaendert, Art::Firma).changing(changed.iter().cloned());
-        note(connection, Some(tenant), command, &deed)?;
+        let event = AdminEvent::new(AdminAction::Geaendert, Art::Firma).changing(changed.iter().cloned());
+        note(connection, Some(tenant), command, &event)?;
     }
     Ok(changed)
 }

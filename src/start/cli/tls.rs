@@ -13,9 +13,9 @@ use crate::platform::db::file::files::refuse_existing;
 use crate::platform::db::file::german::in_german;
 use crate::platform::db::migrate as schema;
 use crate::platform::http::tls::self_signed;
+use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 use crate::rules::changed::Changed;
 use crate::rules::day::Day;
-use crate::rules::deed::{Art, Deed, Tat};
 use crate::start::config::Config;
 
 #[derive(Subcommand)]
@@ -56,9 +56,10 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     // Where there is no database yet, there is no log either.
     if is_there(&config.db)? && schema::check_current(&config.db)? {
         use_file(&config.db)?;
-        let deed = Deed::new(Tat::Angelegt, Art::Zertifikat).name(certificate.display().to_string());
-        let deed = deed.changing(Changed::of("names", "", names.join(", ")));
-        note_made(&config.db, terminal, "tls self-signed", &deed);
+        let event =
+            AdminEvent::new(AdminAction::Angelegt, Art::Zertifikat).name(certificate.display().to_string());
+        let event = event.changing(Changed::of("names", "", names.join(", ")));
+        note_made(&config.db, terminal, "tls self-signed", &event);
     }
     terminal.say(&format!("Das Zertifikat gilt für {}.", names.join(", ")));
     terminal.say("In die Einstellungsdatei gehört:");

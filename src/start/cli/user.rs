@@ -15,8 +15,8 @@ use crate::leitstand::access::people::{self, Person, Rolle};
 use crate::master::tenants;
 use crate::platform::db::file::connection::open_sealed;
 use crate::platform::gate::Modus;
+use crate::rules::admin_event::AdminAction;
 use crate::rules::choice::Choice;
-use crate::rules::deed::Tat;
 use crate::start::config::Config;
 
 #[derive(Subcommand)]
@@ -113,7 +113,7 @@ pub fn say_first_link(database: &Path, base: &str, config: &Config, terminal: &T
     let first = in_transaction(&mut connection, |connection| {
         let first = people::first_link(connection, now())?;
         if let Some((person, Some(_))) = &first {
-            note(connection, None, "serve", &person.deed(Tat::LinkErzeugt))?;
+            note(connection, None, "serve", &person.event(AdminAction::LinkErzeugt))?;
         }
         Ok(first)
     })?;
@@ -196,8 +196,8 @@ fn set_active(name: &str, active: bool, config: &Config, terminal: &Terminal) ->
         if person.aktiv != active {
             people::set_active(connection, person.id, active)?;
             let verb = if active { "activate" } else { "deactivate" };
-            let tat = if active { Tat::Freigegeben } else { Tat::Gesperrt };
-            note(connection, None, &format!("user {verb}"), &person.deed(tat))?;
+            let tat = if active { AdminAction::Freigegeben } else { AdminAction::Gesperrt };
+            note(connection, None, &format!("user {verb}"), &person.event(tat))?;
         }
         Ok(person)
     })?;
@@ -211,7 +211,7 @@ fn link(name: &str, config: &Config, terminal: &Terminal) -> Outcome {
         if !person.aktiv {
             return Err(format!("{name} ist gesperrt: erst `partnerd user activate {name}`").into());
         }
-        note(connection, None, "user link", &person.deed(Tat::LinkErzeugt))?;
+        note(connection, None, "user link", &person.event(AdminAction::LinkErzeugt))?;
         new_link(connection, person.id, config)
     })?;
     print_link(name, &link, terminal);

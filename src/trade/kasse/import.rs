@@ -12,7 +12,7 @@ use crate::platform::failure::Result;
 use crate::platform::http::json::Json;
 use crate::platform::http::wire::{At, FromJson};
 use crate::platform::import::Stored;
-use crate::platform::import::file::{Complaint, Rows};
+use crate::platform::import::file::{ParseError, Rows};
 use crate::rules::error::{Checked, Code, Hints, Refusal};
 
 #[derive(PartialEq, Eq, Hash)]
@@ -28,7 +28,7 @@ const STANDS_APART: &str =
     "dieser Bon steht weiter oben schon einmal; Zeilen ohne id müssen beieinander stehen.";
 
 /// The rows of each receipt. Lines without id must stand together: their place is their key.
-pub fn groups(rows: &Rows) -> std::result::Result<Vec<Vec<usize>>, Complaint> {
+pub fn groups(rows: &Rows) -> std::result::Result<Vec<Vec<usize>>, ParseError> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut known: HashMap<Key, usize> = HashMap::new();
     let mut named_by: HashMap<String, (bool, bool)> = HashMap::new();
@@ -37,13 +37,13 @@ pub fn groups(rows: &Rows) -> std::result::Result<Vec<Vec<usize>>, Complaint> {
         let mut hints = Hints::default();
         let zeile = BarverkaufZeile::from_json(&rows.row(at), &mut rows.at(&mut hints));
         let BarverkaufZeile { id, bon_id, bon_nr, kasse_id, .. } =
-            zeile.map_err(|refusal| Complaint::at_line(line, &refusal.message))?;
+            zeile.map_err(|refusal| ParseError::at_line(line, &refusal.message))?;
         // With an id the register is no part of the name.
         let named = (bon_id.is_some(), bon_id.is_none() && kasse_id.is_some());
         if let Some(nr) = bon_nr.clone()
             && *named_by.entry(nr).or_insert(named) != named
         {
-            return Err(Complaint::at_line(line, NAMED_IN_TWO_WAYS));
+            return Err(ParseError::at_line(line, NAMED_IN_TWO_WAYS));
         }
         let key = match (bon_id, &bon_nr, id) {
             (Some(bon), ..) => Key::Bon(bon),
@@ -54,7 +54,7 @@ pub fn groups(rows: &Rows) -> std::result::Result<Vec<Vec<usize>>, Complaint> {
         match groups.get_mut(group) {
             None => groups.push(vec![at]),
             Some(rows) if id.is_some() || rows.last().is_some_and(|last| last + 1 == at) => rows.push(at),
-            Some(_) => return Err(Complaint::at_line(line, STANDS_APART)),
+            Some(_) => return Err(ParseError::at_line(line, STANDS_APART)),
         }
     }
     Ok(groups)

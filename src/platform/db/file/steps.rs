@@ -3,7 +3,7 @@
 use crate::platform::db::log;
 use crate::platform::db::writer::WriterQueue;
 use crate::platform::db::writer::batch::{Batch, Ended};
-use crate::platform::db::writer::fair_queue::Account;
+use crate::platform::db::writer::fair_queue::QueueKey;
 use crate::platform::failure::Result;
 
 /// Has the writer take steps, each in a batch, until one says that nothing is left. A step begins where the one before
@@ -16,7 +16,7 @@ pub fn begin<P: Copy + Send + 'static>(
 ) {
     let (again, next_step) = (writer.clone(), step.clone());
     writer.submit(
-        Account::house(),
+        QueueKey::house(),
         0,
         move |batch| step(batch, place),
         move |next, ended| match (next, ended) {

@@ -3,7 +3,7 @@
 //! A thread of its own does most of it, so that no commit waits for it. It never quite catches up with a busy
 //! writer, and only a log that was moved to its end begins again at its first page: so, when the log has grown
 //! long and little is left, the writer moves that itself. When nothing comes in it empties the log. Nor can a log
-//! be begun anew that somebody reads: where reads leave no gap the writer makes one ([`Door`]).
+//! be begun anew that somebody reads: where reads leave no gap the writer makes one ([`SnapshotGate`]).
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use super::snapshot_gate::Door;
+use super::snapshot_gate::SnapshotGate;
 use crate::platform::db::file::connection::{open_writer, wait_for_others};
 use crate::platform::db::file::files::beside;
 use crate::platform::db::log;
@@ -28,15 +28,15 @@ const PAGES_TO_RESTART: i32 = 8_000;
 /// Pages that the writer moves for that at most: requests wait for it.
 const WRITER_PAGES_MAX: i32 = 500;
 
-/// Pages in the log at which the writer waits for the thread, moves all that is left and closes the door to reads:
+/// Pages in the log at which the writer waits for the thread, moves all that is left and closes the snapshot_gate to reads:
 /// 39 MiB. With one more batch, which adds 20 MiB at most, it stays below 64 MiB (P7).
 const LOG_PAGES_MAX: i32 = 10_000;
 
-/// How long the writer waits behind the closed door for readers that do not use it: the thread that verifies keys, the
+/// How long the writer waits behind the closed snapshot_gate for readers that do not use it: the thread that verifies keys, the
 /// command line.
 const OTHER_READERS_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// How long the door stays open after a snapshot of another process, which nobody can end, kept the log from being
+/// How long the snapshot_gate stays open after a snapshot of another process, which nobody can end, kept the log from being
 /// begun anew. So long the log grows.
 const DOOR_OPEN_TIME: Duration = Duration::from_secs(5);
 
@@ -51,13 +51,13 @@ pub struct Checkpoints {
     worker: Worker<()>,
     /// Pages of the log that it has moved; locked while it is at work.
     moved: Arc<Mutex<i32>>,
-    door: Arc<Door>,
+    snapshot_gate: Arc<SnapshotGate>,
     open_until: Cell<Option<Instant>>,
 }
 
 impl Checkpoints {
-    /// Starts the thread. The log is that of a database which is open for writing, and is read through `door`.
-    pub fn start(database: &Path, door: Arc<Door>) -> Result<Checkpoints> {
+    /// Starts the thread. The log is that of a database which is open for writing, and is read through `snapshot_gate`.
+    pub fn start(database: &Path, snapshot_gate: Arc<SnapshotGate>) -> Result<Checkpoints> {
         let connection = open_writer(database)?;
         let moved = Arc::<Mutex<i32>>::default();
         let by_thread = Arc::clone(&moved);
@@ -70,7 +70,7 @@ impl Checkpoints {
         };
         let worker = Worker::start("checkpoints", 0, work)?;
         let log = beside(database, "wal");
-        Ok(Checkpoints { log, worker, moved, door, open_until: Cell::new(None) })
+        Ok(Checkpoints { log, worker, moved, snapshot_gate, open_until: Cell::new(None) })
     }
 
     /// Takes over the log of the connection that [`Checkpoints::after_commit`] will be told of, always on one thread.
@@ -104,7 +104,7 @@ impl Checkpoints {
     }
 
     fn restart_behind_door(&self, writer: &Connection, moved: &mut i32) {
-        let (_closed, all_left) = self.door.close();
+        let (_closed, all_left) = self.snapshot_gate.close();
         // A read of ours ends by itself: it is waited for again after the next commit.
         if all_left && !restart_log(writer, "restart", moved, OTHER_READERS_TIMEOUT) {
             self.open_until.set(Instant::now().checked_add(DOOR_OPEN_TIME));
@@ -261,8 +261,9 @@ mod tests {
     fn longest_log_of_read_database(after_commit: impl Fn(&Checkpoints, &Connection)) -> (u64, usize) {
         const ENDS: Duration = Duration::from_secs(20);
         let (folder, writer, checkpoints) = of_new_database();
-        let door = Arc::clone(&checkpoints.door);
-        let readers = Readers::open(&folder.path().join("test.db"), 2, door, Arc::default()).unwrap();
+        let snapshot_gate = Arc::clone(&checkpoints.snapshot_gate);
+        let readers =
+            Readers::open(&folder.path().join("test.db"), 2, snapshot_gate, Arc::default()).unwrap();
         let (writing, reads, newest) = (AtomicBool::new(true), AtomicUsize::new(0), AtomicI64::new(-1));
         // Who sees more than the others stays until somebody inside sees still more.
         let turn = |connection: &Connection| {
@@ -309,7 +310,7 @@ mod tests {
         let (longest, reads) = longest_log_of_read_database(Checkpoints::after_commit);
         assert!(longest <= 11_000, "{longest} pages");
         assert!(reads > 0);
-        // The same with a door that stays open.
+        // The same with a snapshot_gate that stays open.
         let (longest, _) = longest_log_of_read_database(|checkpoints, writer| {
             checkpoints.open_until.set(Instant::now().checked_add(DOOR_OPEN_TIME));
             checkpoints.after_commit(writer);

@@ -6,7 +6,7 @@
 //!
 //! To begin and end a snapshot costs more than a short read. A thread of the socket that has several requests at
 //! once reads them all on one, as long as the writer has committed nothing since. When the write-ahead log must be
-//! begun anew a read may be stopped ([`Door`]); then it is run again from its start.
+//! begun anew a read may be stopped ([`SnapshotGate`]); then it is run again from its start.
 
 pub mod checkpoint;
 pub mod priority;
@@ -26,7 +26,7 @@ use super::file::connection;
 use super::log;
 use crate::platform::failure::{Failure, Result, locked};
 use priority::step_back;
-use snapshot_gate::{Door, Inside};
+use snapshot_gate::{SnapshotGate, SnapshotPermit};
 
 /// Steps of SQLite's virtual machine in a tick, the unit of a budget: about 10 µs.
 const STEPS_PER_TICK: i32 = 1_000;
@@ -122,7 +122,7 @@ pub struct Readers {
     slow: r2d2::Pool<SqliteConnectionManager>,
     slow_queue: SyncSender<SlowWork>,
     running: RunningReads,
-    door: Arc<Door>,
+    snapshot_gate: Arc<SnapshotGate>,
     /// Transactions that the writer has ended, and writes of other processes that were seen.
     commits: Arc<AtomicU64>,
 }
@@ -159,9 +159,14 @@ impl Drop for RunningRead<'_> {
 }
 
 impl Readers {
-    /// Opens the pools; `threads` is how many threads read in place at once. Every read goes in by `door`; one that
+    /// Opens the pools; `threads` is how many threads read in place at once. Every read goes in by `snapshot_gate`; one that
     /// begins after `commits` has moved on sees what the writer has committed.
-    pub fn open(path: &Path, threads: u32, door: Arc<Door>, commits: Arc<AtomicU64>) -> Result<Readers> {
+    pub fn open(
+        path: &Path,
+        threads: u32,
+        snapshot_gate: Arc<SnapshotGate>,
+        commits: Arc<AtomicU64>,
+    ) -> Result<Readers> {
         let (slow_queue, receiver) = sync_channel(SLOW_THREADS as usize);
         let receiver = Arc::new(Mutex::new(receiver));
         for at in 0..SLOW_THREADS {
@@ -174,8 +179,9 @@ impl Readers {
         let running =
             RunningReads { start: Instant::now(), places: [const { AtomicU64::new(0) }; READS_WATCHED_MAX] };
         // One more than they can keep: for midnight.
-        let (fast, slow) = (pool(path, threads + 1, &door)?, pool(path, SLOW_THREADS, &door)?);
-        Ok(Readers { fast, slow, slow_queue, running, door, commits })
+        let (fast, slow) =
+            (pool(path, threads + 1, &snapshot_gate)?, pool(path, SLOW_THREADS, &snapshot_gate)?);
+        Ok(Readers { fast, slow, slow_queue, running, snapshot_gate, commits })
     }
 
     /// Runs `work` on a snapshot of the database; again, on a new one, where it was stopped, a few times at most.
@@ -196,10 +202,11 @@ impl Readers {
         };
         let (commits, now) = (self.commits.load(Ordering::Acquire), self.running.now());
         let may_keep = lane == Lane::Fast && KEEPS.get();
-        let kept = KEPT.take().filter(|kept| lane == Lane::Fast && kept.serves(commits, now, &self.door));
+        let kept =
+            KEPT.take().filter(|kept| lane == Lane::Fast && kept.serves(commits, now, &self.snapshot_gate));
         let snapshot = match kept {
             Some(snapshot) => snapshot,
-            None => Snapshot::begin(pool, &self.door, commits, now)?,
+            None => Snapshot::begin(pool, &self.snapshot_gate, commits, now)?,
         };
         let _place = self.running.begin(now);
         STOPPED.set(false);
@@ -237,13 +244,13 @@ struct Snapshot {
     /// When it began, in microseconds since the start.
     begun: u64,
     /// Dropped last, when the transaction has ended.
-    _inside: Inside,
+    _inside: SnapshotPermit,
 }
 
 impl Snapshot {
     fn begin(
         pool: &r2d2::Pool<SqliteConnectionManager>,
-        door: &Arc<Door>,
+        snapshot_gate: &Arc<SnapshotGate>,
         commits: u64,
         begun: u64,
     ) -> Result<Snapshot> {
@@ -253,14 +260,16 @@ impl Snapshot {
             connection.execute_batch("rollback")?;
         }
         let closed = || Failure::Busy("the write-ahead log is being begun anew".to_owned());
-        let inside = door.enter().ok_or_else(closed)?;
+        let inside = snapshot_gate.enter().ok_or_else(closed)?;
         connection.prepare_cached("begin")?.execute([])?;
         Ok(Snapshot { connection, commits, begun, _inside: inside })
     }
 
     /// Whether another read sees on it all that the writer has committed, and does not hold the writer up.
-    fn serves(&self, commits: u64, now: u64, door: &Door) -> bool {
-        self.commits == commits && now.saturating_sub(self.begun) < SNAPSHOT_REUSE_MICROS && !door.is_closed()
+    fn serves(&self, commits: u64, now: u64, snapshot_gate: &SnapshotGate) -> bool {
+        self.commits == commits
+            && now.saturating_sub(self.begun) < SNAPSHOT_REUSE_MICROS
+            && !snapshot_gate.is_closed()
     }
 }
 
@@ -287,13 +296,17 @@ fn run_slow_lane(receiver: &Mutex<Receiver<SlowWork>>) {
     }
 }
 
-fn pool(path: &Path, size: u32, door: &Arc<Door>) -> Result<r2d2::Pool<SqliteConnectionManager>> {
+fn pool(
+    path: &Path,
+    size: u32,
+    snapshot_gate: &Arc<SnapshotGate>,
+) -> Result<r2d2::Pool<SqliteConnectionManager>> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let door = Arc::clone(door);
+    let snapshot_gate = Arc::clone(snapshot_gate);
     let manager = SqliteConnectionManager::file(path).with_flags(flags).with_init(move |reader| {
         connection::prepare_reader(reader)?;
-        let door = Arc::clone(&door);
-        reader.progress_handler(STEPS_PER_TICK, Some(move || is_to_stop(&door)))
+        let snapshot_gate = Arc::clone(&snapshot_gate);
+        reader.progress_handler(STEPS_PER_TICK, Some(move || is_to_stop(&snapshot_gate)))
     });
     r2d2::Pool::builder()
         .max_size(size)
@@ -307,9 +320,9 @@ fn pool(path: &Path, size: u32, door: &Arc<Door>) -> Result<r2d2::Pool<SqliteCon
 }
 
 /// Asked by SQLite every [`STEPS_PER_TICK`] steps; true stops the statement.
-fn is_to_stop(door: &Door) -> bool {
+fn is_to_stop(snapshot_gate: &SnapshotGate) -> bool {
     let Some(left) = BUDGET.get() else { return false };
-    if door.is_cleared() {
+    if snapshot_gate.is_cleared() {
         STOPPED.set(true);
         return true;
     }
@@ -396,8 +409,8 @@ mod tests {
         let kept = read();
         assert!(KEPT.with_borrow(Option::is_some));
         std::thread::scope(|scope| {
-            let closed = scope.spawn(|| readers.door.close().1);
-            while !readers.door.is_closed() && !closed.is_finished() {
+            let closed = scope.spawn(|| readers.snapshot_gate.close().1);
+            while !readers.snapshot_gate.is_closed() && !closed.is_finished() {
                 std::thread::yield_now();
             }
             assert_eq!(read(), kept);
@@ -442,7 +455,7 @@ mod tests {
             let stop = |times: u32| {
                 for _ in 0..times {
                     begins.recv().unwrap();
-                    let (closed, all_left) = readers.door.close();
+                    let (closed, all_left) = readers.snapshot_gate.close();
                     assert!(all_left, "what is stopped leaves, with its snapshot");
                     drop(closed);
                 }

@@ -1,9 +1,9 @@
-//! The door to the snapshots.
+//! The snapshot_gate to the snapshots.
 //!
 //! The write-ahead log can only be begun anew at an instant at which nobody reads from it. As a rule there are many;
 //! long reads that follow upon one another leave none, and the log grows without end (P7). When it has grown too
-//! long the writer closes the door: who wants a snapshot waits, who has one is let finish for a moment and then
-//! stopped, and begins again when the door is open.
+//! long the writer closes the snapshot_gate: who wants a snapshot waits, who has one is let finish for a moment and then
+//! stopped, and begins again when the snapshot_gate is open.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,14 +17,14 @@ const GRACE: Duration = Duration::from_millis(5);
 /// writing its answer, when that is written.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long a read waits at the door before it is answered 503: longer than it is closed.
+/// How long a read waits at the snapshot_gate before it is answered 503: longer than it is closed.
 const ENTER_TIMEOUT: Duration = Duration::from_secs(5);
 
 const POLL_INTERVAL: Duration = Duration::from_micros(200);
 
 /// Who is inside, and whether anybody is let in.
 #[derive(Debug, Default)]
-pub struct Door {
+pub struct SnapshotGate {
     closed: AtomicBool,
     /// Those inside are to leave at once.
     cleared: AtomicBool,
@@ -33,20 +33,20 @@ pub struct Door {
 
 /// Somebody inside, until this is dropped.
 #[derive(Debug)]
-pub struct Inside(Arc<Door>);
+pub struct SnapshotPermit(Arc<SnapshotGate>);
 
-/// The door is closed until this is dropped.
+/// The snapshot_gate is closed until this is dropped.
 #[derive(Debug)]
-pub struct Closed<'d>(&'d Door);
+pub struct GateClosure<'d>(&'d SnapshotGate);
 
-impl Door {
-    /// Goes in; waits where the door is closed. None when it stayed closed for too long.
-    pub fn enter(self: &Arc<Door>) -> Option<Inside> {
+impl SnapshotGate {
+    /// Goes in; waits where the snapshot_gate is closed. None when it stayed closed for too long.
+    pub fn enter(self: &Arc<SnapshotGate>) -> Option<SnapshotPermit> {
         let mut since = None;
         loop {
-            // Counted first, then asked: who closes the door sees who came in before.
+            // Counted first, then asked: who closes the snapshot_gate sees who came in before.
             self.inside.fetch_add(1, Ordering::SeqCst);
-            let inside = Inside(Arc::clone(self));
+            let inside = SnapshotPermit(Arc::clone(self));
             if !self.closed.load(Ordering::SeqCst) {
                 return Some(inside);
             }
@@ -67,10 +67,10 @@ impl Door {
         self.cleared.load(Ordering::Relaxed)
     }
 
-    /// Closes the door, and waits until nobody is inside; whether all have left. Only the writer may do this.
-    pub fn close(&self) -> (Closed<'_>, bool) {
+    /// Closes the snapshot_gate, and waits until nobody is inside; whether all have left. Only the writer may do this.
+    pub fn close(&self) -> (GateClosure<'_>, bool) {
         self.closed.store(true, Ordering::SeqCst);
-        let closed = Closed(self);
+        let closed = GateClosure(self);
         let begun = Instant::now();
         while self.inside.load(Ordering::SeqCst) > 0 {
             if begun.elapsed() >= CLOSE_TIMEOUT {
@@ -85,13 +85,13 @@ impl Door {
     }
 }
 
-impl Drop for Inside {
+impl Drop for SnapshotPermit {
     fn drop(&mut self) {
         self.0.inside.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-impl Drop for Closed<'_> {
+impl Drop for GateClosure<'_> {
     fn drop(&mut self) {
         self.0.cleared.store(false, Ordering::Relaxed);
         self.0.closed.store(false, Ordering::SeqCst);
@@ -106,40 +106,40 @@ mod tests {
 
     #[test]
     fn who_is_inside_is_let_finish_then_told_to_leave_and_who_comes_waits() {
-        let door = Arc::<Door>::default();
-        drop(door.close());
+        let snapshot_gate = Arc::<SnapshotGate>::default();
+        drop(snapshot_gate.close());
         let (told, hears) = channel();
         std::thread::scope(|scope| {
-            let inside = door.enter().unwrap();
+            let inside = snapshot_gate.enter().unwrap();
             scope.spawn(|| {
                 let begun = Instant::now();
-                while !door.is_cleared() {
+                while !snapshot_gate.is_cleared() {
                     sleep(POLL_INTERVAL);
                 }
                 // The writer is waiting for this one.
                 assert!(begun.elapsed() < CLOSE_TIMEOUT);
-                scope.spawn(|| told.send(door.enter().is_some()));
+                scope.spawn(|| told.send(snapshot_gate.enter().is_some()));
                 sleep(Duration::from_millis(50));
                 drop(inside);
             });
-            let (closed, all_left) = door.close();
+            let (closed, all_left) = snapshot_gate.close();
             assert!(all_left);
             sleep(Duration::from_millis(50));
             assert!(hears.try_recv().is_err(), "nobody comes in while it is closed");
             drop(closed);
             assert_eq!(hears.recv(), Ok(true));
         });
-        assert!(!door.is_cleared());
-        assert!(door.close().1, "all have left");
+        assert!(!snapshot_gate.is_cleared());
+        assert!(snapshot_gate.close().1, "all have left");
     }
 
     #[test]
     fn the_writer_does_not_wait_for_ever() {
-        let door = Arc::<Door>::default();
-        let _inside = door.enter().unwrap();
-        let (closed, all_left) = door.close();
+        let snapshot_gate = Arc::<SnapshotGate>::default();
+        let _inside = snapshot_gate.enter().unwrap();
+        let (closed, all_left) = snapshot_gate.close();
         assert!(!all_left);
         drop(closed);
-        assert!(door.enter().is_some(), "it is open again");
+        assert!(snapshot_gate.enter().is_some(), "it is open again");
     }
 }

@@ -20,7 +20,10 @@ const MOMENT: Duration = Duration::from_millis(500);
 
 /// Starts a thread that the service cannot do without. When it panics the process ends: it is started again
 /// (the unit for systemd and the Windows service say so), a thread is not.
-pub fn vital(name: &'static str, work: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
+pub fn spawn_critical(
+    name: &'static str,
+    work: impl FnOnce() + Send + 'static,
+) -> std::io::Result<JoinHandle<()>> {
     Builder::new().name(name.to_owned()).spawn(move || {
         if catch_unwind(AssertUnwindSafe(work)).is_err() {
             end_process(
@@ -31,7 +34,7 @@ pub fn vital(name: &'static str, work: impl FnOnce() + Send + 'static) -> std::i
     })
 }
 
-/// A vital thread that does one piece of work after the other. Dropping it waits for the piece that it is at: what the
+/// A spawn_critical thread that does one piece of work after the other. Dropping it waits for the piece that it is at: what the
 /// thread owns is dropped then, too, as a connection is closed.
 pub struct Worker<T> {
     /// None while it is dropped.
@@ -50,7 +53,7 @@ impl<T: Send + 'static> Worker<T> {
         let (sender, receiver) = sync_channel(waiting);
         let is_ending = Arc::<AtomicBool>::default();
         let ends = Arc::clone(&is_ending);
-        let thread = vital(name, move || {
+        let thread = spawn_critical(name, move || {
             receiver.into_iter().take_while(|_| !ends.load(Ordering::Relaxed)).for_each(&mut work);
         })
         .map_err(|error| Failure::Broken(format!("no thread for {name}: {error}")))?;
@@ -109,7 +112,7 @@ pub(in crate::platform::db) mod tests {
     #[test]
     fn a_panic_ends_the_process() {
         if dies() {
-            let thread = vital("fragile", || panic!("as it was told")).unwrap();
+            let thread = spawn_critical("fragile", || panic!("as it was told")).unwrap();
             let _ = thread.join();
             // Were the process still there, it would end with another code.
             std::process::exit(1);
@@ -122,6 +125,6 @@ pub(in crate::platform::db) mod tests {
 
     #[test]
     fn a_thread_that_comes_to_its_end_ends_nothing() {
-        assert!(vital("whole", || ()).unwrap().join().is_ok());
+        assert!(spawn_critical("whole", || ()).unwrap().join().is_ok());
     }
 }

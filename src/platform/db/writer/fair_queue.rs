@@ -7,31 +7,31 @@ use crate::platform::db::TenantId;
 
 /// Who waits: a company, and of it a key or a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Account {
+pub struct QueueKey {
     /// 0 where it is no company's.
     pub firma: TenantId,
     pub name: String,
 }
 
-impl Account {
+impl QueueKey {
     /// The service itself.
-    pub fn house() -> Account {
-        Account { firma: 0, name: String::new() }
+    pub fn house() -> QueueKey {
+        QueueKey { firma: 0, name: String::new() }
     }
 }
 
 /// How many may wait at once: of all, of a company, and of an account.
 #[derive(Debug, Clone, Copy)]
-pub struct Places {
+pub struct QueueBounds {
     pub all: usize,
     pub company: usize,
-    pub account: usize,
+    pub key: usize,
 }
 
-impl Places {
+impl QueueBounds {
     /// Three quarters for a company, half of all for an account.
-    pub const fn of(all: usize) -> Places {
-        Places { all, company: all / 4 * 3, account: all / 2 }
+    pub const fn of(all: usize) -> QueueBounds {
+        QueueBounds { all, company: all / 4 * 3, key: all / 2 }
     }
 }
 
@@ -39,14 +39,14 @@ impl Places {
 type Ring<K, Q> = VecDeque<(K, Q)>;
 
 /// What waits, by company and account.
-pub struct Waiting<T> {
-    places: Places,
+pub struct FairQueue<T> {
+    places: QueueBounds,
     rings: Ring<TenantId, Ring<String, VecDeque<T>>>,
 }
 
-impl<T> Waiting<T> {
-    pub fn new(places: Places) -> Waiting<T> {
-        Waiting { places, rings: Ring::new() }
+impl<T> FairQueue<T> {
+    pub fn new(places: QueueBounds) -> FairQueue<T> {
+        FairQueue { places, rings: Ring::new() }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -54,15 +54,15 @@ impl<T> Waiting<T> {
     }
 
     /// Has something wait; gives it back where there is no place for it.
-    pub fn add(&mut self, account: Account, waits: T) -> Result<(), T> {
-        let Places { all, company, account: own } = self.places;
+    pub fn add(&mut self, key: QueueKey, waits: T) -> Result<(), T> {
+        let QueueBounds { all, company, key: own } = self.places;
         let has_place = self.count(|_| true) < all
-            && self.count(|(firma, _)| firma == account.firma) < company
-            && self.count(|whose| whose == (account.firma, &account.name)) < own;
+            && self.count(|(firma, _)| firma == key.firma) < company
+            && self.count(|whose| whose == (key.firma, &key.name)) < own;
         if !has_place {
             return Err(waits);
         }
-        queue_of(queue_of(&mut self.rings, account.firma), account.name).push_back(waits);
+        queue_of(queue_of(&mut self.rings, key.firma), key.name).push_back(waits);
         Ok(())
     }
 
@@ -76,7 +76,7 @@ impl<T> Waiting<T> {
     }
 
     /// Takes what has its turn, of those accounts that may. Its account is last in both rings afterwards.
-    pub fn take(&mut self, may: impl Fn(TenantId, &str) -> bool) -> Option<(Account, T)> {
+    pub fn take(&mut self, may: impl Fn(TenantId, &str) -> bool) -> Option<(QueueKey, T)> {
         let of_company = |(firma, accounts): &(TenantId, Ring<String, VecDeque<T>>)| {
             accounts.iter().position(|(name, _)| may(*firma, name))
         };
@@ -85,14 +85,14 @@ impl<T> Waiting<T> {
         let (firma, mut accounts) = self.rings.remove(at)?;
         let (name, mut queue) = accounts.remove(of_account)?;
         let taken = queue.pop_front()?;
-        let account = Account { firma, name: name.clone() };
+        let key = QueueKey { firma, name: name.clone() };
         if !queue.is_empty() {
             accounts.push_back((name, queue));
         }
         if !accounts.is_empty() {
             self.rings.push_back((firma, accounts));
         }
-        Some((account, taken))
+        Some((key, taken))
     }
 }
 

@@ -28,8 +28,8 @@ use super::{Clock, log};
 use crate::platform::failure::{Failure, Result};
 use batch::{Batch, ClosureJob, Ended, Job, commit, execute};
 use cache::Cache;
-use critical::{OUTCOME_UNKNOWN, end_process, vital};
-use fair_queue::Account;
+use critical::{OUTCOME_UNKNOWN, end_process, spawn_critical};
+use fair_queue::QueueKey;
 use queue::{ALONE_BYTES, CopyRequest, Next, Queue};
 pub use watch::Watch;
 
@@ -96,7 +96,7 @@ impl Writer {
             WriterThread { connection, checkpoints, clock, cache, housekeeping, watch, with_savepoints: 0 }
                 .run(&waiting);
         };
-        let thread = vital("writer", work)?;
+        let thread = spawn_critical("writer", work)?;
         Ok(Writer { queue, thread: Some(thread) })
     }
 
@@ -123,7 +123,7 @@ impl WriterQueue {
     /// that nothing was done, where too much of the account, or of all, waits or the writer stops.
     pub fn submit<T: Send + 'static>(
         &self,
-        account: Account,
+        account: QueueKey,
         bytes: usize,
         run: impl FnMut(&Batch<'_>) -> T + Send + 'static,
         finish: impl FnOnce(Option<T>, Ended) + Send + 'static,
@@ -140,7 +140,7 @@ impl WriterQueue {
     /// the work came to, and how the batch ended. Not on a thread of the sockets.
     pub fn run_alone<T: Send + 'static>(
         &self,
-        account: Account,
+        account: QueueKey,
         work: impl FnMut(&Batch<'_>) -> T + Send + 'static,
     ) -> (Option<T>, Ended) {
         let (told, answer) = sync_channel(1);

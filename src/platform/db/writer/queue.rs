@@ -7,11 +7,11 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use super::batch::Job;
-use super::fair_queue::{Account, Places, Waiting};
+use super::fair_queue::{FairQueue, QueueBounds, QueueKey};
 use crate::platform::failure::{Result, locked};
 
 /// Requests that wait for the writer at most; further ones are answered 503.
-const JOBS_WAITING: Places = Places::of(4_096);
+const JOBS_WAITING: QueueBounds = QueueBounds::of(4_096);
 
 /// Requests in one transaction at most: bounds how long the first of them waits.
 const BATCH_JOBS_MAX: usize = 256;
@@ -40,7 +40,7 @@ pub enum Next {
 }
 
 struct State {
-    jobs: Waiting<Box<dyn Job>>,
+    jobs: FairQueue<Box<dyn Job>>,
     /// What was taken and did not fit: it is the next.
     held: Option<Box<dyn Job>>,
     copy: Option<CopyRequest>,
@@ -56,14 +56,14 @@ pub struct Queue {
 
 impl Default for Queue {
     fn default() -> Queue {
-        let state = State { jobs: Waiting::new(JOBS_WAITING), held: None, copy: None, is_closed: false };
+        let state = State { jobs: FairQueue::new(JOBS_WAITING), held: None, copy: None, is_closed: false };
         Queue { state: Mutex::new(state), comes: Condvar::new() }
     }
 }
 
 impl Queue {
     /// Has a request wait; gives it back where there is no place for it.
-    pub fn add(&self, account: Account, job: Box<dyn Job>) -> std::result::Result<(), Box<dyn Job>> {
+    pub fn add(&self, account: QueueKey, job: Box<dyn Job>) -> std::result::Result<(), Box<dyn Job>> {
         let mut state = locked(&self.state);
         let added = if state.is_closed { Err(job) } else { state.jobs.add(account, job) };
         self.comes.notify_one();
@@ -157,7 +157,7 @@ mod tests {
         ];
         for (brought, expected) in cases {
             let queue = Queue::default();
-            brought.iter().for_each(|bytes| queue.add(Account::house(), job(*bytes)).ok().unwrap());
+            brought.iter().for_each(|bytes| queue.add(QueueKey::house(), job(*bytes)).ok().unwrap());
             let sizes: Vec<usize> = batches(&queue).iter().map(Vec::len).collect();
             assert_eq!(sizes, expected, "{} requests", brought.len());
         }
@@ -166,9 +166,9 @@ mod tests {
     #[test]
     fn a_key_that_sends_much_leaves_places_to_others_and_waits_behind_its_own() {
         let queue = Queue::default();
-        let of = |name: &str| Account { firma: 1, name: name.to_owned() };
+        let of = |name: &str| QueueKey { firma: 1, name: name.to_owned() };
         let sent = std::iter::from_fn(|| queue.add(of("much"), job(BATCH_BYTES_MAX)).ok()).count();
-        assert_eq!(sent, JOBS_WAITING.account);
+        assert_eq!(sent, JOBS_WAITING.key);
         queue.add(of("little"), job(1)).ok().unwrap();
         let batches = batches(&queue);
         assert_eq!(batches[..3], [vec![BATCH_BYTES_MAX], vec![1], vec![BATCH_BYTES_MAX]]);

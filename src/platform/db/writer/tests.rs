@@ -70,7 +70,7 @@ fn write(number: i64, way: Way) -> impl FnMut(&Batch<'_>) -> (usize, bool) {
 fn run_batch(queue: &WriterQueue, ways: &[Way]) -> Vec<usize> {
     // The writer is busy until the batch is queued.
     let (go, waits) = channel::<()>();
-    queue.submit(Account::house(), 0, move |_| waits.recv(), |_, _| ());
+    queue.submit(QueueKey::house(), 0, move |_| waits.recv(), |_, _| ());
     while queue.watch.queued.get() > 0 {
         std::thread::yield_now();
     }
@@ -78,7 +78,7 @@ fn run_batch(queue: &WriterQueue, ways: &[Way]) -> Vec<usize> {
     for (number, way) in (0..).zip(ways) {
         let tell = tell.clone();
         let tell = move |done, ended| tell.send((number, done, ended)).unwrap();
-        queue.submit(Account::house(), 0, write(number, *way), tell);
+        queue.submit(QueueKey::house(), 0, write(number, *way), tell);
     }
     go.send(()).unwrap();
     let runs = (0..).zip(ways).map(|(number, way)| {
@@ -126,13 +126,13 @@ fn what_runs_alone_finds_committed_what_came_before_it() {
     };
     // The writer is busy until all have come.
     let (go, waits) = channel::<()>();
-    queue.submit(Account::house(), 0, move |_| waits.recv(), |_, _| ());
+    queue.submit(QueueKey::house(), 0, move |_| waits.recv(), |_, _| ());
     until_waiting(0);
-    queue.submit(Account::house(), 0, write(1, Way::Succeeds), |_, _| ());
+    queue.submit(QueueKey::house(), 0, write(1, Way::Succeeds), |_, _| ());
     let other = Connection::open(&path).unwrap();
     let alone = queue.clone();
     let found =
-        std::thread::spawn(move || alone.run_alone(Account::house(), move |_| rows(&other, "t")).0.unwrap());
+        std::thread::spawn(move || alone.run_alone(QueueKey::house(), move |_| rows(&other, "t")).0.unwrap());
     until_waiting(2);
     go.send(()).unwrap();
     assert_eq!(found.join().unwrap(), [1]);
@@ -150,7 +150,7 @@ fn what_changed_many_rows_is_committed_before_what_waits_behind_it_is_run() {
         let queue = writer.queue();
         // The writer is busy until both have come.
         let (go, waits) = channel::<()>();
-        queue.submit(Account::house(), 0, move |_| waits.recv(), |_, _| ());
+        queue.submit(QueueKey::house(), 0, move |_| waits.recv(), |_, _| ());
         while queue.watch.queued.get() > 0 {
             std::thread::yield_now();
         }
@@ -158,11 +158,11 @@ fn what_changed_many_rows_is_committed_before_what_waits_behind_it_is_run() {
             insert into t select 1 from n";
         let large =
             move |batch: &Batch<'_>| batch.apart(|connection| Ok(connection.execute(many, [changes])?));
-        queue.submit(Account::house(), 0, large, |_, _| ());
+        queue.submit(QueueKey::house(), 0, large, |_, _| ());
         let other = Connection::open(&path).unwrap();
         let (tell, told) = channel();
         let found = move |_: &Batch<'_>| rows(&other, "t").len();
-        queue.submit(Account::house(), 0, found, move |found, ended| tell.send((found, ended)).unwrap());
+        queue.submit(QueueKey::house(), 0, found, move |found, ended| tell.send((found, ended)).unwrap());
         go.send(()).unwrap();
         let found = usize::try_from(changes * committed).unwrap();
         assert_eq!(told.recv().unwrap(), (Some(found), Ended::Committed), "{changes}");
@@ -203,7 +203,7 @@ fn where_many_requests_fail_late_hardly_any_is_run_twice() {
 fn a_panic_outside_the_work_of_a_request_ends_the_process() {
     if dies() {
         let writer = writer_of(Connection::open_in_memory().unwrap());
-        writer.queue().submit(Account::house(), 0, |_| (), |_, _| panic!("as it was told"));
+        writer.queue().submit(QueueKey::house(), 0, |_| (), |_, _| panic!("as it was told"));
         writer.stop();
         // Were the process still there, it would end with another code.
         std::process::exit(1);
@@ -221,7 +221,7 @@ fn a_transaction_is_counted_before_anybody_hears_of_it() {
     let (tell, told) = channel();
     for number in 1..=3 {
         let (watch, tell) = (Arc::clone(&queue.watch), tell.clone());
-        queue.submit(Account::house(), 0, write(0, Way::Succeeds), move |_, ended| {
+        queue.submit(QueueKey::house(), 0, write(0, Way::Succeeds), move |_, ended| {
             tell.send((ended, watch.commits.load(Ordering::Acquire))).unwrap();
         });
         assert_eq!(told.recv().unwrap(), (Ended::Committed, number));
@@ -254,7 +254,7 @@ fn on_a_full_disk_the_writers_own_work_is_not_tried_at_each_step_of_a_copy() {
     let tries = Arc::<AtomicUsize>::default();
     let housekeeping = Box::new(Fails(Arc::clone(&tries)));
     let writer = Writer::start(connection, None, system_clock(), housekeeping).unwrap();
-    let (_, ended) = writer.queue().run_alone(Account::house(), write(1, Way::UndoesAll));
+    let (_, ended) = writer.queue().run_alone(QueueKey::house(), write(1, Way::UndoesAll));
     assert_eq!((ended, writer.queue().watch.has_failed()), (Ended::Undone, true));
     let before = tries.load(Ordering::Relaxed);
     writer.queue().copy(&folder.path().join("copy.db")).unwrap();

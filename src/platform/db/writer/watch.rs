@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use crate::platform::db::system_clock;
     use crate::platform::db::writer::batch::Ended;
-    use crate::platform::db::writer::fair_queue::Account;
+    use crate::platform::db::writer::fair_queue::QueueKey;
     use crate::platform::db::writer::{Housekeeping, Writer};
     use crate::platform::failure::Result;
 
@@ -94,7 +94,7 @@ mod tests {
         let run = |sql: &'static str| {
             let (queue, told) = (writer.queue(), told.clone());
             writer.queue().submit(
-                Account::house(),
+                QueueKey::house(),
                 BYTES,
                 move |batch| batch.apart(|connection| Ok(connection.execute_batch(sql)?)),
                 move |_, ended| told.send((ended, queue.watch.has_failed())).unwrap(),
@@ -103,7 +103,7 @@ mod tests {
         let too_large = "insert into t values (zeroblob(100000))";
         // It is busy until what follows is queued: an idle writer tries by itself.
         let (go, waits) = channel::<()>();
-        writer.queue().submit(Account::house(), BYTES, move |_| waits.recv(), |_, _| ());
+        writer.queue().submit(QueueKey::house(), BYTES, move |_| waits.recv(), |_, _| ());
         [too_large, "select 1", "insert into t values (1)"].iter().for_each(|sql| run(sql));
         go.send(()).unwrap();
         let expected = [(Ended::Undone, true), (Ended::Committed, true), (Ended::Committed, false)];

@@ -6,9 +6,9 @@ use rusqlite::{Connection, params};
 use super::key::{self, Grant, KeyState, NewKey, StoredKey};
 use crate::platform::db::TenantId;
 use crate::platform::failure::Result;
+use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 use crate::rules::changed::Changed;
 use crate::rules::day::{Day, Instant};
-use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::scope::{Purpose, ScopeSet};
 
 /// Longest label of a key, in characters.
@@ -40,12 +40,12 @@ pub fn create(
     key: &NewKey,
     grant: &Grant,
     now: Instant,
-) -> Result<Deed> {
+) -> Result<AdminEvent> {
     key::insert(connection, tenant, key, grant, now)?;
     let until = grant.valid_until.map(|day| day.to_string()).unwrap_or_default();
     let granted = [Changed::of("scopes", "", grant.scopes.to_stored()), Changed::of("expires", "", until)];
-    let deed = Deed::new(Tat::Angelegt, Art::Schluessel).id(&key.id).name(&grant.label);
-    Ok(deed.changing(granted.into_iter().flatten()))
+    let event = AdminEvent::new(AdminAction::Angelegt, Art::Schluessel).id(&key.id).name(&grant.label);
+    Ok(event.changing(granted.into_iter().flatten()))
 }
 
 #[derive(Debug, Clone, Default)]
@@ -59,7 +59,7 @@ pub struct Changes {
 }
 
 /// Changes a key from the next request on; what the log says of it, nothing where it was so before.
-pub fn change(connection: &Connection, old: &StoredKey, changes: &Changes) -> Result<Option<Deed>> {
+pub fn change(connection: &Connection, old: &StoredKey, changes: &Changes) -> Result<Option<AdminEvent>> {
     let new = StoredKey {
         label: changes.label.clone().unwrap_or_else(|| old.label.clone()),
         scopes: changes.scopes.unwrap_or(old.scopes),
@@ -69,7 +69,7 @@ pub fn change(connection: &Connection, old: &StoredKey, changes: &Changes) -> Re
     };
     key::change(connection, &new)?;
     let changed = differences(old, &new);
-    Ok((!changed.is_empty()).then(|| done_to(&new, Tat::Geaendert).changing(changed)))
+    Ok((!changed.is_empty()).then(|| done_to(&new, AdminAction::Geaendert).changing(changed)))
 }
 
 fn differences(old: &StoredKey, new: &StoredKey) -> Vec<Changed> {
@@ -85,14 +85,14 @@ fn differences(old: &StoredKey, new: &StoredKey) -> Vec<Changed> {
 }
 
 /// Accepts a key or refuses it, from the next request on; what the log says of it, nothing where it was so before.
-pub fn set_active(connection: &Connection, key: &StoredKey, active: bool) -> Result<Option<Deed>> {
+pub fn set_active(connection: &Connection, key: &StoredKey, active: bool) -> Result<Option<AdminEvent>> {
     if (key.state != KeyState::Deactivated) == active {
         return Ok(None);
     }
     connection.execute("update api_key set aktiv = ?1 where id = ?2", params![active, key.id])?;
-    Ok(Some(done_to(key, if active { Tat::Freigegeben } else { Tat::Gesperrt })))
+    Ok(Some(done_to(key, if active { AdminAction::Freigegeben } else { AdminAction::Gesperrt })))
 }
 
-fn done_to(key: &StoredKey, tat: Tat) -> Deed {
-    Deed::new(tat, Art::Schluessel).id(&key.id).name(&key.label)
+fn done_to(key: &StoredKey, tat: AdminAction) -> AdminEvent {
+    AdminEvent::new(tat, Art::Schluessel).id(&key.id).name(&key.label)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rusqlite::Connection;
 use uuid::Uuid;
 
-use super::completion::{Trail, reserve, shortened};
+use super::completion::{RequestContext, reserve, shortened};
 use super::idempotency::Repeatable;
 use crate::platform::db::readers::{Lane, within};
 use crate::platform::db::tx::{Tx, WriteTx};
@@ -87,16 +87,20 @@ impl Gate {
         &self,
         failure: Failure,
         request: &Request,
-        trail: &mut Trail,
+        context: &mut RequestContext,
     ) -> Reply {
-        let failure = self.limited_if_401(failure, trail);
+        let failure = self.limited_if_401(failure, context);
         let reply = error::reply(&failure, request.id);
         let allowed = || self.router.methods(&split(&request.path)).join(", ");
         if reply.status == 405 { reply.with("allow", allowed()) } else { reply }
     }
 
     /// The checks that need no key. Each line may end the request; nothing below it is looked at.
-    pub(in crate::platform::gate) fn check_head(&self, request: &Request, trail: &mut Trail) -> Result<Head> {
+    pub(in crate::platform::gate) fn check_head(
+        &self,
+        request: &Request,
+        context: &mut RequestContext,
+    ) -> Result<Head> {
         if let Some(refusal) = &request.malformed {
             return Err(refusal.clone().into());
         }
@@ -104,10 +108,10 @@ impl Gate {
             return Ok(Head::Answered(reply));
         }
         let found = self.router.find(Method::parse(&request.method), &split(&request.path));
-        if let Some(reply) = self.open_path(request, found, trail)? {
+        if let Some(reply) = self.open_path(request, found, context)? {
             return Ok(Head::Answered(reply));
         }
-        self.check_critical_route(found, trail)?;
+        self.check_critical_route(found, context)?;
         Ok(Head::OfKey(self.keys.presented(&request.headers)?, found))
     }
 
@@ -117,17 +121,17 @@ impl Gate {
         request: &Request,
         key: &PresentedKey,
         found: Option<usize>,
-        trail: &mut Trail,
+        context: &mut RequestContext,
         thread: Thread,
     ) -> Result<AfterChecks> {
         let (now, path) = ((self.clock)(), split(&request.path));
         let lane = if thread == Thread::SlowLane { Lane::Slow } else { Lane::Fast };
         self.readers.read(lane, |connection| {
-            let caller = Arc::new(self.caller(connection, key, now, &mut trail.refused_key)?);
-            trail.caller = Some(Arc::clone(&caller));
-            trail.allowance.get_or_insert_with(|| self.quota.take(&caller, now)).check()?;
+            let caller = Arc::new(self.caller(connection, key, now, &mut context.refused_key)?);
+            context.caller = Some(Arc::clone(&caller));
+            context.allowance.get_or_insert_with(|| self.quota.take(&caller, now)).check()?;
             let at = found.ok_or_else(|| self.not_found(request, &path))?;
-            let route = self.router.route(*trail.route.insert(at));
+            let route = self.router.route(*context.route.insert(at));
             // The slow lane has the lowest priority: it must not hold a lock that each thread of the sockets takes.
             let is_slow = thread == Thread::SlowLane;
             let ticks = (!is_slow).then(|| self.shares.in_place(&caller.key_id, now));
@@ -141,10 +145,10 @@ impl Gate {
             if let Some(leaves) = leaves(admitted, request, thread) {
                 return Ok(leaves);
             }
-            let call = call.by(caller.scopes, trail.looked.as_ref().map(|looked| looked.cursor.as_str()));
+            let call = call.by(caller.scopes, context.looked.as_ref().map(|looked| looked.cursor.as_str()));
             let tx = Tx::new(connection, caller.tenant, now);
             let Followed { reply, wait } = self.run(&call, route, &tx, &caller, ticks)?;
-            let must_answer = trail.looked.as_ref().is_some_and(|looked| looked.is_last);
+            let must_answer = context.looked.as_ref().is_some_and(|looked| looked.is_last);
             Ok(match wait {
                 Some(wait) if !must_answer => AfterChecks::WaitsForChange(wait, caller),
                 _ => AfterChecks::Answered(self.counted(reply.with_notes(&call.notes), &caller, thread)?),
@@ -203,28 +207,28 @@ impl Gate {
     pub(in crate::platform::gate) fn check_critical_route(
         &self,
         found: Option<usize>,
-        trail: &mut Trail,
+        context: &mut RequestContext,
     ) -> Result<()> {
         match found.filter(|at| self.critical[*at]) {
-            Some(at) => self.limit_address(trail, Limited::Route(at)),
+            Some(at) => self.limit_address(context, Limited::Route(at)),
             None => Ok(()),
         }
     }
 
     /// A request without a valid key counts against its address: from the eleventh in a minute on
     /// it is no longer 401 but 429 (D20). A valid key from the same address never suffers.
-    fn limited_if_401(&self, failure: Failure, trail: &mut Trail) -> Failure {
+    fn limited_if_401(&self, failure: Failure, context: &mut RequestContext) -> Failure {
         let is_401 = matches!(&failure, Failure::Refused(refusal) if error::status(refusal.code) == 401);
-        match is_401.then(|| self.limit_address(trail, Limited::WithoutKey)) {
+        match is_401.then(|| self.limit_address(context, Limited::WithoutKey)) {
             Some(Err(too_many)) => too_many,
             _ => failure,
         }
     }
 
-    fn limit_address(&self, trail: &mut Trail, kind: Limited) -> Result<()> {
-        let neighbourhood = address::neighbourhood(trail.address);
+    fn limit_address(&self, context: &mut RequestContext, kind: Limited) -> Result<()> {
+        let neighbourhood = address::neighbourhood(context.address);
         self.ip_limit.take(neighbourhood, kind, (self.clock)()).map_err(|seconds| {
-            trail.retry_after = Some(seconds);
+            context.retry_after = Some(seconds);
             let message = format!("Zu viele Anfragen von dieser Adresse. Bitte {seconds} Sekunden warten.");
             Refusal::new(Code::ZuVieleAnfragen, message).into()
         })
@@ -269,14 +273,19 @@ impl Gate {
     }
 
     /// The answer of a path that needs no key.
-    fn open_path(&self, request: &Request, found: Option<usize>, trail: &mut Trail) -> Result<Option<Reply>> {
+    fn open_path(
+        &self,
+        request: &Request,
+        found: Option<usize>,
+        context: &mut RequestContext,
+    ) -> Result<Option<Reply>> {
         if found.is_none() && request.path == "/" && matches!(request.method.as_str(), "GET" | "HEAD") {
             // Who types the address into a browser wants to know what this is.
             return Ok(Some(Reply { status: 303, ..Reply::default() }.with("location", "/docs")));
         }
         let is_open = |at: &usize| self.router.route(*at).access == Access::Open;
         let Some(at) = found.filter(is_open) else { return Ok(None) };
-        let route = self.router.route(*trail.route.insert(at));
+        let route = self.router.route(*context.route.insert(at));
         let call = Call::new(request, route.query, Vec::new(), Default::default())?;
         match route.run {
             Run::Open(run) => run(&call).map(Some),

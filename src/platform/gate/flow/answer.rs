@@ -8,10 +8,10 @@ use futures_util::FutureExt;
 use tokio::time::sleep;
 
 use super::admission::{Admitted, AfterChecks, Head, Prepared, PreparedWrite, Thread};
-use super::completion::{Trail, Written};
+use super::completion::{RequestContext, Written};
 use crate::platform::db::error::exceeded_budget;
 use crate::platform::db::writer::batch::Batch;
-use crate::platform::db::writer::fair_queue::Account;
+use crate::platform::db::writer::fair_queue::QueueKey;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::gate::Gate;
 use crate::platform::gate::access::address;
@@ -19,7 +19,7 @@ use crate::platform::gate::access::key::PresentedKey;
 use crate::platform::gate::administration::{self, Akteur};
 use crate::platform::http::answering::Answering;
 use crate::platform::http::client::Client;
-use crate::platform::http::cpu_pool::off_sockets;
+use crate::platform::http::cpu_pool::on_cpu_pool;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::request::Request;
 use crate::platform::http::route::Run;
@@ -32,13 +32,13 @@ const HEAVY_BODY_BYTES: usize = 1 << 20;
 
 impl Answering for Gate {
     async fn answer(self: Arc<Gate>, request: Request, client: &mut Client) -> Reply {
-        let mut trail = Trail::new(self.address_of(&request));
+        let mut context = RequestContext::new(self.address_of(&request));
         let request = Arc::new(request);
         // A panic is a bug; it has its answer and its audit row like any other fault of ours.
-        let outcome = AssertUnwindSafe(self.outcome(&request, &mut trail, client)).catch_unwind().await;
+        let outcome = AssertUnwindSafe(self.outcome(&request, &mut context, client)).catch_unwind().await;
         let outcome = outcome.unwrap_or_else(|_| Err(Failure::Broken("a request panicked".into())));
-        let reply = outcome.unwrap_or_else(|failure| self.refuse(failure, &request, &mut trail));
-        self.complete(&request, &trail, reply)
+        let reply = outcome.unwrap_or_else(|failure| self.refuse(failure, &request, &mut context));
+        self.complete(&request, &context, reply)
     }
 
     fn client(&self, peer: IpAddr) -> Option<IpAddr> {
@@ -53,26 +53,26 @@ impl Gate {
     async fn outcome(
         self: &Arc<Gate>,
         request: &Arc<Request>,
-        trail: &mut Trail,
+        context: &mut RequestContext,
         client: &mut Client,
     ) -> Result<Reply> {
-        let (key, found) = match self.check_head(request, trail)? {
+        let (key, found) = match self.check_head(request, context)? {
             Head::Answered(reply) => return Ok(reply),
             Head::OfKey(key, found) => (key, found),
         };
         if !self.keys.is_verified(&key) {
-            self.verifying.verify(&key, address::neighbourhood(trail.address)).await?;
+            self.verifying.verify(&key, address::neighbourhood(context.address)).await?;
         }
         client.mark_accepted();
         let mut waiting = None;
         let admitted = loop {
-            match self.read(request, &key, found, trail).await? {
+            match self.read(request, &key, found, context).await? {
                 AfterChecks::Answered(reply) => return Ok(reply),
                 AfterChecks::Writes(admitted) => break admitted,
                 AfterChecks::WaitsForChange(wait, caller) => {
                     let looked =
                         self.waiters.wait(&mut waiting, &caller.key_id, caller.tenant, wait, client).await?;
-                    trail.looked = Some(looked);
+                    context.looked = Some(looked);
                 }
                 AfterChecks::Asks(admitted) => receive(request, &admitted, client).await?,
                 AfterChecks::IsHeavy => return Err(Failure::Broken("heavy work found no thread".into())),
@@ -82,11 +82,11 @@ impl Gate {
             receive(request, &admitted, client).await?;
         }
         if let Run::Each(single) = admitted.route.run {
-            return self.answer_each(single, request, &admitted, trail).await;
+            return self.answer_each(single, request, &admitted, context).await;
         }
         match self.with_body(request, &admitted, Gate::prepare).await? {
             Prepared::Repeated(reply) => Ok(reply),
-            Prepared::Write(write) => self.carry_out(request, trail, write).await,
+            Prepared::Write(write) => self.carry_out(request, context, write).await,
         }
     }
 
@@ -97,25 +97,25 @@ impl Gate {
         request: &Arc<Request>,
         key: &PresentedKey,
         found: Option<usize>,
-        trail: &mut Trail,
+        context: &mut RequestContext,
     ) -> Result<AfterChecks> {
         // Another thread works on a copy of what is known of the request, and gives it back.
-        let on = |thread: Thread, trail: &Trail| {
+        let on = |thread: Thread, context: &RequestContext| {
             let (gate, request, key) = (Arc::clone(self), Arc::clone(request), key.clone());
-            let mut trail = trail.clone();
+            let mut context = context.clone();
             move || {
-                let read = gate.check_and_read(&request, &key, found, &mut trail, thread);
-                (trail, read)
+                let read = gate.check_and_read(&request, &key, found, &mut context, thread);
+                (context, read)
             }
         };
-        let mut read = self.check_and_read(request, key, found, trail, Thread::Socket);
+        let mut read = self.check_and_read(request, key, found, context, Thread::Socket);
         if matches!(read, Ok(AfterChecks::IsHeavy)) {
-            (*trail, read) = off_sockets(on(Thread::Heavy, trail)).await?;
+            (*context, read) = on_cpu_pool(on(Thread::Heavy, context)).await?;
         }
         if read.as_ref().is_err_and(exceeded_budget) {
-            let firma = trail.caller.as_ref().map_or(0, |caller| caller.tenant);
-            let account = Account { firma, name: key.id.clone() };
-            (*trail, read) = self.slowly(account, on(Thread::SlowLane, trail)).await?;
+            let firma = context.caller.as_ref().map_or(0, |caller| caller.tenant);
+            let account = QueueKey { firma, name: key.id.clone() };
+            (*context, read) = self.slowly(account, on(Thread::SlowLane, context)).await?;
         }
         read
     }
@@ -141,21 +141,21 @@ impl Gate {
         let account = admitted.caller.account();
         let (gate, request, admitted) = (Arc::clone(self), Arc::clone(request), admitted.clone());
         let work = move || work(&gate, &request, &admitted);
-        if is_draft { self.slowly(account, work).await? } else { off_sockets(work).await? }
+        if is_draft { self.slowly(account, work).await? } else { on_cpu_pool(work).await? }
     }
 
     /// Has the writer carry a request out. The audit row of what is kept is part of it.
     async fn carry_out(
         self: &Arc<Gate>,
         request: &Arc<Request>,
-        trail: &mut Trail,
+        context: &mut RequestContext,
         write: PreparedWrite,
     ) -> Result<Reply> {
         let (gate, account) = (Arc::clone(self), write.caller.account());
-        let (sent, so_far) = (Arc::clone(request), trail.clone());
+        let (sent, so_far) = (Arc::clone(request), context.clone());
         let run = move |batch: &Batch<'_>| gate.run_write(batch, &sent, &so_far, &write);
         let reply = self.write(account, request.body.byte_count(), run).await?;
-        trail.written = Written::WithItsRow;
+        context.written = Written::WithItsRow;
         Ok(reply)
     }
 
@@ -164,16 +164,16 @@ impl Gate {
         &self,
         batch: &Batch<'_>,
         request: &Request,
-        trail: &Trail,
+        context: &RequestContext,
         write: &PreparedWrite,
     ) -> Result<Reply> {
         batch.whole(write.caller.tenant, Some(&write.caller.key_id), |tx| {
             let reply = write.run_or_repeat(tx)?;
-            if let Some(deed) = &reply.deed {
+            if let Some(event) = &reply.event {
                 let akteur = Akteur::Schluessel(write.caller.key_id.clone());
-                administration::note(batch.connection(), tx.now(), &akteur, Some(tx.tenant()), deed)?;
+                administration::note(batch.connection(), tx.now(), &akteur, Some(tx.tenant()), event)?;
             }
-            self.audit_row(request, trail, &reply).insert(batch.connection())?;
+            self.audit_row(request, context, &reply).insert(batch.connection())?;
             Ok(reply)
         })
     }

@@ -13,12 +13,12 @@ use uuid::Uuid;
 
 use super::admission::{Admitted, Prepared, PreparedWrite};
 use super::answer::LARGE_BODY_BYTES;
-use super::completion::{Trail, Written};
+use super::completion::{RequestContext, Written};
 use super::idempotency::{KEY_CHARS_MAX, sent_key};
-use crate::platform::db::writer::fair_queue::Account;
+use crate::platform::db::writer::fair_queue::QueueKey;
 use crate::platform::failure::{Failure, Result, unpanicked};
 use crate::platform::gate::Gate;
-use crate::platform::http::cpu_pool::off_sockets;
+use crate::platform::http::cpu_pool::on_cpu_pool;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::request::{Body, Request};
 use crate::platform::http::route::{ITEMS_MAX, Method, StapelAntwort, StapelZeile};
@@ -37,7 +37,7 @@ const KEY_HEADER: &str = "idempotency-key";
 /// An item as a request of its own.
 struct Item {
     request: Arc<Request>,
-    trail: Trail,
+    context: RequestContext,
 }
 
 impl Gate {
@@ -48,7 +48,7 @@ impl Gate {
         single: &'static str,
         request: &Arc<Request>,
         admitted: &Admitted,
-        trail: &mut Trail,
+        context: &mut RequestContext,
     ) -> Result<Reply> {
         // The key of an item has its number behind it.
         sent_key(request, KEY_CHARS_MAX - "#200".len())?;
@@ -59,12 +59,12 @@ impl Gate {
         let mut data = Vec::with_capacity(items.len());
         while data.len() < items.len() {
             let step = data.len()..data.len() + at_once(&items[data.len()..]);
-            let step = step.map(|number| self.item(at, request, trail, number, items[number].clone()));
+            let step = step.map(|number| self.item(at, request, context, number, items[number].clone()));
             let step: Vec<_> = step.collect();
-            let left = step.last().and_then(|item| item.trail.allowance);
-            trail.allowance = trail.allowance.zip(left).map(|(own, of_item)| own.left_by(of_item));
+            let left = step.last().and_then(|item| item.context.allowance);
+            context.allowance = context.allowance.zip(left).map(|(own, of_item)| own.left_by(of_item));
             data.extend(self.answer_items(&of_item, step).await);
-            trail.written = Written::Items;
+            context.written = Written::Items;
         }
         let angelegt = data.iter().filter(|zeile| zeile.status == 201).count();
         let abgelehnt = data.iter().filter(|zeile| zeile.status >= 400).count();
@@ -72,7 +72,14 @@ impl Gate {
     }
 
     /// The request that an item is, counted as one of its key.
-    fn item(&self, at: usize, request: &Request, trail: &Trail, number: usize, range: Range<usize>) -> Item {
+    fn item(
+        &self,
+        at: usize,
+        request: &Request,
+        context: &RequestContext,
+        number: usize,
+        range: Range<usize>,
+    ) -> Item {
         let now = (self.clock)();
         let bytes = request.body.content().ok().and_then(|body| body.get(range)).unwrap_or_default();
         let mut headers = request.headers.clone();
@@ -94,10 +101,11 @@ impl Gate {
             malformed: None,
             body: Body::from_bytes(bytes.to_vec()),
         };
-        let allowance = trail.caller.as_ref().map(|caller| self.quota.take(caller, now));
-        let caller = trail.caller.clone();
-        let trail = Trail { caller, route: Some(at), allowance, ..Trail::new(trail.address) };
-        Item { request: Arc::new(request), trail }
+        let allowance = context.caller.as_ref().map(|caller| self.quota.take(caller, now));
+        let caller = context.caller.clone();
+        let context =
+            RequestContext { caller, route: Some(at), allowance, ..RequestContext::new(context.address) };
+        Item { request: Arc::new(request), context }
     }
 
     /// Answers the items of a step: each has an answer, whatever becomes of the others.
@@ -108,7 +116,7 @@ impl Gate {
                 Ok(Prepared::Repeated(reply)) => Some(Ok(reply)),
                 Err(failure) => Some(Err(failure)),
                 Ok(Prepared::Write(write)) => {
-                    writes.push((Arc::clone(&item.request), item.trail.clone(), write));
+                    writes.push((Arc::clone(&item.request), item.context.clone(), write));
                     None
                 }
             };
@@ -116,15 +124,15 @@ impl Gate {
         }
         let mut written = self.write_items(&admitted.caller.account(), writes).await.into_iter();
         let mut answers = Vec::with_capacity(outcomes.len());
-        for (Item { request, mut trail }, outcome) in outcomes {
+        for (Item { request, mut context }, outcome) in outcomes {
             let is_written = outcome.is_none();
             let outcome = outcome.or_else(|| written.next());
             let outcome = outcome.unwrap_or_else(|| Err(Failure::Broken("an item has no answer".into())));
             if is_written && outcome.is_ok() {
-                trail.written = Written::WithItsRow;
+                context.written = Written::WithItsRow;
             }
-            let reply = outcome.unwrap_or_else(|failure| self.refuse(failure, &request, &mut trail));
-            let reply = self.complete(&request, &trail, reply);
+            let reply = outcome.unwrap_or_else(|failure| self.refuse(failure, &request, &mut context));
+            let reply = self.complete(&request, &context, reply);
             let text = String::from_utf8(reply.body).ok();
             let antwort = text.and_then(|text| RawValue::from_string(text).ok());
             answers.push(StapelZeile { status: reply.status, antwort });
@@ -135,27 +143,27 @@ impl Gate {
     /// Checks an item like a request that passed every check before its body: of its key, and where its route is critical
     /// of its address, it is one more. A large body is read off the sockets.
     async fn prepare_item(self: &Arc<Gate>, item: &mut Item, admitted: &Admitted) -> Result<Prepared> {
-        item.trail.allowance.map_or(Ok(()), |allowance| allowance.check())?;
+        item.context.allowance.map_or(Ok(()), |allowance| allowance.check())?;
         let (bytes, limit) = (item.request.body.byte_count(), admitted.route.body_bytes_max);
         if bytes > limit {
             let message = format!("Der Eintrag ist größer als {limit} Bytes. Bitte aufteilen.");
             return Err(Refusal::new(Code::ZuGross, message).into());
         }
-        self.check_critical_route(item.trail.route, &mut item.trail)?;
+        self.check_critical_route(item.context.route, &mut item.context)?;
         let (gate, request, admitted) = (Arc::clone(self), Arc::clone(&item.request), admitted.clone());
         let prepare = move || unpanicked(|| gate.prepare(&request, &admitted));
-        if bytes > LARGE_BODY_BYTES { off_sockets(prepare).await? } else { prepare() }
+        if bytes > LARGE_BODY_BYTES { on_cpu_pool(prepare).await? } else { prepare() }
     }
 
     /// The writer gets the items one behind the other, each as a request of its own.
     async fn write_items(
         self: &Arc<Gate>,
-        account: &Account,
-        writes: Vec<(Arc<Request>, Trail, PreparedWrite)>,
+        account: &QueueKey,
+        writes: Vec<(Arc<Request>, RequestContext, PreparedWrite)>,
     ) -> Vec<Result<Reply>> {
-        let submit = |(request, trail, write): (Arc<Request>, Trail, PreparedWrite)| {
+        let submit = |(request, context, write): (Arc<Request>, RequestContext, PreparedWrite)| {
             let (gate, bytes) = (Arc::clone(self), request.body.byte_count());
-            self.write(account.clone(), bytes, move |batch| gate.run_write(batch, &request, &trail, &write))
+            self.write(account.clone(), bytes, move |batch| gate.run_write(batch, &request, &context, &write))
         };
         let submitted: Vec<_> = writes.into_iter().map(submit).collect();
         let mut written = Vec::with_capacity(submitted.len());

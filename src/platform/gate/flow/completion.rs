@@ -1,5 +1,5 @@
 //! Completion: the last step of every request. It takes memory for the answer, writes the audit row and the line in
-//! the log, counts it, and tells the client what is left of its limits. [`Trail`] is what the steps before it found out.
+//! the log, counts it, and tells the client what is left of its limits. [`RequestContext`] is what the steps before it found out.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const SMALL_ANSWER_BYTES_MAX: usize = 16 << 10;
 
 /// What is known of a request on its way, besides what it says itself.
 #[derive(Clone)]
-pub struct Trail {
+pub struct RequestContext {
     pub address: IpAddr,
     pub caller: Option<Arc<Caller>>,
     /// The public part of a whole key that is deactivated or past its last day: the audit row names it (D19).
@@ -48,9 +48,9 @@ pub enum Written {
     WithItsRow,
 }
 
-impl Trail {
-    pub fn new(address: IpAddr) -> Trail {
-        Trail {
+impl RequestContext {
+    pub fn new(address: IpAddr) -> RequestContext {
+        RequestContext {
             address,
             caller: None,
             refused_key: None,
@@ -88,28 +88,34 @@ impl Gate {
     pub(in crate::platform::gate) fn complete(
         &self,
         request: &Request,
-        trail: &Trail,
+        context: &RequestContext,
         reply: Reply,
     ) -> Reply {
-        let reserved = match &trail.caller {
-            Some(caller) => reserve(reply, &self.answers, &caller.key_id, trail.written != Written::Nothing),
+        let reserved = match &context.caller {
+            Some(caller) => {
+                reserve(reply, &self.answers, &caller.key_id, context.written != Written::Nothing)
+            }
             None => {
-                let account = address::neighbourhood(trail.address).to_string();
+                let account = address::neighbourhood(context.address).to_string();
                 reserve(reply, &self.answers_of_strangers, &account, false)
             }
         };
         let reply = reserved.unwrap_or_else(|| error::unavailable(request.id));
         // Probes come every second from whoever watches, and are not part of the interface.
-        let is_probe = trail.route.is_some_and(|at| matches!(self.router.route(at).run, Run::Status(_)));
-        if !is_probe && trail.written != Written::WithItsRow {
-            self.write_down(self.audit_row(request, trail, &reply), trail.address, trail.caller.is_none());
+        let is_probe = context.route.is_some_and(|at| matches!(self.router.route(at).run, Run::Status(_)));
+        if !is_probe && context.written != Written::WithItsRow {
+            self.write_down(
+                self.audit_row(request, context, &reply),
+                context.address,
+                context.caller.is_none(),
+            );
         }
-        self.note(request, trail, &reply);
-        let reply = match trail.route.and_then(|at| self.router.route(at).deprecated) {
+        self.note(request, context, &reply);
+        let reply = match context.route.and_then(|at| self.router.route(at).deprecated) {
             Some(deprecation) => deprecation.shown_in(reply),
             None => reply,
         };
-        self.policy.origins.shown_in(trail.with_limits(reply), request)
+        self.policy.origins.shown_in(context.with_limits(reply), request)
     }
 
     /// Writes the row of a request, or counts it where a stranger sends too many.
@@ -120,9 +126,9 @@ impl Gate {
         }
     }
 
-    fn note(&self, request: &Request, trail: &Trail, reply: &Reply) {
+    fn note(&self, request: &Request, context: &RequestContext, reply: &Reply) {
         let duration = request.started.elapsed();
-        let (method, route) = match trail.route.map(|at| self.router.route(at)) {
+        let (method, route) = match context.route.map(|at| self.router.route(at)) {
             Some(route) => (route.method.as_str(), route.pattern),
             None => ("", ""),
         };
@@ -133,8 +139,8 @@ impl Gate {
             path = %shortened(&request.path),
             status = reply.status,
             duration_us = duration.as_micros() as u64,
-            address = %trail.address,
-            key = trail.key_id(),
+            address = %context.address,
+            key = context.key_id(),
             code = reply.code.map(Code::as_str),
             "request"
         );
@@ -143,21 +149,21 @@ impl Gate {
     pub(in crate::platform::gate) fn audit_row(
         &self,
         request: &Request,
-        trail: &Trail,
+        context: &RequestContext,
         reply: &Reply,
     ) -> Row {
         // What is refused because of its address, or on and on, is counted, not listed.
-        let of_stranger = trail.caller.is_none() && [429, 503].contains(&reply.status);
-        let flut = of_stranger || trail.allowance.is_some_and(Allowance::is_flood);
-        let address = if flut { address::neighbourhood(trail.address) } else { trail.address };
+        let of_stranger = context.caller.is_none() && [429, 503].contains(&reply.status);
+        let flut = of_stranger || context.allowance.is_some_and(Allowance::is_flood);
+        let address = if flut { address::neighbourhood(context.address) } else { context.address };
         Row {
             am: request.at.millis(),
             request_id: request.id,
-            key_id: trail.key_id().map(str::to_owned),
-            tenant_id: trail.caller.as_ref().map(|caller| caller.tenant),
+            key_id: context.key_id().map(str::to_owned),
+            tenant_id: context.caller.as_ref().map(|caller| caller.tenant),
             adresse: address.to_string(),
             methode: shortened(&request.method),
-            route_id: trail.route.map(|at| self.route_ids[at]),
+            route_id: context.route.map(|at| self.route_ids[at]),
             pfad: shortened(&request.path),
             status: reply.status,
             dauer_us: i64::try_from(request.started.elapsed().as_micros()).unwrap_or(i64::MAX),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use crate::platform::db::writer::batch::{Batch, Ended};
-use crate::platform::db::writer::fair_queue::Account;
+use crate::platform::db::writer::fair_queue::QueueKey;
 use crate::platform::failure::{Failure, Result, unpanicked};
 use crate::platform::gate::Gate;
 
@@ -14,7 +14,7 @@ impl Gate {
     /// Reads on the slow lane once it is the turn of an account.
     pub async fn slowly<T: Send + 'static>(
         &self,
-        account: Account,
+        account: QueueKey,
         read: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T> {
         self.metrics.count_slow();
@@ -33,7 +33,7 @@ impl Gate {
     /// wait for a change of the company are woken. `bytes` counts towards the size of the batch.
     pub fn write<T, R>(
         self: &Arc<Gate>,
-        account: Account,
+        account: QueueKey,
         bytes: usize,
         run: R,
     ) -> impl Future<Output = Result<T>> + use<T, R>
@@ -46,7 +46,7 @@ impl Gate {
         self.writer.submit(account, bytes, run, move |done, ended| {
             let result = match (done, ended) {
                 (Some(Ok(done)), Ended::Committed) => {
-                    gate.waiters.ring(firma);
+                    gate.waiters.notify(firma);
                     Ok(done)
                 }
                 (Some(Ok(_)), Ended::Unknown) => Err(Failure::OutcomeUnknown),

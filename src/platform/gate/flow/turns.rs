@@ -8,32 +8,32 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::oneshot;
 
 use crate::platform::db::readers::SLOW_THREADS;
-use crate::platform::db::writer::fair_queue::{Account, Places, Waiting};
+use crate::platform::db::writer::fair_queue::{FairQueue, QueueBounds, QueueKey};
 use crate::platform::failure::locked;
 
 /// Requests that wait for the slow lane at most; further ones are answered 503.
-const REQUESTS_WAITING: Places = Places::of(1_024);
+const REQUESTS_WAITING: QueueBounds = QueueBounds::of(1_024);
 
 /// Threads that the requests of a company have at once at most.
 const COMPANY_THREADS_MAX: usize = SLOW_THREADS as usize - 1;
 
 /// Accounts whose reads run, and the requests that wait.
 struct State {
-    running: Vec<Account>,
-    waiting: Waiting<oneshot::Sender<Turn>>,
+    running: Vec<QueueKey>,
+    waiting: FairQueue<oneshot::Sender<Turn>>,
 }
 
 pub struct Turns(Mutex<State>);
 
 impl Default for Turns {
     fn default() -> Turns {
-        Turns(Mutex::new(State { running: Vec::new(), waiting: Waiting::new(REQUESTS_WAITING) }))
+        Turns(Mutex::new(State { running: Vec::new(), waiting: FairQueue::new(REQUESTS_WAITING) }))
     }
 }
 
 impl Turns {
     /// Tells a request when it has its turn; none where too many wait already.
-    pub fn wait(self: &Arc<Turns>, account: Account) -> Option<oneshot::Receiver<Turn>> {
+    pub fn wait(self: &Arc<Turns>, account: QueueKey) -> Option<oneshot::Receiver<Turn>> {
         let (tell, told) = oneshot::channel();
         let is_taken = locked(&self.0).waiting.add(account, tell).is_ok();
         self.go_on();
@@ -53,7 +53,7 @@ impl Turns {
 
 impl State {
     /// Takes the request whose turn it is.
-    fn next(&mut self) -> Option<(Account, oneshot::Sender<Turn>)> {
+    fn next(&mut self) -> Option<(QueueKey, oneshot::Sender<Turn>)> {
         let State { running, waiting } = self;
         if running.len() >= SLOW_THREADS as usize {
             return None;
@@ -67,7 +67,7 @@ impl State {
         Some((account, request))
     }
 
-    fn end(&mut self, account: &Account) {
+    fn end(&mut self, account: &QueueKey) {
         if let Some(at) = self.running.iter().position(|running| running == account) {
             self.running.swap_remove(at);
         }
@@ -77,7 +77,7 @@ impl State {
 /// A thread of the slow lane, until this is dropped.
 pub struct Turn {
     turns: Arc<Turns>,
-    account: Account,
+    account: QueueKey,
 }
 
 impl Drop for Turn {
@@ -94,8 +94,8 @@ mod tests {
     use super::*;
     use crate::platform::db::TenantId;
 
-    fn account(firma: TenantId, name: &str) -> Account {
-        Account { firma, name: name.to_owned() }
+    fn account(firma: TenantId, name: &str) -> QueueKey {
+        QueueKey { firma, name: name.to_owned() }
     }
 
     /// Who has a turn, in order: `at_once` begin while `asking` come, and each that ends makes way for the next.
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_key_and_a_company_have_their_share_of_the_places_and_others_find_one() {
-        let Places { all, company, account: own } = REQUESTS_WAITING;
+        let QueueBounds { all, company, key: own } = REQUESTS_WAITING;
         let turns = Arc::<Turns>::default();
         let mut waiting = Vec::new();
         let mut fill = |firma: TenantId, name: &str| {

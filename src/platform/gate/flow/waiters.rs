@@ -36,14 +36,14 @@ pub struct Waiters {
     of_companies: Arc<Budget>,
     /// What those who wait for a company listen to; it holds the number of the newest change that
     /// [`Waiters::look`] found.
-    bells: Mutex<HashMap<TenantId, watch::Sender<i64>>>,
+    notifies: Mutex<HashMap<TenantId, watch::Sender<i64>>>,
 }
 
 impl Default for Waiters {
     fn default() -> Waiters {
         let [places, of_companies] =
             [KEY_WAITERS_MAX, COMPANY_WAITERS_MAX].map(|share| Budget::new(WAITERS_MAX, share));
-        Waiters { places, of_companies, bells: Mutex::default() }
+        Waiters { places, of_companies, notifies: Mutex::default() }
     }
 }
 
@@ -65,22 +65,23 @@ impl Waiters {
             }
             None => waiting.insert(self.begin(account, tenant, &wait).ok_or_else(too_many)?),
         };
-        let WaitingRequest { bell, not_before, until, .. } = waiting;
-        let is_last = !client.listens_until(bell, *not_before, *until).await;
+        let WaitingRequest { notify, not_before, until, .. } = waiting;
+        let is_last = !client.listens_until(notify, *not_before, *until).await;
         // The next look sees every change up to here, so earlier rings are dropped.
-        bell.mark_unchanged();
+        notify.mark_unchanged();
         Ok(Looked { cursor: wait.cursor, is_last })
     }
 
     fn begin(&self, account: &str, tenant: TenantId, wait: &Wait) -> Option<WaitingRequest> {
         let places = [self.places.take(account, 1)?, self.of_companies.take(&tenant.to_string(), 1)?];
-        let mut bells = locked(&self.bells);
-        let mut bell = bells.entry(tenant).or_insert_with(|| watch::Sender::new(wait.newest)).subscribe();
+        let mut notifies = locked(&self.notifies);
+        let mut notify =
+            notifies.entry(tenant).or_insert_with(|| watch::Sender::new(wait.newest)).subscribe();
         // What was committed between the look before and now did not ring here: it looks once more.
-        bell.mark_changed();
+        notify.mark_changed();
         let now = Instant::now();
         let until = now + Duration::from_secs(wait.seconds);
-        Some(WaitingRequest { until, not_before: now, bell, _places: places })
+        Some(WaitingRequest { until, not_before: now, notify, _places: places })
     }
 
     /// How many requests wait now.
@@ -89,18 +90,21 @@ impl Waiters {
     }
 
     /// Wakes those who wait for a company.
-    pub fn ring(&self, tenant: TenantId) {
-        if let Some(bell) = locked(&self.bells).get(&tenant) {
-            bell.send_modify(|_| ());
+    pub fn notify(&self, tenant: TenantId) {
+        if let Some(notify) = locked(&self.notifies).get(&tenant) {
+            notify.send_modify(|_| ());
         }
     }
 
     /// Wakes those whose company has changes since the look before. A change that was rung for wakes them a second time,
     /// because who rings does not know its number.
     pub fn look(&self, readers: &Readers) {
-        let awaited = |bell: &watch::Sender<i64>| bell.receiver_count() > 0;
-        let waited_for: Vec<TenantId> =
-            locked(&self.bells).iter().filter(|(_, bell)| awaited(bell)).map(|(tenant, _)| *tenant).collect();
+        let awaited = |notify: &watch::Sender<i64>| notify.receiver_count() > 0;
+        let waited_for: Vec<TenantId> = locked(&self.notifies)
+            .iter()
+            .filter(|(_, notify)| awaited(notify))
+            .map(|(tenant, _)| *tenant)
+            .collect();
         if waited_for.is_empty() {
             return;
         }
@@ -114,12 +118,14 @@ impl Waiters {
             Ok(newest) => newest,
             Err(failure) => return log(&format!("whether there are changes is not known: {failure}")),
         };
-        let bells = locked(&self.bells);
+        let notifies = locked(&self.notifies);
         for (tenant, newest) in newest {
-            let Some(bell) = bells.get(&tenant).filter(|bell| *bell.borrow() != newest) else { continue };
+            let Some(notify) = notifies.get(&tenant).filter(|notify| *notify.borrow() != newest) else {
+                continue;
+            };
             // Else one that looks on a kept snapshot would miss what nobody rings for a second time.
             readers.begin_anew();
-            bell.send_replace(newest);
+            notify.send_replace(newest);
         }
     }
 }
@@ -135,7 +141,7 @@ pub struct WaitingRequest {
     /// When its next look may be.
     not_before: Instant,
     /// Rings when its company has changed.
-    bell: watch::Receiver<i64>,
+    notify: watch::Receiver<i64>,
     _places: [Permit; 2],
 }
 

@@ -11,8 +11,8 @@ use crate::platform::db::file::copy::copy;
 use crate::platform::db::file::files::broken;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
+use crate::rules::admin_event::AdminAction;
 use crate::rules::day::Day;
-use crate::rules::deed::Tat;
 use crate::rules::error::{Code, Hints};
 use crate::start::cli::changes::note;
 use crate::start::cli::database::{begin, change, find_tenant, now, open};
@@ -93,7 +93,7 @@ fn create(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcom
     let tx = Tx::new(&transaction, tenant, now());
     let made = WriteTx::carry_out(tx, None, |tx| buchhaltung::create(tx, &entwurf)).map_err(refused)?;
     made.hinweise.iter().for_each(|hint| terminal.say(&hint.message));
-    made.deed.iter().try_for_each(|deed| note(&transaction, Some(tenant), "export datev", deed))?;
+    made.event.iter().try_for_each(|event| note(&transaction, Some(tenant), "export datev", event))?;
     transaction.commit()?;
     terminal.say(&summary(&made));
     let Some(nr) = made.nr else {
@@ -175,7 +175,7 @@ fn discard(arguments: &Arguments, nr: i64, config: &Config, terminal: &Terminal)
             buchhaltung::discard(tx, &stapel, &grund)
         });
         let discarded = discarded.map_err(|failure| sentence(failure.into()))?;
-        note(connection, Some(tenant), "export datev --verwerfen", &discarded.deed(Tat::Verworfen))?;
+        note(connection, Some(tenant), "export datev --verwerfen", &discarded.event(AdminAction::Verworfen))?;
         Ok(discarded)
     })?;
     terminal.say(&format!("Stapel {nr} ist verworfen, seine {} Belege sind wieder neu.", discarded.belege));

@@ -11,10 +11,10 @@ use super::super::terminal::{Outcome, Terminal};
 use crate::office::z3::{Ergebnis, Zeitraum};
 use crate::operations::z3::export;
 use crate::platform::db::file::files::refuse_existing;
+use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 use crate::rules::bytes::hex;
 use crate::rules::changed::Changed;
 use crate::rules::day::Day;
-use crate::rules::deed::{Art, Deed, Tat};
 use crate::start::config::Config;
 
 #[derive(clap::Args)]
@@ -45,11 +45,11 @@ pub fn run(z3: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
     let (file, sha256) = (z3.out.display().to_string(), hex(&sha256));
     change(config, |connection| {
         let period = format!("{} bis {}", z3.von.german(), z3.bis.german());
-        let deed = Deed::new(Tat::Angelegt, Art::Ueberlassung).name(period);
-        let deed = deed.changing(
+        let event = AdminEvent::new(AdminAction::Angelegt, Art::Ueberlassung).name(period);
+        let event = event.changing(
             [Changed::of("file", "", &file), Changed::of("sha256", "", &sha256)].into_iter().flatten(),
         );
-        Ok(note(connection, Some(tenant), "export z3", &deed)?)
+        Ok(note(connection, Some(tenant), "export z3", &event)?)
     })?;
     terminal.say(&format!("{zeilen} Zeilen, {bytes} Bytes, sha256 {sha256}"));
     terminal.result(&file, &json!({"file": file, "rows": zeilen, "bytes": bytes, "sha256": sha256}));

@@ -112,11 +112,11 @@ fn note_part(
 ) -> Result<Option<String>> {
     let change = format!("import {}", work.kind);
     let feed = (before, feed::newest(connection, work.tenant)?);
-    let deed = stored.deed(work.kind, source.file.display().to_string(), feed);
-    note(connection, Some(work.tenant), &change, &deed)?;
+    let event = stored.event(work.kind, source.file.display().to_string(), feed);
+    note(connection, Some(work.tenant), &change, &event)?;
     let newest =
         || administration::entries(connection, &Selection { limit: Some(1), ..Selection::default() });
-    Ok(if can_be_taken_back(&deed) { newest()?.first().map(|entry| entry.nr.to_string()) } else { None })
+    Ok(if can_be_taken_back(&event) { newest()?.first().map(|entry| entry.nr.to_string()) } else { None })
 }
 
 /// Why an import of this many rows ended before its end, and what it left.

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::operations::rueckgaengig::{Report, find, take_back};
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
-use crate::rules::deed::Deed;
+use crate::rules::admin_event::AdminEvent;
 use crate::start::cli::changes::note;
 use crate::start::cli::database::{begin, find_tenant, now, open};
 use crate::start::cli::terminal::{Outcome, Terminal};
@@ -31,10 +31,10 @@ pub fn run(arguments: &TakeBack, config: &Config, terminal: &Terminal) -> Outcom
     let tenant = find_tenant(&transaction, tenant)?.id;
     let taken_back =
         WriteTx::carry_out(Tx::new(&transaction, tenant, now()), None, |tx| take_back_all(tx, numbers));
-    let (deeds, [deleted, put_back]) = taken_back.map_err(|failure| failure.in_german())?;
+    let (events, [deleted, put_back]) = taken_back.map_err(|failure| failure.in_german())?;
     // Without --yes what was tried is undone.
     if *yes {
-        deeds.iter().try_for_each(|deed| note(&transaction, Some(tenant), "import rueckgaengig", deed))?;
+        events.iter().try_for_each(|event| note(&transaction, Some(tenant), "import rueckgaengig", event))?;
         transaction.commit()?;
     }
     let json = json!({"done": yes, "deleted": deleted, "put_back": put_back});
@@ -46,19 +46,19 @@ pub fn run(arguments: &TakeBack, config: &Config, terminal: &Terminal) -> Outcom
 }
 
 /// Takes imports back, the newest first: what the log says of each, and how many records were deleted and put back.
-fn take_back_all(tx: &WriteTx<'_>, numbers: &[i64]) -> Result<(Vec<Deed>, [usize; 2])> {
+fn take_back_all(tx: &WriteTx<'_>, numbers: &[i64]) -> Result<(Vec<AdminEvent>, [usize; 2])> {
     let mut numbers = numbers.to_vec();
     numbers.sort_unstable();
     numbers.dedup();
-    let (mut deeds, mut all) = (Vec::new(), Report::default());
+    let (mut events, mut all) = (Vec::new(), Report::default());
     for number in numbers.into_iter().rev() {
         let import = find(tx, number)?;
         let report = take_back(tx, &import, None)?;
-        deeds.push(report.deed(&import));
+        events.push(report.event(&import));
         all.deleted += report.deleted;
         all.put_back += report.put_back;
         all.kept.extend(report.kept);
     }
     all.refuse()?;
-    Ok((deeds, [all.deleted, all.put_back]))
+    Ok((events, [all.deleted, all.put_back]))
 }

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::change::{Fact, Followed, Gruppe, Movements, Rebooking, roles};
 use super::fefo::Fefo;
 use super::open::Unmet;
-use super::pairing_bound::Room;
+use super::pairing_bound::PairingBound;
 use crate::platform::db::tx::WriteTx;
 use crate::platform::failure::Result;
 use crate::rules::document::Seite;
@@ -21,7 +21,7 @@ pub struct Booking<'r> {
     pub tx: &'r WriteTx<'r>,
     pub change: Rebooking<'r>,
     pub fefo: Fefo<'r>,
-    pub room: Room,
+    pub bound: PairingBound,
     pub movements: Movements,
     /// What the document of another partner had moved, of which the movements take it back.
     pub withdrawn: Movements,
@@ -90,7 +90,7 @@ impl<'r> Booking<'r> {
     ) -> Result<Vec<(Option<Uuid>, Quantity)>> {
         let chosen = self.fefo.choose(artikel, menge)?;
         if !chosen.is_empty() {
-            self.room.check_parts(chosen.len())?;
+            self.bound.check_parts(chosen.len())?;
             let message = "Die Charge wurde nach Mindesthaltbarkeit gewählt.";
             self.hint(entry, HintCode::ChargeAutomatisch, "charge_id", message);
         }

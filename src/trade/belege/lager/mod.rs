@@ -38,7 +38,7 @@ use crate::rules::pairing::{Pairing, created};
 use booking::{Booking, moving, place, role};
 use change::{Followed, Gruppe, Movements};
 use fefo::Fefo;
-use pairing_bound::Room;
+use pairing_bound::PairingBound;
 use portions::Portions;
 
 /// What a request did to the stock, for the confirmation.
@@ -57,7 +57,7 @@ pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Res
         tx,
         change,
         fefo: Fefo::new(tx, change),
-        room: Room::new(change.beleg.id),
+        bound: PairingBound::new(change.beleg.id),
         movements: Movements::new(),
         touched: BTreeSet::new(),
         unmet: open::Unmet::default(),
@@ -76,7 +76,7 @@ pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Res
         }
     }
     booking.check_named_batches()?;
-    booking.room.begin_to_enter();
+    booking.bound.begin_to_enter();
     booking.fefo.begin(&booking.movements)?;
     booking.enter()?;
     booking.book()
@@ -159,7 +159,7 @@ impl Booking<'_> {
     /// Stores what is open, notes the batches, books the movements.
     fn book(mut self) -> Result<Rebooked> {
         std::mem::take(&mut self.errors).into_result()?;
-        self.room.hint_left_open(self.tx, self.hints)?;
+        self.bound.hint_left_open(self.tx, self.hints)?;
         self.keep_followers()?;
         let received = self.note_batches()?;
         std::mem::take(&mut self.unmet).store(self.tx)?;

@@ -23,7 +23,7 @@ const DOCUMENTS_MAX: usize = 500;
 /// What takes goods back divides them: there is room for that where a document is full.
 const TAKEN_BACK: usize = 2;
 
-pub struct Room {
+pub struct PairingBound {
     /// The document that is written.
     own: Uuid,
     /// What each document that the request looked at shares now.
@@ -43,10 +43,10 @@ struct Shared {
     documents: usize,
 }
 
-impl Room {
-    pub fn new(own: Uuid) -> Room {
+impl PairingBound {
+    pub fn new(own: Uuid) -> PairingBound {
         let (shared, documents) = (HashMap::new(), HashSet::new());
-        Room { own, shared, met: 0, documents, is_entering: false, left_open: None }
+        PairingBound { own, shared, met: 0, documents, is_entering: false, left_open: None }
     }
 
     /// What was withdrawn is done with: from now on what has no room is refused.

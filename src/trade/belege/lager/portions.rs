@@ -191,12 +191,12 @@ impl Store for Portions<'_, '_> {
     }
 
     fn has_room(&mut self, own: &Portion, found: &Portion) -> Result<bool> {
-        self.booking.room.has_room(self.booking.tx, own, found)
+        self.booking.bound.has_room(self.booking.tx, own, found)
     }
 
     fn take(&mut self, portion: &Portion, menge: Quantity) -> Result<()> {
         if menge == portion.menge {
-            self.booking.room.went(portion);
+            self.booking.bound.went(portion);
         }
         sql::take(self.booking.tx, self.gruppe, portion, menge)?;
         let taken = Portion { menge, ..portion.clone() };
@@ -206,7 +206,7 @@ impl Store for Portions<'_, '_> {
     fn add(&mut self, portion: Portion) -> Result<()> {
         self.booking.count(self.gruppe.seite, self.gruppe.artikel, &portion, false)?;
         let Some(portion) = self.booking.unmet.keep(self.gruppe, portion) else { return Ok(()) };
-        self.booking.room.came(&portion);
+        self.booking.bound.came(&portion);
         self.booking.walked.retain(|(_, search, _), _| search.kind != portion.kind());
         sql::add(self.booking.tx, self.gruppe, &portion)
     }

@@ -7,11 +7,11 @@ use rusqlite::Connection;
 
 use super::akteure;
 use super::done::{Done, FirmaChange, HouseChange};
-use super::page::Ask;
+use super::page::PageRequest;
 use crate::platform::db::TenantId;
 use crate::platform::db::tx::WriteTx;
 use crate::platform::db::writer::batch::Batch;
-use crate::platform::db::writer::fair_queue::Account;
+use crate::platform::db::writer::fair_queue::QueueKey;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::gate::access::address::neighbourhood;
 use crate::platform::gate::administration::{self, Akteur};
@@ -22,9 +22,9 @@ use crate::platform::http::request::Request;
 
 /// A request for a page on its way.
 #[derive(Clone)]
-pub struct Visit {
+pub struct PageContext {
     pub request: Arc<Request>,
-    pub ask: Ask,
+    pub page_request: PageRequest,
     pub address: IpAddr,
     /// Its audit row is still to be written.
     pub needs_row: bool,
@@ -38,54 +38,54 @@ pub enum FormChange {
 
 impl FormChange {
     /// Carries it out within a batch, with its audit row and those of what it changed.
-    pub fn run(&self, batch: &Batch<'_>, visit: &Visit) -> Result<Done> {
+    pub fn run(&self, batch: &Batch<'_>, context: &PageContext) -> Result<Done> {
         match self {
             FormChange::Firma(firma, change) => {
-                let person = visit.ask.person.as_ref().map(|person| akteure::of_person(person.id));
-                let run = |tx: &WriteTx<'_>| noted(visit, batch.connection(), change(tx)?);
+                let person = context.page_request.person.as_ref().map(|person| akteure::of_person(person.id));
+                let run = |tx: &WriteTx<'_>| noted(context, batch.connection(), change(tx)?);
                 batch.whole(*firma, person.as_deref(), run)
             }
             FormChange::Haus(change) => {
-                batch.apart(|connection| noted(visit, connection, change(connection)?))
+                batch.apart(|connection| noted(context, connection, change(connection)?))
             }
         }
     }
 }
 
 /// Writes down what a form did: its request, and what it changed; nothing where it was only tried (D27).
-fn noted(visit: &Visit, connection: &Connection, done: Done) -> Result<Done> {
+fn noted(context: &PageContext, connection: &Connection, done: Done) -> Result<Done> {
     if done.tried.is_some() {
         return Ok(done);
     }
     let reply = Reply { status: 303, subject: done.subject, ..Reply::default() };
-    let row = visit.row(&reply, done.person);
+    let row = context.row(&reply, done.person);
     let row = Row { tenant_id: done.firma.or(row.tenant_id), ..row };
-    if let Some(deed) = &done.deed {
+    if let Some(event) = &done.event {
         let person = row.person.ok_or_else(|| Failure::Broken("nobody did this".into()))?;
-        administration::note(connection, visit.request.at, &Akteur::Person(person), row.tenant_id, deed)?;
+        administration::note(connection, context.request.at, &Akteur::Person(person), row.tenant_id, event)?;
     }
     row.insert(connection)?;
     Ok(done)
 }
 
-impl Visit {
+impl PageContext {
     /// On whose account memory is taken.
     pub fn account(&self) -> String {
-        match &self.ask.person {
+        match &self.page_request.person {
             Some(person) => format!("person {}", person.id),
             None => neighbourhood(self.address).to_string(),
         }
     }
 
     /// Whose turn it is on the slow lane and at the writer.
-    pub fn in_turn(&self) -> Account {
-        Account { firma: self.ask.firma_id(), name: self.account() }
+    pub fn in_turn(&self) -> QueueKey {
+        QueueKey { firma: self.page_request.firma_id(), name: self.account() }
     }
 
     /// The audit row of an answer: who it was is a person, also of the request that logs them in.
     pub fn row(&self, reply: &Reply, logged_in: Option<i64>) -> Row {
-        let person = logged_in.or(self.ask.person.as_ref().map(|person| person.id));
-        row(&self.request, self.address, reply, person, self.ask.tenant_id())
+        let person = logged_in.or(self.page_request.person.as_ref().map(|person| person.id));
+        row(&self.request, self.address, reply, person, self.page_request.tenant_id())
     }
 }
 

@@ -8,7 +8,7 @@ use super::changed::Changed;
 use crate::choice;
 
 choice! {
-    pub enum Tat {
+    pub enum AdminAction {
         Angelegt = "angelegt",
         Geaendert = "geaendert",
         Geleert = "geleert",
@@ -59,31 +59,31 @@ pub type Felder = BTreeMap<String, String>;
 
 /// Something that was done. Fields without a value have none of their own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Deed {
-    pub tat: Tat,
+pub struct AdminEvent {
+    pub tat: AdminAction,
     pub gegenstand: Gegenstand,
     pub vorher: Felder,
     pub nachher: Felder,
 }
 
-impl Deed {
-    pub fn new(tat: Tat, art: Art) -> Deed {
+impl AdminEvent {
+    pub fn new(tat: AdminAction, art: Art) -> AdminEvent {
         let gegenstand = Gegenstand { art, id: None, name: None, firma: None };
-        Deed { tat, gegenstand, vorher: Felder::new(), nachher: Felder::new() }
+        AdminEvent { tat, gegenstand, vorher: Felder::new(), nachher: Felder::new() }
     }
 
-    pub fn id(mut self, id: impl ToString) -> Deed {
+    pub fn id(mut self, id: impl ToString) -> AdminEvent {
         self.gegenstand.id = Some(id.to_string());
         self
     }
 
-    pub fn name(mut self, name: impl Into<String>) -> Deed {
+    pub fn name(mut self, name: impl Into<String>) -> AdminEvent {
         self.gegenstand.name = Some(name.into());
         self
     }
 
     /// The fields that have another value than before.
-    pub fn changing(mut self, changed: impl IntoIterator<Item = Changed>) -> Deed {
+    pub fn changing(mut self, changed: impl IntoIterator<Item = Changed>) -> AdminEvent {
         for Changed { name, before, after } in changed {
             let felder = [(&mut self.vorher, before), (&mut self.nachher, after)];
             for (felder, value) in felder.into_iter().filter(|(_, value)| !value.is_empty()) {
