@@ -62,7 +62,7 @@ impl Writer {
                 | AdminEvent::Order(_)
         );
         let by_form = self.has_form(firm, &deed) && self.dice.once_in(3);
-        Step { nr, firm, deed, by_form, is_keyed: is_post && !by_form && self.dice.once_in(2) }
+        Step { nr, firm, event, by_form, is_keyed: is_post && !by_form && self.dice.once_in(2) }
     }
 
     /// Whether the Leitstand has a form for it whose answer names no record that is new.
