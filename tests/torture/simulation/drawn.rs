@@ -2,7 +2,7 @@
 
 use super::calendar::{DAY, SECOND, berlin_day, berlin_midnight, clocks_change, date, days};
 use super::model::{is_invoice, sells};
-use super::step::{AdminEvent, Goods, Grain, Item, Name, Named, SACK, SALT, WHEAT, World};
+use super::step::{Deed, Goods, Grain, Item, Name, Named, SACK, SALT, WHEAT, World};
 use super::story::{END, MEETS, Writer};
 
 /// How long before a midnight the clock stands at least: it must not pass it while steps go by.
@@ -69,10 +69,10 @@ impl Writer {
         self.dice.pick(&locked)
     }
 
-    pub fn receipt(&mut self, firm: usize) -> Option<AdminEvent> {
+    pub fn receipt(&mut self, firm: usize) -> Option<Deed> {
         let receipts: Vec<Name> = self.model.firms[firm].receipts.keys().rev().take(6).copied().collect();
         if let (true, Some(receipt)) = (self.dice.once_in(3), self.dice.pick(&receipts)) {
-            return Some(AdminEvent::CancelReceipt(receipt));
+            return Some(Deed::CancelReceipt(receipt));
         }
         let mut below = |limit: usize| self.dice.below(limit) as i64;
         let grain = Grain {
@@ -86,14 +86,14 @@ impl Writer {
             price: 1_500_000 + below(900_000),
             lot: (below(2) == 0).then(|| below(12) as u32),
         };
-        Some(AdminEvent::Receipt { partner: self.pick_partner(firm)?, grain })
+        Some(Deed::Receipt { partner: self.pick_partner(firm)?, grain })
     }
 
-    pub fn order(&mut self, firm: usize) -> Option<AdminEvent> {
+    pub fn order(&mut self, firm: usize) -> Option<Deed> {
         let orders: Vec<Name> = self.model.firms[firm].orders.keys().rev().take(6).copied().collect();
         match (self.dice.below(3), self.dice.pick(&orders)) {
-            (0 | 1, Some(order)) => Some(AdminEvent::TurnOrder { order, to: self.dice.below(5) }),
-            _ => Some(AdminEvent::Order(self.dice.once_in(2).then(|| self.dice.below(40) as i64))),
+            (0 | 1, Some(order)) => Some(Deed::TurnOrder { order, to: self.dice.below(5) }),
+            _ => Some(Deed::Order(self.dice.once_in(2).then(|| self.dice.below(40) as i64))),
         }
     }
 

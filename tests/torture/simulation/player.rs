@@ -13,7 +13,7 @@ use super::money::quantity;
 use super::names::Names;
 use super::request::{self, Request};
 use super::server::Served;
-use super::step::{AdminEvent, CONTRACT, Match, Name, Step, World};
+use super::step::{CONTRACT, Deed, Match, Name, Step, World};
 use super::story::BEGIN;
 use crate::calls::browser::Browser;
 use crate::dice::Dice;
@@ -96,15 +96,15 @@ impl Player {
             return Ok(false);
         }
         self.served.as_mut().unwrap().set_clock(self.model.now + TICK);
-        match step.event {
-            AdminEvent::World(world) => self.turn(step, world)?,
-            AdminEvent::SwitchSmallKey => {
+        match step.deed {
+            Deed::World(world) => self.turn(step, world)?,
+            Deed::SwitchSmallKey => {
                 let is_off = self.model.firms[step.firm].keys[1].is_off;
                 let key = &Base::get().keys[step.firm][1];
                 self.folder.result(&["key", if is_off { "activate" } else { "deactivate" }, key]);
                 self.model.play(step);
             }
-            AdminEvent::Import(_) | AdminEvent::ImportCounts(_) => self.import(step)?,
+            Deed::Import(_) | Deed::ImportCounts(_) => self.import(step)?,
             _ if step.by_form => self.fill(step)?,
             _ => self.ask(step)?,
         }
@@ -115,9 +115,9 @@ impl Player {
     fn import(&mut self, step: &Step) -> Result<(), String> {
         let batches = &self.model.firms[step.firm].batches;
         let count = |(batch, stock): &(Name, i64)| json!({"artikelnummer": "W", "charge_nr": batches[batch].number, "bestand": quantity(*stock), "grund": "Zählung"});
-        let (kind, rows) = match &step.event {
-            AdminEvent::ImportCounts(counts) => ("inventur", counts.iter().map(count).collect()),
-            AdminEvent::Import(rows) => ("kunden", request::import(rows)),
+        let (kind, rows) = match &step.deed {
+            Deed::ImportCounts(counts) => ("inventur", counts.iter().map(count).collect()),
+            Deed::Import(rows) => ("kunden", request::import(rows)),
             _ => unreachable!("no file"),
         };
         let file = self.folder.write("import.json", &rows.to_string());
@@ -163,7 +163,7 @@ impl Player {
         if step.is_keyed {
             self.steps.insert(step.nr, (step.clone(), today));
         }
-        let key = usize::from(matches!(step.event, AdminEvent::Small(_)));
+        let key = usize::from(matches!(step.deed, Deed::Small(_)));
         let (asked, headers) = self.request(step, today);
         let under = self.under.take_if(|_| step.is_keyed);
         let before = match under {
@@ -183,8 +183,8 @@ impl Player {
     /// The request of a step with ids for names, and its headers.
     fn request(&mut self, step: &Step, today: i64) -> (Request, Vec<(&'static str, String)>) {
         let mut headers = Vec::new();
-        let (of, mut asked) = match &step.event {
-            AdminEvent::Again { step: nr, is_changed } => {
+        let (of, mut asked) = match &step.deed {
+            Deed::Again { step: nr, is_changed } => {
                 let (first, day) = &self.steps[nr];
                 let mut asked = request::of(first, *day);
                 if let (true, Some(body)) = (is_changed, &mut asked.body) {
@@ -198,19 +198,19 @@ impl Player {
         if step.is_keyed {
             headers.push(("idempotency-key", of.nr.to_string()));
         }
-        let foreign = matches!(step.event, AdminEvent::Foreign(..));
+        let foreign = matches!(step.deed, Deed::Foreign(..));
         let names = &self.names[if foreign { 1 - step.firm } else { step.firm }];
         asked.path = names.path(&asked.path);
         asked.body = asked.body.map(|body| names.body(&body));
-        if let Some(body) = asked.body.as_mut().filter(|_| matches!(of.event, AdminEvent::Document { .. })) {
+        if let Some(body) = asked.body.as_mut().filter(|_| matches!(of.deed, Deed::Document { .. })) {
             // The partner of the other company has no name in this one.
             if body["kunden_id"] == "00000000-0000-7000-8000-000000000000" {
                 let other = self.model.firms[1 - step.firm].partners.keys().next();
                 other.iter().for_each(|name| body["kunden_id"] = self.names[1 - step.firm].id(**name).into());
             }
         }
-        let matches = match step.event {
-            AdminEvent::ChangePartner { matches, .. } | AdminEvent::ChangeDocument { matches, .. } => matches,
+        let matches = match step.deed {
+            Deed::ChangePartner { matches, .. } | Deed::ChangeDocument { matches, .. } => matches,
             _ => Match::Nothing,
         };
         match matches {
@@ -294,14 +294,14 @@ impl Player {
 
     /// Reads the record that a step made or changed, now and then.
     fn read_back(&mut self, step: &Step) -> Result<(), String> {
-        let name: Name = match &step.event {
-            AdminEvent::ChangePartner { partner: name, .. }
-            | AdminEvent::ChangeDocument { document: name, .. }
-            | AdminEvent::Finish(name)
-            | AdminEvent::Settle(name)
-            | AdminEvent::Cancel(name)
-            | AdminEvent::SecondWeighing { weighing: name, .. }
-            | AdminEvent::CountBatch { batch: name, .. } => *name,
+        let name: Name = match &step.deed {
+            Deed::ChangePartner { partner: name, .. }
+            | Deed::ChangeDocument { document: name, .. }
+            | Deed::Finish(name)
+            | Deed::Settle(name)
+            | Deed::Cancel(name)
+            | Deed::SecondWeighing { weighing: name, .. }
+            | Deed::CountBatch { batch: name, .. } => *name,
             _ => step.made(0),
         };
         let mut made = self.model.firms[step.firm].batches.range(step.made(10)..step.made(100));

@@ -6,8 +6,7 @@ use super::calendar::{day_text, days};
 use super::model::{STATES, file_text, given_number, partner_name};
 use super::money::{price, quantity};
 use super::step::{
-    AdminEvent, Ask, CONTRACT, Flaw, Goods, Grain, Head, Item, Malformed, Name, Named, PartnerChange, Small,
-    Step,
+    Ask, CONTRACT, Deed, Flaw, Goods, Grain, Head, Item, Malformed, Name, Named, PartnerChange, Small, Step,
 };
 
 pub struct Request {
@@ -40,19 +39,19 @@ fn name(name: Name) -> Value {
 /// What is asked on this day in Berlin.
 pub fn of(step: &Step, today: i64) -> Request {
     let reason = || json!({"grund": "Versehen"});
-    match &step.event {
-        AdminEvent::Partner { number, name } => post("kunden", partner(*number, *name)),
-        AdminEvent::Partners(names) => {
+    match &step.deed {
+        Deed::Partner { number, name } => post("kunden", partner(*number, *name)),
+        Deed::Partners(names) => {
             let items: Vec<Value> = names.iter().map(|name| partner(None, *name)).collect();
             post("kunden/stapel", json!({"items": items}))
         }
-        AdminEvent::ChangePartner { partner, change, .. } => {
+        Deed::ChangePartner { partner, change, .. } => {
             put(&format!("kunden/#{partner}"), changed_partner(*change))
         }
-        AdminEvent::Document { typ, partner, items, head, flaw } => {
+        Deed::Document { typ, partner, items, head, flaw } => {
             document(typ, *partner, items, head, *flaw, today)
         }
-        AdminEvent::ChangeDocument { document, items, note, days_back, .. } => {
+        Deed::ChangeDocument { document, items, note, days_back, .. } => {
             let mut body = json!({});
             if let Some(items) = items {
                 body["items"] = items.iter().map(item).collect();
@@ -61,54 +60,52 @@ pub fn of(step: &Step, today: i64) -> Request {
             days_back.iter().for_each(|back| body["beleg_datum"] = json!(day_text(today - back)));
             put(&format!("belege/#{document}"), body)
         }
-        AdminEvent::Finish(document) => post(&format!("belege/#{document}/abschliessen"), json!({})),
-        AdminEvent::Settle(document) => post(&format!("belege/#{document}/erledigen"), json!({})),
-        AdminEvent::Cancel(document) => post(&format!("belege/#{document}/storno"), reason()),
-        AdminEvent::Archive { document, content } => {
+        Deed::Finish(document) => post(&format!("belege/#{document}/abschliessen"), json!({})),
+        Deed::Settle(document) => post(&format!("belege/#{document}/erledigen"), json!({})),
+        Deed::Cancel(document) => post(&format!("belege/#{document}/storno"), reason()),
+        Deed::Archive { document, content } => {
             let paper = base64(format!("%PDF-1.4 {content}").as_bytes());
             post(&format!("belege/#{document}/pdf"), json!({"datei_base64": paper}))
         }
-        AdminEvent::Batch { article, number } => {
+        Deed::Batch { article, number } => {
             let number = number.map(|number| format!("LAGER-{number}"));
             post("chargen", json!({"artikel_id": name(*article), "charge_nr": number}))
         }
-        AdminEvent::LockBatch { batch, is_locked } => put(
+        Deed::LockBatch { batch, is_locked } => put(
             &format!("chargen/#{batch}"),
             json!({"gesperrt": is_locked, "sperrgrund": is_locked.then_some("Käfer")}),
         ),
-        AdminEvent::CountBatch { batch, stock } => post(&format!("chargen/#{batch}/inventur"), count(*stock)),
-        AdminEvent::CountArticle { article, stock } => {
-            post(&format!("artikel/#{article}/inventur"), count(*stock))
-        }
-        AdminEvent::Weighing { partner, first } => {
+        Deed::CountBatch { batch, stock } => post(&format!("chargen/#{batch}/inventur"), count(*stock)),
+        Deed::CountArticle { article, stock } => post(&format!("artikel/#{article}/inventur"), count(*stock)),
+        Deed::Weighing { partner, first } => {
             post("wiegungen", json!({"waage_id": 1, "gewicht_erst_kg": first, "partner_id": name(*partner)}))
         }
-        AdminEvent::SecondWeighing { weighing, second } => {
+        Deed::SecondWeighing { weighing, second } => {
             put(&format!("wiegungen/#{weighing}/zweitwiegung"), json!({"gewicht_zweit_kg": second}))
         }
-        AdminEvent::CancelWeighing(weighing) => put(&format!("wiegungen/#{weighing}/storno"), reason()),
-        AdminEvent::Attach { partner, content } => {
+        Deed::CancelWeighing(weighing) => put(&format!("wiegungen/#{weighing}/storno"), reason()),
+        Deed::Attach { partner, content } => {
             let content_64 = base64(file_text(*content).as_bytes());
             let body = json!({"dateiname": format!("{content}.txt"), "inhalt_base64": content_64});
             post(&format!("kunden/#{partner}/dokumente"), body)
         }
-        AdminEvent::Receipt { partner, grain } => post("annahmescheine", receipt(*partner, grain)),
-        AdminEvent::CancelReceipt(receipt) => put(&format!("annahmescheine/#{receipt}/storno"), reason()),
-        AdminEvent::Order(day) => {
+        Deed::Receipt { partner, grain } => post("annahmescheine", receipt(*partner, grain)),
+        Deed::CancelReceipt(receipt) => put(&format!("annahmescheine/#{receipt}/storno"), reason()),
+        Deed::Order(day) => {
             let day = day.map(|day| day_text(today + day));
             post("produktionsauftraege", json!({"produktions_datum": day, "bezeichnung": "Mischung"}))
         }
-        AdminEvent::TurnOrder { order, to } => {
+        Deed::TurnOrder { order, to } => {
             put(&format!("produktionsauftraege/#{order}/status"), json!({"status": STATES[*to]}))
         }
-        AdminEvent::Foreign(ask, name) => foreign(*ask, *name),
-        AdminEvent::Malformed(malformed) => malformed_request(*malformed),
-        AdminEvent::Small(small) => small_request(*small),
-        AdminEvent::Again { .. }
-        | AdminEvent::Import(_)
-        | AdminEvent::ImportCounts(_)
-        | AdminEvent::SwitchSmallKey
-        | AdminEvent::World(_) => unreachable!("no request of its own"),
+        Deed::Foreign(ask, name) => foreign(*ask, *name),
+        Deed::Malformed(malformed) => malformed_request(*malformed),
+        Deed::Small(small) => small_request(*small),
+        Deed::Again { .. }
+        | Deed::Import(_)
+        | Deed::ImportCounts(_)
+        | Deed::SwitchSmallKey
+        | Deed::World(_) => unreachable!("no request of its own"),
     }
 }
 
@@ -116,15 +113,13 @@ pub fn of(step: &Step, today: i64) -> Request {
 pub fn form(step: &Step) -> (String, Vec<(&'static str, String)>) {
     let counted =
         |stock: i64| vec![("bestand", quantity(stock).replace('.', ",")), ("grund", "Zählung".to_owned())];
-    match step.event {
-        AdminEvent::ChangePartner { partner, change: PartnerChange::Place(place), .. } => {
+    match step.deed {
+        Deed::ChangePartner { partner, change: PartnerChange::Place(place), .. } => {
             (format!("partner/#{partner}/aendern"), vec![("ort", format!("Ort {place}"))])
         }
-        AdminEvent::CountBatch { batch, stock } => (format!("chargen/#{batch}/inventur"), counted(stock)),
-        AdminEvent::CountArticle { article, stock } => {
-            (format!("artikel/#{article}/inventur"), counted(stock))
-        }
-        AdminEvent::Cancel(document) => {
+        Deed::CountBatch { batch, stock } => (format!("chargen/#{batch}/inventur"), counted(stock)),
+        Deed::CountArticle { article, stock } => (format!("artikel/#{article}/inventur"), counted(stock)),
+        Deed::Cancel(document) => {
             (format!("belege/#{document}/storno"), vec![("grund", "Versehen".to_owned())])
         }
         _ => unreachable!("it has no form"),

@@ -15,7 +15,7 @@ pub const CONTRACT: Name = 6;
 pub struct Step {
     pub nr: u32,
     pub firm: usize,
-    pub event: AdminEvent,
+    pub deed: Deed,
     /// The number of the Idempotency-Key that it is sent under: that of its own step.
     pub is_keyed: bool,
     /// A person sends it by a form of the Leitstand.
@@ -30,7 +30,7 @@ impl Step {
 }
 
 #[derive(Debug, Clone)]
-pub enum AdminEvent {
+pub enum Deed {
     Partner {
         number: Option<u32>,
         name: Option<u32>,

@@ -1,9 +1,7 @@
 //! Stories that chance writes, beside the model that says what there is.
 
 use super::model::{Document, Model};
-use super::step::{
-    AdminEvent, Ask, Flaw, Head, Malformed, Match, Name, PartnerChange, SALT, Small, Step, WHEAT,
-};
+use super::step::{Ask, Deed, Flaw, Head, Malformed, Match, Name, PartnerChange, SALT, Small, Step, WHEAT};
 use crate::dice::Dice;
 
 /// When stories begin: 2008-07-10T10:00:00Z, noon in Berlin. They lie in the past, because commands have the clock of the
@@ -48,68 +46,66 @@ impl Writer {
         let deed = self.deed(firm);
         let is_post = matches!(
             deed,
-            AdminEvent::Partner { .. }
-                | AdminEvent::Document { .. }
-                | AdminEvent::Weighing { .. }
-                | AdminEvent::Batch { .. }
-                | AdminEvent::CountBatch { .. }
-                | AdminEvent::CountArticle { .. }
-                | AdminEvent::Attach { .. }
-                | AdminEvent::Cancel(_)
-                | AdminEvent::Finish(_)
-                | AdminEvent::Archive { .. }
-                | AdminEvent::Receipt { .. }
-                | AdminEvent::Order(_)
+            Deed::Partner { .. }
+                | Deed::Document { .. }
+                | Deed::Weighing { .. }
+                | Deed::Batch { .. }
+                | Deed::CountBatch { .. }
+                | Deed::CountArticle { .. }
+                | Deed::Attach { .. }
+                | Deed::Cancel(_)
+                | Deed::Finish(_)
+                | Deed::Archive { .. }
+                | Deed::Receipt { .. }
+                | Deed::Order(_)
         );
         let by_form = self.has_form(firm, &deed) && self.dice.once_in(3);
-        Step { nr, firm, event, by_form, is_keyed: is_post && !by_form && self.dice.once_in(2) }
+        Step { nr, firm, deed, by_form, is_keyed: is_post && !by_form && self.dice.once_in(2) }
     }
 
     /// Whether the Leitstand has a form for it whose answer names no record that is new.
-    fn has_form(&self, firm: usize, deed: &AdminEvent) -> bool {
+    fn has_form(&self, firm: usize, deed: &Deed) -> bool {
         match deed {
-            AdminEvent::ChangePartner {
-                change: PartnerChange::Place(_), matches: Match::Nothing, ..
-            } => true,
-            AdminEvent::CountBatch { .. } | AdminEvent::CountArticle { .. } => true,
-            AdminEvent::Cancel(document) => self.model.firms[firm].documents[document].event.is_none(),
+            Deed::ChangePartner { change: PartnerChange::Place(_), matches: Match::Nothing, .. } => true,
+            Deed::CountBatch { .. } | Deed::CountArticle { .. } => true,
+            Deed::Cancel(document) => self.model.firms[firm].documents[document].event.is_none(),
             _ => false,
         }
     }
 
-    fn deed(&mut self, firm: usize) -> AdminEvent {
+    fn deed(&mut self, firm: usize) -> Deed {
         let few_partners = self.model.firms[firm].partners.len() < 3;
         let deed = match self.dice.below(200) {
             _ if few_partners => None,
             0..70 => self.document(firm),
             70..88 => self.change_document(firm),
-            88..98 => self.pick_document(firm).map(AdminEvent::Finish),
-            98..106 => self.pick_document(firm).map(AdminEvent::Settle),
-            106..118 => self.pick_document(firm).map(AdminEvent::Cancel),
-            118..122 => self
-                .pick_document(firm)
-                .map(|document| AdminEvent::Archive { document, content: self.small(2) }),
+            88..98 => self.pick_document(firm).map(Deed::Finish),
+            98..106 => self.pick_document(firm).map(Deed::Settle),
+            106..118 => self.pick_document(firm).map(Deed::Cancel),
+            118..122 => {
+                self.pick_document(firm).map(|document| Deed::Archive { document, content: self.small(2) })
+            }
             122..132 => self.partner_change(firm),
             132..136 => {
-                self.pick_partner(firm).map(|partner| AdminEvent::Attach { partner, content: self.small(9) })
+                self.pick_partner(firm).map(|partner| Deed::Attach { partner, content: self.small(9) })
             }
             136..142 => {
-                self.pick_partner(firm).map(|partner| AdminEvent::Weighing { partner, first: self.weight() })
+                self.pick_partner(firm).map(|partner| Deed::Weighing { partner, first: self.weight() })
             }
             142..152 => self.scale(firm),
             152..158 => self.stock(firm),
             158 | 159 => self.order(firm),
             160..166 => self.again(firm),
             166..172 => self.foreign(firm),
-            172..176 => Some(AdminEvent::Malformed(self.malformed())),
-            176..184 => Some(AdminEvent::Small(self.small_request())),
-            184 => Some(AdminEvent::SwitchSmallKey),
-            185..188 => self.world().map(AdminEvent::World),
+            172..176 => Some(Deed::Malformed(self.malformed())),
+            176..184 => Some(Deed::Small(self.small_request())),
+            184 => Some(Deed::SwitchSmallKey),
+            185..188 => self.world().map(Deed::World),
             188..194 => self.receipt(firm),
             194 | 195 => {
                 let names =
                     (0..1 + self.dice.below(20)).map(|_| Some(self.small(99)).filter(|name| name % 5 > 0));
-                Some(AdminEvent::Partners(names.collect()))
+                Some(Deed::Partners(names.collect()))
             }
             196 | 197 => Some(self.import()),
             198 => self.import_counts(firm),
@@ -130,24 +126,24 @@ impl Writer {
         if self.dice.once_in(12) { 0 } else { 1_000 * (1 + self.dice.below(40) as i64) }
     }
 
-    fn partner(&mut self) -> AdminEvent {
+    fn partner(&mut self) -> Deed {
         let next = 1_000 + self.model.firms[0].partners.len();
         let number = self.dice.once_in(3).then(|| (next + self.dice.below(6)) as u32 - 3);
         let name = if self.dice.once_in(10) { None } else { Some(self.small(99)) };
-        AdminEvent::Partner { number, name }
+        Deed::Partner { number, name }
     }
 
     /// One row of a file in ten has no name.
-    fn import(&mut self) -> AdminEvent {
+    fn import(&mut self) -> Deed {
         let row = |writer: &mut Writer| {
             let name = writer.small(110);
             (1_000 + writer.small(400), Some(name).filter(|name| *name < 99))
         };
-        AdminEvent::Import((0..1 + self.dice.below(6)).map(|_| row(self)).collect())
+        Deed::Import((0..1 + self.dice.below(6)).map(|_| row(self)).collect())
     }
 
     /// Half of the counts have been read in before.
-    fn import_counts(&mut self, firm: usize) -> Option<AdminEvent> {
+    fn import_counts(&mut self, firm: usize) -> Option<Deed> {
         let batches = self.model.firms[firm].batches.iter().rev();
         let known: Vec<_> = batches.clone().filter_map(|(name, of)| Some((*name, of.imported?))).collect();
         let names: Vec<Name> = batches.take(12).map(|(name, _)| *name).collect();
@@ -156,7 +152,7 @@ impl Writer {
             _ => Some((writer.dice.pick(&names)?, writer.dice.below(20_000_000) as i64)),
         };
         let counts: Option<Vec<_>> = (0..1 + self.dice.below(2)).map(|_| count(self)).collect();
-        counts.map(AdminEvent::ImportCounts)
+        counts.map(Deed::ImportCounts)
     }
 
     fn matches(&mut self) -> Match {
@@ -167,7 +163,7 @@ impl Writer {
         }
     }
 
-    fn partner_change(&mut self, firm: usize) -> Option<AdminEvent> {
+    fn partner_change(&mut self, firm: usize) -> Option<Deed> {
         let partner = self.pick_partner(firm)?;
         let change = match self.dice.below(6) {
             0 => PartnerChange::Nothing,
@@ -175,7 +171,7 @@ impl Writer {
             2 | 3 => PartnerChange::Place(self.small(5)),
             _ => PartnerChange::Name(self.small(99)),
         };
-        Some(AdminEvent::ChangePartner { partner, change, matches: self.matches() })
+        Some(Deed::ChangePartner { partner, change, matches: self.matches() })
     }
 
     pub fn pick_partner(&mut self, firm: usize) -> Option<Name> {
@@ -194,7 +190,7 @@ impl Writer {
         self.dice.pick(&fitting)
     }
 
-    fn document(&mut self, firm: usize) -> Option<AdminEvent> {
+    fn document(&mut self, firm: usize) -> Option<Deed> {
         let partner = self.pick_partner(firm)?;
         let typ = self.dice.pick(TYPES)?;
         let items = self.items(firm, typ);
@@ -214,7 +210,7 @@ impl Writer {
         let flaw = if self.dice.once_in(8) { Some(self.flaw()) } else { None };
         // What is dated is asked for in a document of its own.
         let head = if flaw == Some(Flaw::FarDay) { Head { days_back: 0, ..head } } else { head };
-        Some(AdminEvent::Document { typ, partner, items, head, flaw })
+        Some(Deed::Document { typ, partner, items, head, flaw })
     }
 
     fn flaw(&mut self) -> Flaw {
@@ -236,7 +232,7 @@ impl Writer {
         flaws[self.dice.below(flaws.len())]
     }
 
-    fn change_document(&mut self, firm: usize) -> Option<AdminEvent> {
+    fn change_document(&mut self, firm: usize) -> Option<Deed> {
         let document = match self.dice.once_in(3) {
             true => self.pick_document(firm)?,
             false => self.pick_fitting(firm, |document| document.status == "offen")?,
@@ -249,7 +245,7 @@ impl Writer {
         let rewrites = of.cancels.is_none() && !of.batches.iter().any(locked) && self.dice.once_in(2);
         let items = rewrites.then(|| self.items(firm, of.typ));
         let days_back = self.dice.once_in(5).then(|| self.dice.below(60) as i64);
-        Some(AdminEvent::ChangeDocument {
+        Some(Deed::ChangeDocument {
             document,
             items,
             note: self.some(2, 9),
@@ -263,35 +259,32 @@ impl Writer {
         self.dice.pick(&weighings)
     }
 
-    fn scale(&mut self, firm: usize) -> Option<AdminEvent> {
+    fn scale(&mut self, firm: usize) -> Option<Deed> {
         let weighing = self.pick_weighing(firm)?;
         Some(match self.dice.below(4) {
-            0 => AdminEvent::CancelWeighing(weighing),
-            _ => AdminEvent::SecondWeighing { weighing, second: self.weight().max(1_000) },
+            0 => Deed::CancelWeighing(weighing),
+            _ => Deed::SecondWeighing { weighing, second: self.weight().max(1_000) },
         })
     }
 
-    fn stock(&mut self, firm: usize) -> Option<AdminEvent> {
+    fn stock(&mut self, firm: usize) -> Option<Deed> {
         let batches: Vec<Name> = self.model.firms[firm].batches.keys().rev().take(12).copied().collect();
         let batch = self.dice.pick(&batches);
         let stock = self.dice.below(20_000_000) as i64;
         match self.dice.below(5) {
-            0 => Some(AdminEvent::Batch { article: WHEAT, number: self.some(2, 40) }),
-            1 => Some(AdminEvent::CountArticle {
-                article: if self.dice.once_in(6) { WHEAT } else { SALT },
-                stock,
-            }),
-            2 => batch.map(|batch| AdminEvent::LockBatch { batch, is_locked: !self.dice.once_in(3) }),
-            _ => batch.map(|batch| AdminEvent::CountBatch { batch, stock }),
+            0 => Some(Deed::Batch { article: WHEAT, number: self.some(2, 40) }),
+            1 => Some(Deed::CountArticle { article: if self.dice.once_in(6) { WHEAT } else { SALT }, stock }),
+            2 => batch.map(|batch| Deed::LockBatch { batch, is_locked: !self.dice.once_in(3) }),
+            _ => batch.map(|batch| Deed::CountBatch { batch, stock }),
         }
     }
 
-    fn again(&mut self, firm: usize) -> Option<AdminEvent> {
+    fn again(&mut self, firm: usize) -> Option<Deed> {
         let answered: Vec<u32> = self.model.firms[firm].answered.keys().rev().take(30).copied().collect();
-        Some(AdminEvent::Again { step: self.dice.pick(&answered)?, is_changed: self.dice.once_in(3) })
+        Some(Deed::Again { step: self.dice.pick(&answered)?, is_changed: self.dice.once_in(3) })
     }
 
-    fn foreign(&mut self, firm: usize) -> Option<AdminEvent> {
+    fn foreign(&mut self, firm: usize) -> Option<Deed> {
         let other = self.model.firms[1 - firm].clone();
         let (ask, names): (_, Vec<Name>) = match self.dice.below(8) {
             0 => (Ask::Partner, other.partners.keys().copied().collect()),
@@ -303,7 +296,7 @@ impl Writer {
             6 => (Ask::Weighing, other.weighings.keys().copied().collect()),
             _ => (Ask::SecondWeighing, other.weighings.keys().copied().collect()),
         };
-        Some(AdminEvent::Foreign(ask, self.dice.pick(&names)?))
+        Some(Deed::Foreign(ask, self.dice.pick(&names)?))
     }
 
     fn malformed(&mut self) -> Malformed {

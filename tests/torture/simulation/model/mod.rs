@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use super::broken::Broken;
 use super::calendar::{DAY, berlin_day, date};
 use super::money::Wrong;
-use super::step::{AdminEvent, Match, Name, Step, World};
+use super::step::{Deed, Match, Name, Step, World};
 
 pub use documents::{is_invoice, sells};
 pub use keys::{Key, LARGE_LIMIT, SMALL_LIMIT};
@@ -90,66 +90,64 @@ impl Model {
     pub fn allows(&self, step: &Step) -> bool {
         let firm = &self.firms[step.firm];
         let other = &self.firms[1 - step.firm];
-        match &step.event {
-            AdminEvent::Partner { .. }
-            | AdminEvent::Import(_)
-            | AdminEvent::Partners(_)
-            | AdminEvent::Malformed(_)
-            | AdminEvent::SwitchSmallKey => true,
-            AdminEvent::ChangePartner { partner, .. }
-            | AdminEvent::Weighing { partner, .. }
-            | AdminEvent::Attach { partner, .. } => firm.partners.contains_key(partner),
-            AdminEvent::Document { partner, items, .. } => {
+        match &step.deed {
+            Deed::Partner { .. }
+            | Deed::Import(_)
+            | Deed::Partners(_)
+            | Deed::Malformed(_)
+            | Deed::SwitchSmallKey => true,
+            Deed::ChangePartner { partner, .. }
+            | Deed::Weighing { partner, .. }
+            | Deed::Attach { partner, .. } => firm.partners.contains_key(partner),
+            Deed::Document { partner, items, .. } => {
                 firm.partners.contains_key(partner) && firm.can_name(items)
             }
-            AdminEvent::ChangeDocument { document, items, .. } => {
+            Deed::ChangeDocument { document, items, .. } => {
                 firm.documents.contains_key(document)
                     && items.as_ref().is_none_or(|items| firm.can_name(items))
             }
-            AdminEvent::Finish(document)
-            | AdminEvent::Settle(document)
-            | AdminEvent::Cancel(document)
-            | AdminEvent::Archive { document, .. } => firm.documents.contains_key(document),
-            AdminEvent::Batch { .. } | AdminEvent::CountArticle { .. } | AdminEvent::Order(_) => true,
-            AdminEvent::Receipt { partner, .. } => firm.partners.contains_key(partner),
-            AdminEvent::CancelReceipt(receipt) => firm.receipts.contains_key(receipt),
-            AdminEvent::TurnOrder { order, .. } => firm.orders.contains_key(order),
-            AdminEvent::ImportCounts(counts) => {
-                counts.iter().all(|(batch, _)| firm.batches.contains_key(batch))
-            }
-            AdminEvent::LockBatch { batch, .. } | AdminEvent::CountBatch { batch, .. } => {
+            Deed::Finish(document)
+            | Deed::Settle(document)
+            | Deed::Cancel(document)
+            | Deed::Archive { document, .. } => firm.documents.contains_key(document),
+            Deed::Batch { .. } | Deed::CountArticle { .. } | Deed::Order(_) => true,
+            Deed::Receipt { partner, .. } => firm.partners.contains_key(partner),
+            Deed::CancelReceipt(receipt) => firm.receipts.contains_key(receipt),
+            Deed::TurnOrder { order, .. } => firm.orders.contains_key(order),
+            Deed::ImportCounts(counts) => counts.iter().all(|(batch, _)| firm.batches.contains_key(batch)),
+            Deed::LockBatch { batch, .. } | Deed::CountBatch { batch, .. } => {
                 firm.batches.contains_key(batch)
             }
-            AdminEvent::SecondWeighing { weighing, .. } | AdminEvent::CancelWeighing(weighing) => {
+            Deed::SecondWeighing { weighing, .. } | Deed::CancelWeighing(weighing) => {
                 firm.weighings.contains_key(weighing)
             }
             // What is older than seven days may be forgotten.
-            AdminEvent::Again { step, .. } => {
+            Deed::Again { step, .. } => {
                 firm.answered.get(step).is_some_and(|(.., at)| self.now - at < 6 * DAY)
             }
-            AdminEvent::Foreign(_, name) => other.has(*name),
-            AdminEvent::Small(_) => firm.keys[1].may_be_tried(),
-            AdminEvent::World(World::Clock(to) | World::Restart(to)) => *to > self.now + TICK,
-            AdminEvent::World(World::Restore) => self.backup.is_some(),
-            AdminEvent::World(_) => true,
+            Deed::Foreign(_, name) => other.has(*name),
+            Deed::Small(_) => firm.keys[1].may_be_tried(),
+            Deed::World(World::Clock(to) | World::Restart(to)) => *to > self.now + TICK,
+            Deed::World(World::Restore) => self.backup.is_some(),
+            Deed::World(_) => true,
         }
     }
 
     /// What must be answered; nothing where nothing is asked.
     pub fn play(&mut self, step: &Step) -> Option<Expected> {
         self.now += TICK;
-        if let AdminEvent::World(world) = step.event {
+        if let Deed::World(world) = step.deed {
             self.turn(world);
             return None;
         }
-        if let AdminEvent::SwitchSmallKey = step.event {
+        if let Deed::SwitchSmallKey = step.deed {
             self.firms[step.firm].keys[1].switch();
             return None;
         }
-        let expected = match &step.event {
-            AdminEvent::Small(small) => return Some(self.small(step.firm, *small)),
-            AdminEvent::Import(rows) => return Some(self.import(step, rows)),
-            AdminEvent::ImportCounts(counts) => return Some(self.import_counts(step, counts)),
+        let expected = match &step.deed {
+            Deed::Small(small) => return Some(self.small(step.firm, *small)),
+            Deed::Import(rows) => return Some(self.import(step, rows)),
+            Deed::ImportCounts(counts) => return Some(self.import_counts(step, counts)),
             _ => self.asked(step),
         };
         if !step.by_form || self.breaks(Broken::FormCounts) {
@@ -163,43 +161,43 @@ impl Model {
     }
 
     fn asked(&mut self, step: &Step) -> Expected {
-        match &step.event {
-            AdminEvent::Partner { number, name } => self.partner(step, *number, *name),
-            AdminEvent::Partners(names) => self.partners(step, names),
-            AdminEvent::ChangePartner { partner, change, matches } => {
+        match &step.deed {
+            Deed::Partner { number, name } => self.partner(step, *number, *name),
+            Deed::Partners(names) => self.partners(step, names),
+            Deed::ChangePartner { partner, change, matches } => {
                 self.change_partner(step, *partner, *change, *matches)
             }
-            AdminEvent::Attach { partner, content } => self.attach(step, *partner, *content),
-            AdminEvent::Document { typ, partner, items, head, flaw } => {
+            Deed::Attach { partner, content } => self.attach(step, *partner, *content),
+            Deed::Document { typ, partner, items, head, flaw } => {
                 self.document(step, typ, *partner, items, head, *flaw)
             }
-            AdminEvent::ChangeDocument { document, items, note, days_back, matches } => {
+            Deed::ChangeDocument { document, items, note, days_back, matches } => {
                 self.change_document(step, *document, items.as_deref(), *note, *days_back, *matches)
             }
-            AdminEvent::Finish(document) => self.finish(step, *document),
-            AdminEvent::Settle(document) => self.settle(step, *document),
-            AdminEvent::Cancel(document) => self.cancel(step, *document),
-            AdminEvent::Archive { document, content } => self.archive(step, *document, *content),
-            AdminEvent::Batch { article, number } => self.batch(step, *article, *number),
-            AdminEvent::LockBatch { batch, is_locked } => self.lock_batch(step, *batch, *is_locked),
-            AdminEvent::CountBatch { batch, stock } => self.count_batch(step, *batch, *stock),
-            AdminEvent::CountArticle { article, stock } => self.count_article(step, *article, *stock),
-            AdminEvent::Weighing { partner, first } => self.weighing(step, *partner, *first),
-            AdminEvent::SecondWeighing { weighing, second } => self.second_weighing(step, *weighing, *second),
-            AdminEvent::CancelWeighing(weighing) => self.cancel_weighing(step, *weighing),
-            AdminEvent::Receipt { partner, grain } => self.receipt(step, *partner, grain),
-            AdminEvent::CancelReceipt(receipt) => self.cancel_receipt(step, *receipt),
-            AdminEvent::Order(day) => self.order(step, *day),
-            AdminEvent::TurnOrder { order, to } => self.turn_order(step, *order, *to),
-            AdminEvent::Again { step: of, is_changed } => self.again(step, *of, *is_changed),
-            AdminEvent::Foreign(..) if self.breaks(Broken::ForeignSeen) => Expected::new(200, json!({})),
-            AdminEvent::Foreign(..) => refused(404, "NICHT_GEFUNDEN"),
-            AdminEvent::Malformed(malformed) => keys::malformed(*malformed),
-            AdminEvent::Small(_)
-            | AdminEvent::SwitchSmallKey
-            | AdminEvent::World(_)
-            | AdminEvent::Import(_)
-            | AdminEvent::ImportCounts(_) => {
+            Deed::Finish(document) => self.finish(step, *document),
+            Deed::Settle(document) => self.settle(step, *document),
+            Deed::Cancel(document) => self.cancel(step, *document),
+            Deed::Archive { document, content } => self.archive(step, *document, *content),
+            Deed::Batch { article, number } => self.batch(step, *article, *number),
+            Deed::LockBatch { batch, is_locked } => self.lock_batch(step, *batch, *is_locked),
+            Deed::CountBatch { batch, stock } => self.count_batch(step, *batch, *stock),
+            Deed::CountArticle { article, stock } => self.count_article(step, *article, *stock),
+            Deed::Weighing { partner, first } => self.weighing(step, *partner, *first),
+            Deed::SecondWeighing { weighing, second } => self.second_weighing(step, *weighing, *second),
+            Deed::CancelWeighing(weighing) => self.cancel_weighing(step, *weighing),
+            Deed::Receipt { partner, grain } => self.receipt(step, *partner, grain),
+            Deed::CancelReceipt(receipt) => self.cancel_receipt(step, *receipt),
+            Deed::Order(day) => self.order(step, *day),
+            Deed::TurnOrder { order, to } => self.turn_order(step, *order, *to),
+            Deed::Again { step: of, is_changed } => self.again(step, *of, *is_changed),
+            Deed::Foreign(..) if self.breaks(Broken::ForeignSeen) => Expected::new(200, json!({})),
+            Deed::Foreign(..) => refused(404, "NICHT_GEFUNDEN"),
+            Deed::Malformed(malformed) => keys::malformed(*malformed),
+            Deed::Small(_)
+            | Deed::SwitchSmallKey
+            | Deed::World(_)
+            | Deed::Import(_)
+            | Deed::ImportCounts(_) => {
                 unreachable!("no request with the key of all")
             }
         }
