@@ -93,7 +93,8 @@ impl From<DrawError> for Failure {
     fn from(error: DrawError) -> Failure {
         match error {
             DrawError::TooLong => {
-                let message = "Das PDF hätte zu viele Seiten. Bitte die Texte der Positionen kürzen oder den Beleg teilen.";
+                let message = "Das PDF hätte zu viele Seiten. Bitte die Texte der Positionen kürzen oder den \
+                     Beleg teilen.";
                 Refusal::new(Code::KeinPdf, message).into()
             }
             error => Failure::Broken(error.to_string()),

@@ -83,7 +83,8 @@ impl Rows {
             return Ok(());
         }
         let message = format!(
-            "Die Liste hat mehr als {} MiB. Bitte weniger auf einmal lesen: mit limit und offset, oder mit Filtern wie von und bis.",
+            "Die Liste hat mehr als {} MiB. Bitte weniger auf einmal lesen: mit limit und offset, oder mit \
+             Filtern wie von und bis.",
             LIST_BYTES_MAX >> 20
         );
         Err(Refusal::new(Code::ZuVieleTreffer, message).into())

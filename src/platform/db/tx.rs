@@ -163,8 +163,8 @@ fn is_still_referred_to(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_CONSTRAINT_FOREIGNKEY)
 }
 
-/// Panics, in tests, if a statement on a tenant's data scans a whole table: with ten times the data, or ten
-/// tenants, it would take ten times as long. Every test checks the plan of every statement it runs, each
+/// Panics in debug builds if a statement on a tenant's data scans a whole table: with ten times the data, or
+/// ten tenants, it would take ten times as long. Every test checks the plan of every statement it runs, each
 /// statement once.
 fn forbid_scan(connection: &Connection, sql: &str) -> Result<()> {
     static SEEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());

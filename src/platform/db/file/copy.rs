@@ -106,7 +106,8 @@ impl<'c> Pages<'c> {
         }
         self.done = done;
         if self.beginnings > BEGINNINGS_MAX || self.idle_steps > IDLE_STEPS_MAX {
-            let why = "andere Programme schreiben immer wieder, daneben ließ sich keine Kopie machen: später wiederholen";
+            let why = "andere Programme schreiben immer wieder, daneben ließ sich keine Kopie machen: später \
+                 wiederholen";
             return Err(Failure::Busy(why.to_owned()));
         }
         Ok(false)

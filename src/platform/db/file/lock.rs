@@ -91,10 +91,10 @@ fn keep_lost_log(database: &Path) {
 pub fn lost_log(database: &Path) -> String {
     let file = database.display();
     format!(
-        "die Datei {file}-wal wurde gelöscht oder verschoben, nachdem partnerd abgestürzt war. Was zuletzt gespeichert wurde, \
-         stand nur in ihr und fehlt jetzt, auch wenn die Datenbank sonst heil ist. Gibt es die Datei noch: alles anhalten und \
-         zurücklegen. Sonst zeigt `partnerd audit verify --against SICHERUNG`, was seit der Sicherung fehlt; nachtragen, dann \
-         {file}-{LOG_LOST} löschen"
+        "die Datei {file}-wal wurde gelöscht oder verschoben, nachdem partnerd abgestürzt war. Was zuletzt \
+         gespeichert wurde, stand nur in ihr und fehlt jetzt, auch wenn die Datenbank sonst heil ist. Gibt es \
+         die Datei noch: alles anhalten und zurücklegen. Sonst zeigt `partnerd audit verify --against \
+         SICHERUNG`, was seit der Sicherung fehlt; nachtragen, dann {file}-{LOG_LOST} löschen"
     )
 }
 
@@ -102,9 +102,9 @@ pub fn lost_log(database: &Path) -> String {
 pub fn without_log(database: &Path) -> String {
     let file = database.display();
     format!(
-        "die Datei {file}-wal wurde gelöscht oder verschoben, während der Server läuft. Die Datenbank ist heil, und er hat noch \
-         alles: ihn ordentlich anhalten (Strg-C, oder systemctl stop partnerd), nie abschießen. Dabei schreibt er, was fehlt, in \
-         die Datenbank. Danach `partnerd check`, und wieder starten"
+        "die Datei {file}-wal wurde gelöscht oder verschoben, während der Server läuft. Die Datenbank ist \
+         heil, und er hat noch alles: ihn ordentlich anhalten (Strg-C, oder systemctl stop partnerd), nie \
+         abschießen. Dabei schreibt er, was fehlt, in die Datenbank. Danach `partnerd check`, und wieder starten"
     )
 }
 
@@ -124,9 +124,9 @@ fn is_locked(database: &Path) -> Result<bool> {
 fn served_by_another_name(database: &Path) -> Failure {
     let file = database.display();
     Failure::Broken(format!(
-        "{file} wird schon von einem anderen partnerd benutzt, unter einem anderen Namen der Datei (Hardlink), oder jemand hat \
-         -lock gelöscht: ihn zuerst anhalten. Wer eine Datenbank unter zwei Namen öffnet, verliert Daten; die Namen zeigt \
-         `find / -xdev -samefile '{file}'`"
+        "{file} wird schon von einem anderen partnerd benutzt, unter einem anderen Namen der Datei (Hardlink), \
+         oder jemand hat -lock gelöscht: ihn zuerst anhalten. Wer eine Datenbank unter zwei Namen öffnet, \
+         verliert Daten; die Namen zeigt `find / -xdev -samefile '{file}'`"
     ))
 }
 

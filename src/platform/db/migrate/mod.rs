@@ -77,8 +77,8 @@ fn apply(connection: &mut Connection, migrations: &[Migration]) -> Result<()> {
         transaction.query_row("select count(*) from pragma_foreign_key_check", [], |row| row.get(0))?;
     if violations > 0 {
         return Err(Failure::Broken(format!(
-            "die Aktualisierung hinterließe {violations} Verweise ins Leere; die Datenbank bleibt deshalb, wie sie ist: eine \
-             Kopie aufheben und die Entwickler fragen"
+            "die Aktualisierung hinterließe {violations} Verweise ins Leere; die Datenbank bleibt deshalb, wie \
+             sie ist: eine Kopie aufheben und die Entwickler fragen"
         )));
     }
     statistics::write(&transaction)?;
@@ -127,7 +127,8 @@ fn refuse_newer(applied: i64, migrations: &[Migration]) -> Result<()> {
         return Ok(());
     }
     Err(Failure::Broken(format!(
-        "die Datenbank hat Stand {applied}, dieses partnerd kennt {known}: das neuere Programm benutzen, das sie schrieb"
+        "die Datenbank hat Stand {applied}, dieses partnerd kennt {known}: das neuere Programm benutzen, das \
+         sie schrieb"
     )))
 }
 

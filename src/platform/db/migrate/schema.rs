@@ -55,8 +55,8 @@ pub fn refuse_foreign(connection: &Connection, path: &Path) -> Result<()> {
     match foreign.or_else(missing) {
         None => Ok(()),
         Some(difference) => Err(Failure::Broken(format!(
-            "{} hat {difference}: ein anderes Programm hat sie geändert; das zurücknehmen, oder eine Sicherung zurückholen \
-             (`partnerd restore`)",
+            "{} hat {difference}: ein anderes Programm hat sie geändert; das zurücknehmen, oder eine Sicherung \
+             zurückholen (`partnerd restore`)",
             path.display()
         ))),
     }

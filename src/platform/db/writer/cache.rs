@@ -98,7 +98,8 @@ fn watch(connection: &Connection, changed: Arc<AtomicBool>) -> Result<()> {
         TABLES.iter().flat_map(|table| ["insert", "update", "delete"].map(|to| (table, to)))
     {
         connection.execute_batch(&format!(
-            "create temp trigger {table}_{change} after {change} on main.{table} begin select master_data_changed(); end"
+            "create temp trigger {table}_{change} after {change} on main.{table} begin select \
+             master_data_changed(); end"
         ))?;
     }
     Ok(())

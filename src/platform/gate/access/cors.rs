@@ -8,8 +8,9 @@ use crate::platform::http::request::Request;
 const REQUEST_HEADERS: &str = "content-type, x-api-key, if-match, if-none-match, idempotency-key, prefer";
 
 /// Response headers that such a page may read.
-const ANSWER_HEADERS: &str = "etag, retry-after, x-request-id, x-hinweise, x-total-count, x-limit, x-next-since, \
-    x-fehlmenge, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, idempotency-replayed, content-disposition, x-test";
+const ANSWER_HEADERS: &str = "etag, retry-after, x-request-id, x-hinweise, x-total-count, x-limit, \
+     x-next-since, x-fehlmenge, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, \
+     idempotency-replayed, content-disposition, x-test";
 
 /// Seconds for which a browser may cache the permission.
 const MAX_AGE: &str = "600";
