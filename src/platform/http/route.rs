@@ -213,7 +213,7 @@ impl Route {
         }
     }
 
-    /// A reading route for any key, whose requests can wait for news.
+    /// A reading route for any key, whose requests can wait for changes.
     pub const fn follow(
         pattern: &'static str,
         summary: &'static str,
@@ -240,7 +240,7 @@ impl Route {
         Route { summary, ..Route::new(Method::Post, pattern, Access::Scope(scope), Run::Draft(run)) }
     }
 
-    /// A bulk route: takes many of what the route `single` takes one of.
+    /// A bulk route: each item of its body is a request to the route with the path `single`.
     pub const fn each(
         pattern: &'static str,
         scope: Scope,

@@ -86,8 +86,8 @@ pub const DAYS: i64 = 90;
 /// Rows dropped in one transaction: takes some milliseconds.
 const ROWS_DROPPED_MAX: i64 = 5_000;
 
-/// Drops up to [`ROWS_DROPPED_MAX`] of a tenant's oldest rows: all up to the last one older than `before`,
-/// but never the newest row. Returns how many.
+/// Drops up to `ROWS_DROPPED_MAX` of a tenant's oldest rows: all up to the last one older than `before`, but
+/// never the newest row. Returns how many.
 pub fn drop_some(connection: &Connection, tenant: TenantId, before: Instant) -> Result<usize> {
     let statement = "delete from aenderung where tenant_id = :tenant and nr <= (
           select max(nr) from (select nr, am from aenderung where tenant_id = :tenant order by nr limit :at_once)

@@ -186,7 +186,7 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn numbers_of_the_system_come_to_the_same_words() {
-        // errno(3)
+        // Error numbers of errno(3).
         let table = [
             (2, "gibt es nicht"),
             (13, "keine Berechtigung"),

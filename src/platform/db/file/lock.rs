@@ -45,7 +45,7 @@ pub fn for_migration(database: &Path) -> Result<Lock> {
     Ok(Lock::of(file))
 }
 
-/// For what must not happen beneath a running server (a migration, a restore): refuses if one is running.
+/// Locks servers out during a migration or a restore; refuses if a server is running.
 pub fn without_server(database: &Path) -> Result<Lock> {
     let lock = alone(database, Duration::ZERO)?;
     match is_locked(database)? {

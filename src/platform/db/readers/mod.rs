@@ -190,7 +190,7 @@ impl Readers {
     }
 
     /// Runs `work` on a snapshot of the database. If it is stopped, tries again on a new snapshot, up to
-    /// [`READ_TRIES_MAX`] times.
+    /// `READ_TRIES_MAX` times.
     pub fn read<T>(&self, lane: Lane, mut work: impl FnMut(&Connection) -> Result<T>) -> Result<T> {
         for _ in 0..READ_TRIES_MAX {
             if let Some(result) = self.read_once(lane, &mut work)? {
