@@ -1,7 +1,7 @@
 //! The file on disk: opening, locking and copying it, and what lies beside it.
 //!
-//! In it: connections, locks, file names and owners, copies, work in small steps, the log, and what SQLite and the system say in
-//! German.
+//! In it: connections, locks, file names and owners, copies, work in small steps, the log, and German texts
+//! for errors of SQLite and of the system.
 //! Not in it: transactions (`db::tx`), migrations (`db::migrate`).
 //! Begin with `connection.rs`.
 

@@ -1,7 +1,7 @@
-//! Access: who may come in, and how often.
+//! Access: who may use the interface, and how often.
 //!
 //! In it: keys and their verification, the daily quota, the limit per address, CORS.
-//! Not in it: scopes of routes (`http::route`) and sessions of people (`leitstand::access`).
+//! Not in it: the scopes of routes (`http::route`) and the sessions of people (`leitstand::access`).
 //! Begin with `key.rs`.
 
 pub mod address;
