@@ -1,4 +1,4 @@
-//! What always holds for batches, movements and the stock.
+//! Invariants of batches, movements and the stock.
 
 use crate::platform::db::proof::check::Check;
 
