@@ -1,4 +1,4 @@
-//! What always holds for documents: their sums, numbers and history, and what they move and pair (D8).
+//! Invariants of documents: their sums, numbers, history, movements and pairs (D8).
 
 use crate::platform::db::proof::check::Check;
 
