@@ -25,9 +25,9 @@ pub struct Booking<'r> {
     pub movements: Movements,
     /// Movements that the document took back when it changed to another partner; empty otherwise.
     pub withdrawn: Movements,
-    /// Positions of which portions came or went.
+    /// Positions whose portions changed.
     pub touched: BTreeSet<(Role, PositionKey)>,
-    /// Open portions of a new document.
+    /// Open portions of the document, not stored yet.
     pub unmet: Unmet,
     pub followed: Followed,
     /// Documents that positions reference, each looked up once.

@@ -146,7 +146,7 @@ impl Portions<'_, '_> {
 
     fn reach(&self, said: &Said) -> Reach {
         let months = match self.booking.change.einstellungen.paarung_monate.0 {
-            // A thousand years are any age.
+            // A thousand years cover any age.
             0 => 12_000,
             months => months,
         };

@@ -221,7 +221,7 @@ fn new_positions(
     for (position, before) in positions.iter_mut().zip(said.before) {
         if repeats_inherited_batch(position, before) {
             position.charge_gesendet = false;
-            // It was the old partner's, or that of another number.
+            // Otherwise it was the old partner's batch, or that of another number.
             let is_same =
                 said.partner_before == kunde.id && position.fremde_charge_nr == before.fremde_charge_nr;
             position.charge_id = position.charge_id.filter(|_| is_same);
@@ -242,8 +242,8 @@ fn repeats_inherited_batch(position: &BelegPosition, before: &BelegPosition) -> 
         && !leaves_out_number
 }
 
-/// The positions that a document keeps for another partner, asked as of a new one. They are stored without the batches that
-/// they inherited, chose or made, and without what they are bound to: those were the old partner's (D18).
+/// Returns the kept positions of a document for its new partner, checked like new ones. They lose the batches
+/// that they inherited, chose or created, and their references: those belonged to the old partner (D18).
 fn handed_over(
     tx: &WriteTx<'_>,
     new: &Beleg,
