@@ -69,11 +69,12 @@ pub fn tables(tx: &Tx<'_>, schema: &Schema) -> Result<Vec<Tabelle>> {
 
 /// Returns the sentences that apply to every scheme and to this one.
 pub fn notes(schema: &Schema) -> Vec<String> {
-    let always = "Abzüge der Menge sind in % positiv angegeben, Abzüge von Preis und Kosten sind negativ. Ein Wert genau auf \
-                  einer Grenze ist noch innerhalb. Ein Wert außerhalb einer Tabelle wird nicht fortgeschrieben, sondern \
-                  besprochen. Was nicht gemessen wurde, zählt nicht als 0.";
-    let partie = "Anlieferungen, die zusammen abgerechnet werden, haben je Messwert ein gemeinsames Mittel, gewogen nach dem \
-                  angelieferten Gewicht.";
+    let always = "Abzüge der Menge sind in % positiv angegeben, Abzüge von Preis und Kosten sind negativ. \
+                  Ein Wert genau auf \
+                  einer Grenze ist noch innerhalb. Ein Wert außerhalb einer Tabelle wird nicht \
+                  fortgeschrieben, sondern besprochen. Was nicht gemessen wurde, zählt nicht als 0.";
+    let partie = "Anlieferungen, die zusammen abgerechnet werden, haben je Messwert ein gemeinsames Mittel, \
+                  gewogen nach dem angelieferten Gewicht.";
     let bio = "Die Ware braucht ein Biozertifikat, das am Tag der Lieferung gilt.";
     let own = [schema.is_partie().then_some(partie), schema.bio.then_some(bio)];
     [Some(always)].into_iter().chain(own).flatten().map(str::to_owned).collect()

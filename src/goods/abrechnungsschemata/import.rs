@@ -50,7 +50,8 @@ pub fn schema(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
     let zeile = SchemaEingabe::from_json(row, at)?;
     let nummer = required(zeile.nummer.clone(), "nummer")?;
     let Some(id) = sql::id_of(tx, &nummer)? else {
-        let message = "Ein neues Schema braucht seine Artikel und Schritte. Bitte angeben; das geht nur in einer JSON-Datei.";
+        let message = "Ein neues Schema braucht seine Artikel und Schritte. Bitte angeben; das geht nur in \
+            einer JSON-Datei.";
         refuse_if(zeile.artikel.is_none(), Code::FeldFehlt, "artikel", message)?;
         note(at, create::create(tx, zeile, Hints::default())?.hinweise);
         return Ok(Upserted::Created);

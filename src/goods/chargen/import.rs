@@ -48,7 +48,8 @@ pub fn charge(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
         Some(bestand) if is_new => book_opening_stock(tx, artikel_id, charge, bestand)?,
         Some(bestand) => {
             let is_other = bestand != sql::opening_stock(tx, charge)?.unwrap_or_default();
-            let message = "Die Charge gibt es schon, mit einem anderen Anfangsbestand. Was heute da ist, bucht eine Inventur \
+            let message = "Die Charge gibt es schon, mit einem anderen Anfangsbestand. Was heute da ist, \
+                 bucht eine Inventur \
                  (Import inventur oder POST /api/v1/chargen/{id}/inventur); hier bitte die Spalte bestand leeren.";
             refuse_if(is_other, Code::WertUngueltig, "bestand", message)?;
         }

@@ -105,8 +105,8 @@ pub fn hint_delivered(tx: &Tx<'_>, beleg: Uuid, items: &[Genannt], hints: &mut H
         }
         for (_, nummer) in contradictions.iter().filter(|(position, _)| *position == item.position) {
             let message = format!(
-                "{nummer} nennt für dieselbe Ware einen anderen Kontrakt oder eine andere Position von ihm. Es gilt, was \
-                 die Lieferung nennt."
+                "{nummer} nennt für dieselbe Ware einen anderen Kontrakt oder eine andere Position von ihm. \
+                 Es gilt, was die Lieferung nennt."
             );
             hint(HintCode::KontraktWiderspruch, message);
         }
@@ -138,7 +138,8 @@ pub fn check_named(tx: &Tx<'_>, old: &Kontrakt, new: &Kontrakt) -> Result<()> {
     ];
     for (feld, is_other) in kept {
         let message = format_args!(
-            "Belege, Wiegungen oder Annahmescheine nennen den Kontrakt {}; Nummer, Partner, Richtung, Einheit und die Artikel \
+            "Belege, Wiegungen oder Annahmescheine nennen den Kontrakt {}; Nummer, Partner, Richtung, \
+             Einheit und die Artikel \
              seiner Positionen bleiben. Bitte ihn auf erledigt setzen und einen neuen anlegen.",
             old.kontrakt_nr
         );
@@ -155,7 +156,8 @@ fn check_delivered(tx: &Tx<'_>, old: &Kontrakt, new: &Kontrakt) -> Result<()> {
     };
     let refuse = |is_less: bool, feld: &str, delivered: Quantity, einheit: &str| {
         let message = format_args!(
-            "Geliefert sind schon {delivered} {einheit}. Weniger kann nicht vereinbart sein; was offen ist, entfällt mit erledigt."
+            "Geliefert sind schon {delivered} {einheit}. Weniger kann nicht vereinbart sein; was offen ist, \
+             entfällt mit erledigt."
         );
         refuse_if(is_less, Code::WertUngueltig, feld, message)
     };
@@ -194,8 +196,8 @@ impl Stand {
 
     fn no_sum(&self) -> String {
         format!(
-            "Die Ware lässt sich mit der Einheit {} des Kontrakts {} nicht vergleichen; was geliefert ist, bleibt offen. \
-             Bitte die Einheit des Kontrakts prüfen.",
+            "Die Ware lässt sich mit der Einheit {} des Kontrakts {} nicht vergleichen; was geliefert ist, \
+             bleibt offen. Bitte die Einheit des Kontrakts prüfen.",
             self.einheit.as_deref().unwrap_or_default(),
             self.kontrakt.kontrakt_nr
         )

@@ -123,7 +123,8 @@ fn weight_of<'l>(
 /// Requires the actual quantity on every line, and the batch for batch-tracked articles (D13).
 fn check_input(tx: &Tx<'_>, line: &PaInput) -> Result<()> {
     let menge = weighed(line.ist_menge)?;
-    let message = "Der Artikel wird in Chargen geführt. Bitte die charge_id angeben; GET /api/v1/chargen/verfuegbar nennt die Chargen mit Bestand.";
+    let message = "Der Artikel wird in Chargen geführt. Bitte die charge_id angeben; \
+        GET /api/v1/chargen/verfuegbar nennt die Chargen mit Bestand.";
     let is_tracked = || artikel::must_have(tx, line.artikel_id).map(|artikel| artikel.chargenpflichtig);
     let lacks_batch = line.charge_id.is_none() && !menge.is_zero() && is_tracked()?;
     refuse_if(lacks_batch, Code::ChargeFehlt, "charge_id", message)?;

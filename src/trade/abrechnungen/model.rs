@@ -36,7 +36,8 @@ record! {
         summe_mwst: Money = "b.summe_mwst",
         summe_brutto: Money = "b.summe_brutto",
         /// Number of its receipts.
-        anzahl: i64 = "(select count(*) from abrechnung_annahme x where x.tenant_id = a.tenant_id and x.abrechnung_id = a.id)",
+        anzahl: i64 = "(select count(*) from abrechnung_annahme x where x.tenant_id = a.tenant_id \
+            and x.abrechnung_id = a.id)",
         /// Whether one of its receipts has been analysed again since (D29j).
         veraltet: bool = "exists (select 1 from abrechnung_annahme x
             join annahme_analyse q on q.tenant_id = x.tenant_id and q.annahmeschein_id = x.annahmeschein_id

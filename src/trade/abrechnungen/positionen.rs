@@ -38,7 +38,8 @@ pub fn items(berechnet: &Berechnet, hints: &mut Hints) -> Result<(Vec<NewItem>, 
     if berechnet.art == Abrechnungsart::End {
         items.extend(deducted(&berechnet.notes)?);
         let message = format_args!(
-            "Mit den Abschlägen hätte die Abrechnung mehr als {POSITIONEN_MAX} Positionen. Bitte weniger Annahmescheine."
+            "Mit den Abschlägen hätte die Abrechnung mehr als {POSITIONEN_MAX} Positionen. Bitte weniger \
+             Annahmescheine."
         );
         refuse_if(items.len() > POSITIONEN_MAX, Code::ZuVielePositionen, "annahmeschein_ids", message)?;
     }
@@ -225,8 +226,8 @@ pub fn check_sum(sum: Money, is_allowed: bool, hints: &mut Hints) -> Result<()> 
     }
     if !is_allowed {
         let message = format!(
-            "Die Abrechnung ergibt {} EUR: Der Partner müsste zurückzahlen. Soll das so sein, bitte negativ_zulassen: true \
-             senden.",
+            "Die Abrechnung ergibt {} EUR: Der Partner müsste zurückzahlen. Soll das so sein, bitte \
+             negativ_zulassen: true senden.",
             german(sum, 2)
         );
         return Err(Refusal::field(Code::AbrechnungNegativ, "negativ_zulassen", message).into());

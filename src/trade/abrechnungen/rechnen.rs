@@ -249,7 +249,8 @@ fn means(
         let found = mean(merkmal, &values.collect::<Vec<_>>());
         let none = |grund: Grund| {
             let message = format!(
-                "Für die Partie gibt es kein Mittel von {code} ({}). Bitte die Messwerte nachtragen oder einzeln abrechnen.",
+                "Für die Partie gibt es kein Mittel von {code} ({}). Bitte die Messwerte nachtragen oder \
+                 einzeln abrechnen.",
                 grund.as_str()
             );
             Refusal::new(Code::AnnahmescheinGesperrt, message)
@@ -373,14 +374,15 @@ fn delivered(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Geliefert>> {
     let nummer = &schein.belegnummer;
     if geliefert.is_met {
         let message = format!(
-            "Die Ware von {nummer} ist schon ganz oder zum Teil berechnet oder zurückgegeben. Bitte erst diese Belege klären."
+            "Die Ware von {nummer} ist schon ganz oder zum Teil berechnet oder zurückgegeben. Bitte erst \
+             diese Belege klären."
         );
         return Err(Refusal::new(Code::AnnahmescheinBerechnet, message).into());
     }
     if geliefert.kg.is_zero() {
         let message = format!(
-            "Der Lieferschein von {nummer} wurde geändert und bringt dessen Ware nicht mehr. Bitte ihn berichtigen oder \
-             stornieren."
+            "Der Lieferschein von {nummer} wurde geändert und bringt dessen Ware nicht mehr. Bitte ihn \
+             berichtigen oder stornieren."
         );
         return Err(Refusal::new(Code::BezugPasstNicht, message).into());
     }

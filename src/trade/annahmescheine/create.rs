@@ -266,8 +266,8 @@ fn create_el(
     qualitaet: &Qualitaet,
     hints: &mut Hints,
 ) -> Result<Vec<Bewegung>> {
-    let message = "Der Annahmeschein ist gesperrt; so lange gibt es keinen Lieferschein. Bitte ohne el_erzeugen anlegen und \
-                   freigeben lassen.";
+    let message = "Der Annahmeschein ist gesperrt; so lange gibt es keinen Lieferschein. Bitte ohne \
+                   el_erzeugen anlegen und freigeben lassen.";
     refuse_if(schein.gesperrt, Code::AnnahmescheinGesperrt, "el_erzeugen", message)?;
     let without_partner = || Failure::Broken("a goods-receipt note without a partner".into());
     let partner_id = schein.partner_id.ok_or_else(without_partner)?;

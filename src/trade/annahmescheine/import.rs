@@ -133,8 +133,8 @@ fn check_paid(tx: &Tx<'_>, before: &Annahmeschein, after: &Annahmeschein) -> Res
     };
     match &before.schema {
         Some(schema) if computed(before) != computed(after) => refuse(format!(
-            "Den Annahmeschein rechnet das Schema {schema}. Bitte Messwerte als Analyse nachtragen; was sonst falsch ist, \
-             stornieren und neu anlegen."
+            "Den Annahmeschein rechnet das Schema {schema}. Bitte Messwerte als Analyse nachtragen; was \
+             sonst falsch ist, stornieren und neu anlegen."
         )),
         _ => Ok(()),
     }

@@ -291,8 +291,8 @@ pub fn add(
     let before = schein.netto_menge_kg;
     Qualitaet { gueltig: scheme_of(tx, &schein)?, werte }.settle(tx, &mut schein, &mut hinweise)?;
     if schein.status == AnnahmescheinStatus::Abgerechnet || schein.abrechnung_id.is_some() {
-        let message = "Der Annahmeschein ist schon abgerechnet; die Gutschrift steht, wie sie ist. Soll sie sich ändern, \
-                       bitte sie korrigieren.";
+        let message = "Der Annahmeschein ist schon abgerechnet; die Gutschrift steht, wie sie ist. Soll sie \
+                       sich ändern, bitte sie korrigieren.";
         hinweise.add(HintCode::AbrechnungVeraltet, message);
     } else {
         hint_delivered(tx, &schein, before, &mut hinweise)?;

@@ -61,7 +61,9 @@ record! {
         external_ref: Option<String> = fixed,
         fremdbelegnummer: Option<String> = mutable,
         ist_gutschrift: bool =
-            |beleg_typ, summe_netto, storno_von_beleg_id| { ist_gutschrift(beleg_typ, summe_netto, storno_von_beleg_id) },
+            |beleg_typ, summe_netto, storno_von_beleg_id| {
+                ist_gutschrift(beleg_typ, summe_netto, storno_von_beleg_id)
+            },
         /// Null unless the document is RE or ER (D24).
         rechnungsart: Option<Rechnungsart> = mutable,
         /// Always null: there are no delivery addresses (D18).
@@ -111,7 +113,8 @@ record! {
         version: i64 = mutable,
     } with {
         fehlt: "b.erechnung_fehlt",
-        is_archived: "b.blatt_am is not null or exists (select 1 from beleg_pdf p where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
+        is_archived: "b.blatt_am is not null or exists (select 1 from beleg_pdf p \
+            where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
     }
 }
 

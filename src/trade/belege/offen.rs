@@ -19,7 +19,8 @@ pub fn newest(tx: &Tx<'_>, auswahl: &Auswahl<'_>, most: u32) -> Result<Vec<Beleg
     let (filter, page) = (filter(auswahl), Page { limit: Some(most), offset: 0 });
     let from = match auswahl.ohne_erechnung {
         true => {
-            "from beleg b indexed by beleg_ohne_erechnung join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id"
+            "from beleg b indexed by beleg_ohne_erechnung join kunde k on k.tenant_id = b.tenant_id \
+             and k.id = b.kunde_id"
         }
         false => LIST.from,
     };

@@ -128,7 +128,8 @@ pub fn filter<'a>(auswahl: &'a Auswahl<'_>) -> Filter<'a> {
     let has_article = "exists (select 1 from beleg_position p
         where p.tenant_id = b.tenant_id and p.beleg_id = b.id and p.artikel_id = :artikel)";
     filter.when(has_article, ":artikel", auswahl.artikel);
-    let on_contract = "b.id in (select p.beleg_id from beleg_position p where p.tenant_id = :tenant and p.kontrakt_id = :kontrakt)";
+    let on_contract = "b.id in (select p.beleg_id from beleg_position p where p.tenant_id = :tenant \
+        and p.kontrakt_id = :kontrakt)";
     filter.when(on_contract, ":kontrakt", auswahl.kontrakt);
     filter
 }
@@ -400,7 +401,8 @@ pub fn finals_that_name(tx: &Tx<'_>, delivery: &Beleg) -> Result<Vec<String>> {
         return Ok(Vec::new());
     };
     let statement = "select b.beleg_nummer from beleg b
-        where b.tenant_id = :tenant and b.beleg_typ = :rechnung and b.status in ('abgeschlossen', 'erledigt') and b.id in (
+        where b.tenant_id = :tenant and b.beleg_typ = :rechnung \
+        and b.status in ('abgeschlossen', 'erledigt') and b.id in (
           select rechnung_id from lager_paar where tenant_id = :tenant and lieferung_id = :delivery
           union select gutschrift_id from lager_paar where tenant_id = :tenant and rueckgabe_id = :delivery
           union select beleg_id from beleg_position where tenant_id = :tenant and bezug_beleg_id = :delivery)

@@ -45,7 +45,9 @@ record! {
         /// Input or output quantity of this batch, in the unit of the article.
         menge: Quantity = "abs(sum(m.menge))",
         einheit: Option<String> = "a.einheit",
-        ueber: Ueber = |auftrag, nummer, geplant, erledigt| { Ueber { art: "produktionsauftrag", id: auftrag, nummer, datum: day_of(geplant, erledigt) } },
+        ueber: Ueber = |auftrag, nummer, geplant, erledigt| {
+            Ueber { art: "produktionsauftrag", id: auftrag, nummer, datum: day_of(geplant, erledigt) }
+        },
         /// The batch on the other side of the order, closer to the requested one.
         #[serde(skip)]
         von: Uuid = { Uuid::nil() },

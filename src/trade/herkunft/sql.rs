@@ -182,7 +182,8 @@ pub fn balance(tx: &Tx<'_>, charge: Uuid) -> Result<Bilanz> {
     let statement =
         "select coalesce(sum(iif(ist_abgang or gezaehlt, 0, menge)), 0), coalesce(-sum(iif(ist_abgang, menge, 0)), 0),
           coalesce(sum(iif(gezaehlt, menge, 0)), 0)
-        from (select m.menge, m.inventur_id is not null as gezaehlt, coalesce(t.seite = 'verkauf', m.pa_id is not null and m.menge < 0) as ist_abgang
+        from (select m.menge, m.inventur_id is not null as gezaehlt, \
+        coalesce(t.seite = 'verkauf', m.pa_id is not null and m.menge < 0) as ist_abgang
               from lagerbewegung m left join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
                 left join belegtyp t on t.typ = b.beleg_typ
                 left join produktionsauftrag v on v.tenant_id = m.tenant_id and v.id = m.pa_id

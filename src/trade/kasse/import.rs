@@ -22,7 +22,8 @@ enum Key {
     Zeile(i64),
 }
 
-const NAMED_IN_TWO_WAYS: &str = "dieser Bon ist auf zwei Arten benannt; in allen seinen Zeilen entweder bon_id oder bon_nr und kasse_id angeben.";
+const NAMED_IN_TWO_WAYS: &str = "dieser Bon ist auf zwei Arten benannt; in allen seinen Zeilen entweder \
+    bon_id oder bon_nr und kasse_id angeben.";
 
 const STANDS_APART: &str =
     "dieser Bon steht weiter oben schon einmal; Zeilen ohne id müssen beieinander stehen.";

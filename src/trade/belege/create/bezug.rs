@@ -82,7 +82,8 @@ impl Named {
         };
         let is_live = self.beleg.status != BelegStatus::Storniert;
         let is_fit = can_take && is_live && self.beleg.kunde_id == context.kunde.id;
-        let message = "Der Bezug passt nicht: Er muss ein nicht stornierter Beleg desselben Partners mit diesem Artikel \
+        let message = "Der Bezug passt nicht: Er muss ein nicht stornierter Beleg desselben Partners mit \
+            diesem Artikel \
             sein, zur Rechnung die Lieferung (oder umgekehrt), zur Gutschrift die Rechnung oder Rücklieferung, zur \
             Rücklieferung die Lieferung, Rechnung oder Gutschrift; ohne Artikel eine Rechnung.";
         refuse_if(!is_fit, Code::BezugPasstNicht, "bezug_beleg_id", message)

@@ -106,7 +106,8 @@ fn predecessor(
 /// Refuses a Gutschrift of another type than ER: only an ER can be one, written by the company for its
 /// supplier (self-billing, UStG § 14 (2); D24).
 fn check_gutschrift(typ: BelegTyp, is_gutschrift: bool) -> Checked<()> {
-    let message = "Nur eine ER kann eine Gutschrift an den Lieferanten sein. Bitte gutschrift weglassen oder eine ER anlegen.";
+    let message = "Nur eine ER kann eine Gutschrift an den Lieferanten sein. Bitte gutschrift weglassen \
+        oder eine ER anlegen.";
     let is_other = is_gutschrift && !typ.ist_fremdrechnung();
     refuse_if(is_other, Code::FeldWiderspruch, "gutschrift", message)
 }

@@ -15,8 +15,8 @@ pub fn hint_other_prices(positions: &[BelegPosition], lieferungen: &[Lieferung],
         let Some(first) = others.next() else { continue };
         let more = if others.next().is_some() { " (und weiteren)" } else { "" };
         let message = format!(
-            "Geliefert ist mit {}{more} zu {}, berechnet wird der Preis des Artikels: {}. Gilt der von damals, bitte ep_netto \
-             angeben, einen Rabatt in rabatt_prozent.",
+            "Geliefert ist mit {}{more} zu {}, berechnet wird der Preis des Artikels: {}. Gilt der von \
+             damals, bitte ep_netto angeben, einen Rabatt in rabatt_prozent.",
             first.beleg_nummer,
             in_words(first.ep_netto, first.rabatt_prozent, first.einheit.as_deref()),
             in_words(position.ep_netto, position.rabatt_prozent, position.einheit.as_deref())

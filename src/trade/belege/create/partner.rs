@@ -54,8 +54,8 @@ pub fn orders_more(beleg: &Beleg, before: &[BelegPosition], after: &[BelegPositi
 
 fn locked(kunde: &Kunde) -> Box<Refusal> {
     let message = format!(
-        "{} ist gesperrt: keine neuen Aufträge und keine Ware. Was schon geliefert ist, lässt sich berechnen. Bitte den \
-         Status des Kunden prüfen.",
+        "{} ist gesperrt: keine neuen Aufträge und keine Ware. Was schon geliefert ist, lässt sich \
+         berechnen. Bitte den Status des Kunden prüfen.",
         kunde.name
     );
     Refusal::field(Code::KundeGesperrt, "kunden_id", message)

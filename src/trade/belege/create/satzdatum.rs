@@ -81,8 +81,8 @@ fn delivered_rate(
     }
     numbers.dedup();
     let message = format!(
-        "Nicht alles ist an Tagen mit demselben Steuersatz geliefert ({}); es bleibt bei {} %. Bitte die Position teilen \
-         oder mwst_satz angeben.",
+        "Nicht alles ist an Tagen mit demselben Steuersatz geliefert ({}); es bleibt bei {} %. Bitte die \
+         Position teilen oder mwst_satz angeben.",
         numbers.join(", "),
         position.mwst_satz
     );
@@ -115,8 +115,8 @@ pub fn hint_kept_rates(
             false => None,
         };
         if delivered.unwrap_or(tax.satz) != position.mwst_satz {
-            let message = "Die Steuersätze bleiben, obwohl nach der Änderung andere gälten. Zum Neuberechnen bitte items \
-                mitsenden.";
+            let message = "Die Steuersätze bleiben, obwohl nach der Änderung andere gälten. Zum \
+                Neuberechnen bitte items mitsenden.";
             hints.add(HintCode::SaetzeUnveraendert, message);
             return Ok(());
         }
@@ -153,7 +153,8 @@ pub fn hint_invoices_keep_rates(
                 _ => "ihn stornieren und neu anlegen",
             };
             let message = format!(
-                "{} behält seine Steuersätze, obwohl am Tag der Lieferung andere galten. Zum Neuberechnen bitte {advice}.",
+                "{} behält seine Steuersätze, obwohl am Tag der Lieferung andere galten. Zum Neuberechnen \
+                 bitte {advice}.",
                 invoice.beleg_nummer
             );
             hints.add(HintCode::SaetzeUnveraendert, message);

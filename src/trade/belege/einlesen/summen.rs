@@ -81,8 +81,8 @@ pub fn check_gross(gelesen: &Gelesen, own: Money) -> Checked<()> {
         return Ok(());
     }
     let message = format!(
-        "Die Rechnung hat die Bruttosumme {printed}, der Beleg hätte {own}. Bitte den Vorschlag prüfen, berichtigen und \
-         mit POST /belege anlegen."
+        "Die Rechnung hat die Bruttosumme {printed}, der Beleg hätte {own}. Bitte den Vorschlag prüfen, \
+         berichtigen und mit POST /belege anlegen."
     );
     Err(Refusal::field(Code::WertUngueltig, "summen", message))
 }

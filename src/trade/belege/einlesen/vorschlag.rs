@@ -223,7 +223,8 @@ fn kategorie(posten: &Posten) -> Option<Steuerkategorie> {
 
 fn hint_doubts(posten: &Posten, path: &str, hints: &mut Hints) {
     if !posten.ist_genau {
-        let message = "Menge und Preis ergeben nicht die Summe der Zeile; was fehlt, ist eine eigene Position. Bitte prüfen.";
+        let message = "Menge und Preis ergeben nicht die Summe der Zeile; was fehlt, ist eine eigene \
+            Position. Bitte prüfen.";
         hints.add_field(HintCode::WertFraglich, format!("{path}.ep_netto"), message);
     }
     if posten.mwst_satz.is_none() {

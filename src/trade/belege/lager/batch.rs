@@ -104,7 +104,8 @@ pub fn batch_missing(typ: BelegTyp) -> Box<Refusal> {
         Seite::Einkauf => "fremde_charge_nr, mhd, herkunftsland, biozertifikat_id oder charge_id",
     };
     let message = format!(
-        "Der Artikel wird in Chargen geführt. Bitte {what} angeben; GET /api/v1/chargen/verfuegbar nennt die Chargen mit Bestand."
+        "Der Artikel wird in Chargen geführt. Bitte {what} angeben; GET /api/v1/chargen/verfuegbar nennt \
+         die Chargen mit Bestand."
     );
     Refusal::field(Code::ChargeFehlt, "charge_id", message)
 }

@@ -25,8 +25,8 @@ impl Booking<'_> {
         let (nummer, _) = belege::sql::number_and_type(self.tx, *first)?;
         if !entry.role.takes_back() && entry.bezug.is_some_and(|bezug| bezug.beleg == *first) {
             let message = format!(
-                "{nummer} nennt eine andere Charge. Bitte charge_id oder fremde_charge_nr angleichen oder bezug_beleg_id \
-                 weglassen."
+                "{nummer} nennt eine andere Charge. Bitte charge_id oder fremde_charge_nr angleichen oder \
+                 bezug_beleg_id weglassen."
             );
             let refusal = Refusal::field(Code::ChargeWiderspruch, "bezug_beleg_id", message);
             let path = self.change.source.path(entry.place.position);

@@ -120,7 +120,8 @@ impl PairingBound {
         let Some(beleg) = self.left_open else { return Ok(()) };
         let (nummer, _) = number_and_type(tx, beleg)?;
         let message = format!(
-            "Was frei wurde, trifft in einer Anfrage höchstens {SHARED_MAX} Mengen von {DOCUMENTS_MAX} Belegen; der Rest \
+            "Was frei wurde, trifft in einer Anfrage höchstens {SHARED_MAX} Mengen von {DOCUMENTS_MAX} \
+             Belegen; der Rest \
              bleibt offen, zuerst der von {nummer}. Bitte prüfen, ob dort Ware doppelt gebucht ist."
         );
         hints.add(HintCode::ZuVieleGegenbelege, message);
@@ -141,15 +142,16 @@ impl PairingBound {
 
 fn already_full(nummer: &str) -> Box<Refusal> {
     let message = format!(
-        "{nummer} hat schon mit {SHARED_MAX} Mengen oder {DOCUMENTS_MAX} Belegen zu tun. Bitte mit bezug_beleg_id einen \
-         anderen Beleg nennen."
+        "{nummer} hat schon mit {SHARED_MAX} Mengen oder {DOCUMENTS_MAX} Belegen zu tun. Bitte mit \
+         bezug_beleg_id einen anderen Beleg nennen."
     );
     Refusal::field(Code::ZuVieleGegenbelege, "items", message)
 }
 
 fn too_many() -> Box<Refusal> {
     let message = format!(
-        "Der Beleg träfe mehr als {SHARED_MAX} Mengen oder {DOCUMENTS_MAX} andere Belege, oder seine Ware läge in so vielen \
+        "Der Beleg träfe mehr als {SHARED_MAX} Mengen oder {DOCUMENTS_MAX} andere Belege, oder seine Ware \
+         läge in so vielen \
          Chargen. Bitte auf mehrere Belege verteilen oder mit bezug_beleg_id sagen, welcher Beleg gemeint ist."
     );
     Refusal::field(Code::ZuVieleGegenbelege, "items", message)

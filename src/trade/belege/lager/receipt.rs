@@ -141,7 +141,8 @@ const OLDEST_BY_MOVEMENTS: &str =
 
 fn has_received(tx: &Tx<'_>, beleg: Uuid, charge: Uuid) -> Result<bool> {
     let moved = "select coalesce(sum(m.menge), 0) > 0 and t.seite = 'einkauf'
-        from beleg b join belegtyp t on t.typ = b.beleg_typ join lagerbewegung m on m.tenant_id = b.tenant_id and m.beleg_id = b.id
+        from beleg b join belegtyp t on t.typ = b.beleg_typ \
+        join lagerbewegung m on m.tenant_id = b.tenant_id and m.beleg_id = b.id
           join charge c on c.tenant_id = m.tenant_id and c.id = m.charge_id and c.artikel_id = m.artikel_id
         where b.tenant_id = :tenant and b.id = :beleg and m.charge_id = :charge";
     Ok(tx

@@ -46,7 +46,8 @@ pub fn is_open(kind: PortionKind) -> bool {
 
 /// Open goods with or without a named batch, which the key separates. `in (0, 1)` would create a temporary
 /// table of the two in every statement.
-pub const OFFEN: &str = "(select 0 as ist_genannt union all select 1) g cross join lager_offen o on o.ist_genannt = g.ist_genannt";
+pub const OFFEN: &str = "(select 0 as ist_genannt union all select 1) g \
+    cross join lager_offen o on o.ist_genannt = g.ist_genannt";
 
 columns! {
     Portion from lager_paar as l {
@@ -339,7 +340,8 @@ fn add_open(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion, nr: i64) -> Res
     let (role, place) = portion.leading();
     let rows = tx.execute(
         "insert into lager_offen
-           (tenant_id, kunde_id, beleg_typ, artikel_id, ist_genannt, beleg_id, position, nr, charge_id, genannt_id, menge)
+           (tenant_id, kunde_id, beleg_typ, artikel_id, ist_genannt, beleg_id, position, nr, charge_id, \
+           genannt_id, menge)
          values (:tenant, :kunde, :typ, :artikel, :ist_genannt, :beleg, :position, :nr, :charge, :genannt, :menge)
          on conflict do update set menge = menge + excluded.menge where charge_id is excluded.charge_id",
         named_params! {

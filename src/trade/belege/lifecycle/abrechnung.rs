@@ -33,7 +33,8 @@ pub fn notes(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Abgerechnet>> {
 /// Refuses to change the positions of a settlement, because they follow from its receipts.
 pub fn refuse_other_positions(tx: &Tx<'_>, beleg: Uuid) -> Result<()> {
     let statement = "select 1 from abrechnung where tenant_id = :tenant and beleg_id = :beleg";
-    let message = "Die Positionen dieser Gutschrift folgen aus den Annahmescheinen. Bitte sie stornieren und neu abrechnen.";
+    let message = "Die Positionen dieser Gutschrift folgen aus den Annahmescheinen. Bitte sie stornieren \
+        und neu abrechnen.";
     let is_settlement = tx.exists(statement, named_params! {":beleg": beleg})?;
     Ok(refuse_if(is_settlement, Code::AbrechnungNichtAenderbar, "items", message)?)
 }
@@ -51,7 +52,8 @@ pub fn follow(tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
 /// Updates the status of these documents' receipts from what their goods are paired with (D21a), and reports
 /// it to the feed.
 pub fn note_receipts<'b>(tx: &WriteTx<'_>, belege: impl IntoIterator<Item = &'b Uuid>) -> Result<()> {
-    let statement = "select id, status, stand from annahmeschein_stand where tenant_id = :tenant and el_beleg_id = :beleg";
+    let statement = "select id, status, stand from annahmeschein_stand where tenant_id = :tenant \
+        and el_beleg_id = :beleg";
     belege.into_iter().try_for_each(|beleg| follow_receipts(tx, statement, *beleg))
 }
 

@@ -73,7 +73,8 @@ pub fn waiting(tx: &Tx<'_>) -> Result<Option<Auswahl<'static>>> {
 fn past(tx: &Tx<'_>, kind: Tagesabschluss, behind: Behind) -> Result<Vec<(Instant, Uuid)>> {
     let (angelegt_am, id) = behind.0.unwrap_or((Instant::from_millis(0), Uuid::nil()));
     let (typ, art) = kind.typ_und_art();
-    let statement = "select angelegt_am, id from beleg where tenant_id = :tenant and status = 'offen' and beleg_typ = :typ
+    let statement = "select angelegt_am, id from beleg where tenant_id = :tenant and status = 'offen' \
+        and beleg_typ = :typ
         and rechnungsart is :art and angelegt_am < :today and (angelegt_am, id) > (:angelegt_am, :id)
         order by angelegt_am, id limit :at_once";
     let params = named_params! {

@@ -29,7 +29,9 @@ const DOCUMENT: &str = "select json_array(hex(b.id), b.beleg_nummer, b.beleg_typ
     (select json_array(f.seit, f.firma, f.strasse, f.plz, f.ort, f.staat, f.ust_id, f.steuernummer, f.registernummer,
        f.rechnungstext, f.email, f.kontakt_name, f.kontakt_telefon, f.kontakt_email, f.iban, f.bic, f.kontoinhaber,
        f.oeko_kontrollstelle, hex(f.logo), f.logo_mit_name, f.anrede, f.gruss,
-       f.text_vor_an, f.text_nach_an, f.text_vor_au, f.text_nach_au, f.text_vor_ls, f.text_nach_ls, f.text_vor_re, f.text_nach_re, f.text_vor_bs, f.text_nach_bs, f.text_vor_el, f.text_nach_el, f.text_vor_gs, f.text_nach_gs)
+       f.text_vor_an, f.text_nach_an, f.text_vor_au, f.text_nach_au, f.text_vor_ls, f.text_nach_ls, \
+       f.text_vor_re, f.text_nach_re, f.text_vor_bs, f.text_nach_bs, \
+       f.text_vor_el, f.text_nach_el, f.text_vor_gs, f.text_nach_gs)
      from firma f where f.tenant_id = b.tenant_id and f.nr = b.firma_nr))
   from beleg b where b.tenant_id = :tenant and b.id = :id and b.ereignis_am is not null";
 /// A version, with its positions if they differ from those of the previous version.

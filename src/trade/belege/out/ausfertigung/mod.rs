@@ -75,7 +75,8 @@ pub fn freeze(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Beleg
 /// Returns the message that refuses to finalise a document whose sheet would be too long (D25).
 fn too_long() -> String {
     format!(
-        "Mit diesen Texten hätte das PDF mehr als {PAGES_MAX} Seiten. Bitte Langtexte kürzen oder mehrere Belege schreiben."
+        "Mit diesen Texten hätte das PDF mehr als {PAGES_MAX} Seiten. Bitte Langtexte kürzen oder mehrere \
+         Belege schreiben."
     )
 }
 

@@ -34,7 +34,8 @@ pub fn freeze(tx: &WriteTx<'_>, beleg: Beleg) -> Result<Beleg> {
         }
     };
     let statement = format!(
-        "update beleg set firma_nr = :firma_nr, blatt_am = :blatt_am, erechnung_fehlt = :fehlt, ({KEPT}) = (select {partner})
+        "update beleg set firma_nr = :firma_nr, blatt_am = :blatt_am, erechnung_fehlt = :fehlt, \
+         ({KEPT}) = (select {partner})
          where tenant_id = :tenant and id = :id"
     );
     let Beleg { id, firma_nr, blatt_am, erechnung_fehlt, .. } = &beleg;
