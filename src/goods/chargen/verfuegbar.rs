@@ -1,4 +1,4 @@
-//! Available batches of an article, and a proposal which of them to take a quantity from (D21b).
+//! Available batches of an article, and which of them to take a quantity from (D21b).
 
 use schemars::JsonSchema;
 use serde::Serialize;

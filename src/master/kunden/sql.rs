@@ -132,7 +132,7 @@ pub enum Merkmal {
     Steuernummer,
     /// IBAN, in capitals without blanks.
     Iban,
-    /// Name of the company, whatever the case of A to Z.
+    /// Name of the company, ignoring the case of A to Z.
     Name,
 }
 

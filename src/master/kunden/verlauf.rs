@@ -19,7 +19,7 @@ use crate::rules::felder::{self, Aenderung, COMMAND_LINE, GeaendertesFeld};
 /// Fields that every change touches and that carry no information.
 const FIELDS_IGNORED: [&str; 1] = ["updated_at"];
 
-/// The field that only the change of a forgotten partner has: its old value is the ids of the deleted
+/// Field that only the change of a forgotten partner has; its old value holds the ids of the deleted
 /// attachments.
 const ANHAENGE: &str = "anhaenge";
 

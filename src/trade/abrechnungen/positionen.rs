@@ -130,7 +130,8 @@ impl Note {
         format!("{} vom {}", self.posten.belegnummer, self.tag.german())
     }
 
-    /// Explains the quantity that came in but is not paid: row by row if the deductions add up to it.
+    /// Explains why delivered goods are not paid: lists the deductions if they add up to `rest`, else refers
+    /// to the new analysis.
     fn unpaid(&self, rest: Quantity) -> String {
         let rows = self.posten.rechnung.zeilen.iter().filter(|zeile| zeile.wirkung == Wirkung::Menge);
         let deducted = rows.filter_map(|zeile| match zeile.ergebnis {

@@ -64,9 +64,9 @@ impl Named {
         self.positions.iter().rev().find(is_taken_back).filter(|_| is_invoice)
     }
 
-    /// Refuses a document unless it is live, of the same partner, and acceptable for the item: for goods a
-    /// document with the article on the other side, for goods taken back one that contains them, otherwise an
-    /// invoice (D8).
+    /// Refuses a document unless it is live, of the same partner and fits the item: for goods, the
+    /// counterpart with the same article; for goods taken back, also a document that contains them; for other
+    /// items, an invoice (D8).
     pub fn check(&self, context: &Context<'_>, position: &BelegPosition) -> Checked<()> {
         let (own, typ) = (context.beleg.beleg_typ, self.beleg.beleg_typ);
         let any = |is_so: fn(Quantity) -> bool| self.positions.iter().any(|position| is_so(position.menge));

@@ -1,4 +1,4 @@
-//! Tax shown without right: whoever shows it owes it (UStG § 14c; D7).
+//! Hints on tax that is shown although none is due: whoever shows it owes it (UStG § 14c; D7).
 
 use crate::master::kunden::Kunde;
 use crate::master::{laender, steuersaetze};

@@ -35,7 +35,7 @@ pub struct Vorschlag {
     pub gefunden: Gefunden,
     /// The sums of its items.
     sums: VorschlagSummen,
-    /// The first item without a rate that stands for no line, and the reason.
+    /// The first item that represents no single line of the invoice and lacks a rate, and the reason.
     without_rate: Option<(usize, &'static str)>,
 }
 
@@ -119,7 +119,7 @@ impl Vorschlag {
     }
 }
 
-/// Gives sums that stand for lines the rate that yields their printed tax.
+/// Sets a missing rate to the one that yields the printed tax of the item.
 fn with_rates(tx: &Tx<'_>, gelesen: &Gelesen, posten: &[Posten]) -> Result<Vec<Posten>> {
     let saetze = steuersaetze::all(tx)?;
     let named = gelesen.lieferdatum.or(gelesen.leistung_bis).or(gelesen.datum);

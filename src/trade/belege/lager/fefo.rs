@@ -22,7 +22,7 @@ pub struct Fefo<'r> {
     change: Rebooking<'r>,
     /// Quantities that the request moved before its first item is entered.
     moved: BTreeMap<Uuid, Quantity>,
-    /// Choosable batches by article; `None` if only locked batches of the article had stock at first.
+    /// Eligible batches by article; `None` if only locked batches of the article had stock at first.
     left: HashMap<Uuid, Option<Stock>>,
 }
 
@@ -81,7 +81,7 @@ impl<'r> Fefo<'r> {
         matches!(self.left.get(&artikel), Some(None))
     }
 
-    /// Returns the choosable batches of an article, with their stock less what the document had moved and
+    /// Returns the eligible batches of an article, with their stock less what the document had moved and
     /// what its items name.
     fn stock(&self, artikel: Uuid) -> Result<Stock> {
         let named = self.named(artikel)?;

@@ -1,4 +1,4 @@
-//! The oldest receipt of a batch: its document and price (D8).
+//! The oldest receipt of a batch, which is the purchase that brought it in: its document and price (D8).
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -106,8 +106,7 @@ fn new_header(
 }
 
 /// Stores the previous version, remembers its partner, and adds hints for final documents that reference it.
-/// Refuses if this would enter positions of a settlement again, whether other ones or for another partner
-/// (D29g).
+/// With `enters_again` (other positions or another partner), refuses to change a settlement (D29g).
 fn keep_version(
     tx: &WriteTx<'_>,
     old: &Beleg,
@@ -139,7 +138,7 @@ fn check_required(change: &BelegChange) -> Result<()> {
     Ok(())
 }
 
-/// Refuses to change a document that is not open, or its type.
+/// Refuses to change a document that is not open, and to change the type of any document.
 fn check_open(old: &Beleg, change: &BelegChange) -> Result<()> {
     check_required(change)?;
     if old.status != BelegStatus::Offen {
