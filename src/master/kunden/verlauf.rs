@@ -63,7 +63,7 @@ pub fn forget(tx: &WriteTx<'_>, new: &Kunde, fields: &[String], attachments: &[U
     tx.execute(&statement, named_params! {":kunde": new.id, ":version": new.version}).map(drop)
 }
 
-/// The change still has content, and is not itself the entry that the partner was forgotten.
+/// Condition: the change still has content and is not itself the record that the partner was forgotten.
 const HAS_CONTENT: &str = "v.felder <> '[]'
     and not exists (select 1 from json_each(v.felder) f where f.value ->> 'feld' = 'anhaenge')";
 

@@ -325,7 +325,7 @@ pub struct PdfBestaetigung {
     pub beleg_nummer: String,
     /// A number sent as a string, as in the polling list.
     pub pdf_archiv_count: String,
-    /// Of the upload; null if the sheet is the archived PDF.
+    /// sha256 of the upload; null if the sheet is the archived PDF.
     pub sha256: Option<String>,
     pub status: BelegStatus,
     pub hinweise: Hints,

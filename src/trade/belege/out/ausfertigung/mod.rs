@@ -115,8 +115,8 @@ pub fn sheet(tx: &Tx<'_>, beleg: &Beleg) -> Result<Blatt> {
     Ok(Blatt { erechnung: sql::erechnung(tx, beleg.id)?, ..blatt::sheet(tx, &vorlage)? })
 }
 
-/// Returns the sheet of a document that may never exist: always a draft, without a number if it has none of
-/// its own yet.
+/// Returns the sheet of a document that may never be stored: always a draft, without a number if it has none
+/// of its own yet.
 pub fn draft(tx: &Tx<'_>, beleg: &Beleg, has_number: bool) -> Result<Blatt> {
     let number = if has_number { beleg.beleg_nummer.clone() } else { String::new() };
     let sheet = sheet(tx, &Beleg { beleg_nummer: number, ..beleg.clone() })?;
