@@ -1,6 +1,8 @@
-//! Schemes of settlement (D29): what of a delivery is measured, deducted, added and charged, from which day on.
+//! Settlement schemes (D29): what is measured, deducted, added and charged for a delivery, and from which day
+//! on.
 //!
-//! `gueltig` reads a version and what can be measured, `create` stores versions, `import` brings them in files, `blatt` draws the table that is handed out.
+//! `gueltig` reads versions and Merkmale, `create` stores versions, `import` reads them from files, `blatt`
+//! draws the printed table.
 
 mod blatt;
 mod create;
@@ -106,25 +108,26 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::list(find_page(tx, &call.query, page)?.listing()?, cut))
 }
 
-/// The schemes that a query asks for.
+/// Returns the schemes that a query selects.
 pub fn find_page(tx: &Tx<'_>, query: &Query, page: Page) -> Result<Records<Kopf>> {
     sql::list(tx, query.day("gueltig_am")?, query.uuid("artikel_id")?, page)
 }
 
-/// A version of a scheme, or the newest.
+/// Returns a version of a scheme, the newest by default, or a "not found" refusal.
 pub fn found(tx: &Tx<'_>, id: Uuid, version: Option<i64>) -> Result<Gueltig> {
     Gueltig::read(tx, sql::find(tx, id, version)?.ok_or_else(|| Failure::not_found(WHAT))?)
 }
 
-/// Schemes that a person may choose from, at most.
+/// Maximum number of schemes offered in a choice.
 const CHOICE_MAX: u32 = 100;
 
-/// The schemes that hold on a day; without one the newest version of each. Of one article, where that is named.
+/// Returns the schemes valid on a day, or the newest version of each without a day; only those of `artikel`,
+/// if given.
 pub fn choice(tx: &Tx<'_>, am: Option<Day>, artikel: Option<Uuid>) -> Result<Vec<Kopf>> {
     Ok(sql::list(tx, am, artikel, Page { limit: Some(CHOICE_MAX), offset: 0 })?.rows)
 }
 
-/// The version that a request names; else the newest.
+/// Returns the version that a request names, the newest by default.
 fn asked(call: &Call<'_>, tx: &Tx<'_>) -> Result<Gueltig> {
     found(tx, call.id(WHAT)?, call.query.int("version")?)
 }
@@ -161,7 +164,7 @@ fn post_version(call: &Call<'_>) -> Result<Write> {
     }))
 }
 
-/// POST …/probe: what a delivery would come to; nothing is stored.
+/// POST …/probe: computes the settlement of a delivery without storing anything.
 fn probe(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (probe, mut hinweise) = call.body::<Probe>()?;
     let id = call.id(WHAT)?;

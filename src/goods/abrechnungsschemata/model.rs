@@ -1,4 +1,4 @@
-//! Schemes as they go over the wire.
+//! Request and response models of schemes.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,13 +17,13 @@ use crate::rules::settlement::{
 };
 
 record! {
-    /// A version of a scheme without what it computes (D29b).
+    /// A version of a scheme without its computation (D29b).
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
     #[schemars(rename = "AbrechnungsschemaKopf")]
     pub struct Kopf from abrechnungsschema_version as v {
         id: Uuid = "v.schema_id",
         nummer: String = "s.nummer",
-        /// Counts the changes of the scheme, from 1.
+        /// Version number, counting from 1.
         version: i64,
         bezeichnung: String,
         erntejahr: Option<i64>,
@@ -31,21 +31,21 @@ record! {
         /// null: until the next version begins.
         gueltig_bis: Option<Day>,
         angelegt_am: Instant,
-        /// Of all that the version says.
+        /// Digest of everything in the version.
         sha256: String = "lower(hex(v.sha256))",
         /// The numbers of its articles.
         artikel: Vec<String> = { Vec::new() },
     }
 }
 
-/// A version of a scheme, whole; it can be sent as it is for the next one.
+/// A complete version of a scheme; clients can send it back unchanged as the next version.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Abrechnungsschema {
     #[serde(flatten)]
     pub kopf: Kopf,
     #[serde(flatten)]
     pub inhalt: Schema,
-    /// All versions, the newest first.
+    /// All versions, newest first.
     pub versionen: Vec<SchemaVersion>,
 }
 
@@ -57,16 +57,16 @@ record! {
         gueltig_von: Day,
         gueltig_bis: Option<Day>,
         angelegt_am: Instant,
-        /// null: the command line.
+        /// null: created by the command line.
         key_id: Option<String>,
     }
 }
 
-/// Articles that a scheme is for, at most.
+/// Maximum number of articles per scheme.
 const ARTIKEL_MAX: usize = 50;
-/// Steps and limits of a scheme, at most.
+/// Maximum number of steps, and of limits, per scheme.
 const SCHRITTE_MAX: usize = 50;
-/// Rows of a table: a tenth of a per cent each, over a hundred of them.
+/// Maximum number of rows per table: a tenth of a per cent each, over a hundred of them.
 const ZEILEN_MAX: usize = 1_000;
 
 eingabe! {
@@ -133,7 +133,8 @@ eingabe! {
 }
 
 eingabe! {
-    /// A row of abrechnungstabellen: one of the table or staffel of a step. Rows of the same scheme are its next version.
+    /// A row of abrechnungstabellen: one row of the table or staffel of a step. All rows of a scheme form its
+    /// next version.
     pub struct TabellenZeile {
         nummer: Text,
         gueltig_von: Day,
@@ -180,7 +181,7 @@ eingabe! {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AbrechnungsProbeErgebnis {
-    /// The scheme.
+    /// Id of the scheme.
     pub id: Uuid,
     pub nummer: String,
     pub version: i64,
@@ -202,7 +203,7 @@ pub struct Gespeichert {
 }
 
 impl SchemaEingabe {
-    /// What it computes; what every scheme must say is asked for, with all mistakes at once.
+    /// Parses the computation; reports missing and wrong fields all at once.
     pub fn inhalt(&self) -> Result<Schema> {
         let mut errors = Refusals::default();
         let mut grenzen = Vec::new();
@@ -242,7 +243,7 @@ impl GrenzeEingabe {
 impl SchrittEingabe {
     fn schritt(&self) -> Checked<Schritt> {
         let wirkung = required(self.wirkung, "wirkung")?;
-        // A quantity has but one unit.
+        // A quantity has only one possible unit.
         let einheit = self.einheit.or((wirkung == Wirkung::Menge).then_some(SatzEinheit::Prozent));
         Ok(Schritt {
             nr: required(self.nr, "nr")?,
@@ -267,7 +268,7 @@ impl SchrittEingabe {
     }
 }
 
-/// The rows of a table or staffel.
+/// Parses the rows of a table or staffel.
 fn rows<'z>(zeilen: impl Iterator<Item = &'z ZeileEingabe>) -> Checked<Vec<SchrittZeile>> {
     let row = |(index, zeile): (usize, &ZeileEingabe)| {
         let row = required(zeile.bis, "bis").and_then(|bis| {

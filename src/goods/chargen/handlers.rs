@@ -1,4 +1,4 @@
-//! What the routes of batches do.
+//! Handlers of the batch routes.
 
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ fn asked_article(query: &Query, tx: &Tx<'_>) -> Result<Arc<Artikel>> {
     Ok(artikel.ok_or_else(missing)?)
 }
 
-/// The quantity that is asked for, in the unit of the article.
+/// Returns the requested quantity in the unit of the article.
 fn wanted(query: &Query, artikel: &Artikel, notes: &mut Hints) -> Result<Option<Quantity>> {
     let Some(text) = query.text("menge") else { return Ok(None) };
     let parsed = Quantity::parse(text).ok().filter(|parsed| parsed.value > Quantity::ZERO);
@@ -161,7 +161,7 @@ pub fn count_artikel(call: &Call<'_>) -> Result<Write> {
     count(call, artikel::WHAT, |tx, id| Gezaehlt::article(tx, artikel::found(tx, id)?))
 }
 
-/// What a route does with what its path names.
+/// Books a stocktaking of the batch or article in the path; a known external_ref returns the existing one.
 fn count(
     call: &Call<'_>,
     what: &'static str,
@@ -193,7 +193,7 @@ pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Charge> {
     sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
 }
 
-/// The batch that a body asks for; every id in it is looked up.
+/// Builds the batch that a body describes; checks that every referenced id exists.
 fn checked(tx: &WriteTx<'_>, new: NewCharge, hinweise: &mut Hints) -> Result<Charge> {
     let artikel = artikel::by_id(tx, required(new.artikel_id, "artikel_id")?)?;
     if let Some(charge_nr) = &new.charge_nr {

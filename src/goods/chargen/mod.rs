@@ -1,4 +1,4 @@
-//! Batches and the stock: the only place that writes movements.
+//! Batches and stock: the only module that writes movements.
 
 mod change;
 mod checks;
@@ -68,7 +68,7 @@ pub const ROUTES: &[Route] = &[
     .with_query(handlers::AVAILABLE)
     .gives(&[Answer::array::<VerfuegbareCharge>().with(&["x-total-count", "x-limit", "x-fehlmenge"])])
     .refuses(&[verfuegbar::REFUSALS]),
-    // Behind /chargen/verfuegbar: the first route that fits is taken.
+    // After /chargen/verfuegbar: the first matching route wins.
     Route::get("/api/v1/chargen/{id}", READ, "Eine Charge lesen", handlers::get)
         .gives(&[Answer::resource::<Charge>()]),
     Route::put(

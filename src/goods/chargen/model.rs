@@ -1,4 +1,4 @@
-//! Batches as they go over the wire.
+//! Request and response models of batches.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -36,11 +36,11 @@ record! {
         partner_name: Option<String> = "k.name",
         /// Sum of its movements, in the unit of the article.
         bestand: Quantity,
-        /// Nothing may be taken out of it (D8).
+        /// A locked batch allows no withdrawals (D8).
         gesperrt: bool = mutable,
         sperrgrund: Option<String> = mutable,
         created_at: Instant = fixed as angelegt_am,
-        /// Its last stocktaking.
+        /// Its latest stocktaking.
         #[serde(skip)]
         inventur_id: Option<Uuid>,
         #[serde(skip)]
@@ -49,7 +49,7 @@ record! {
 }
 
 impl Charge {
-    /// Whether its best-before date lies before this day.
+    /// Whether its best-before date is earlier than this day.
     pub fn is_expired(&self, day: Day) -> bool {
         self.mhd.is_some_and(|mhd| mhd.0 < day)
     }
@@ -113,10 +113,10 @@ record! {
         artikel_id: Uuid = fixed,
         /// null: an article without batches.
         charge_id: Option<Uuid> = fixed,
-        /// The sum of the movements before, in the unit of the article.
+        /// The sum of the movements before the count, in the unit of the article.
         bestand_vorher: Quantity = fixed,
         bestand: Quantity = fixed,
-        /// What was booked: counted less the sum before.
+        /// The booked difference: the count less the sum before it.
         differenz: Quantity = "i.bestand - i.bestand_vorher",
         grund: String = fixed,
         external_ref: Option<String> = fixed,
@@ -127,7 +127,7 @@ record! {
 }
 
 record! {
-    /// What is counted when the inventory is taken: a batch, or an article without batches, that has stock or owes some.
+    /// A line of the counting list: a batch, or an article without batches, whose stock is not zero.
     pub struct Lagerposten from artikel_bestand as s {
         artikel_id: Uuid,
         charge_id: Option<Uuid> = "c.id",
@@ -144,7 +144,7 @@ record! {
 }
 
 impl Inventur {
-    /// The day on which it was counted.
+    /// The day of the count.
     pub fn tag(&self) -> Day {
         Day::in_berlin(self.created_at)
     }
@@ -167,7 +167,7 @@ eingabe! {
 }
 
 eingabe! {
-    /// A row of an import of inventur (D22); without charge_nr that of an article without batches.
+    /// A row of an import of inventur (D22); without charge_nr it counts an article without batches.
     pub struct InventurZeile {
         artikelnummer: Text,
         charge_nr: Text,

@@ -1,4 +1,4 @@
-//! Which batches of an article are there, and from which a quantity should be taken (D21b).
+//! Available batches of an article, and which of them to take a quantity from (D21b).
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -25,15 +25,15 @@ pub const REFUSALS: &[Code] = &[
 pub struct VerfuegbareCharge {
     #[serde(flatten)]
     pub charge: Charge,
-    /// What can be taken, in the unit of the article.
+    /// Available quantity, in the unit of the article.
     pub verfuegbar: Quantity,
-    /// What should be taken of it, where a quantity was asked for.
+    /// Proposed quantity to take; only if a quantity was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vorschlag: Option<Quantity>,
 }
 
-/// The batches that match, the one to take first in front; with a wanted quantity also what to take of each, and what is
-/// missing.
+/// Lists the matching batches in the order in which they should leave; with a wanted quantity also the
+/// quantity to take of each and the quantity that is missing.
 pub fn list(
     tx: &Tx<'_>,
     filter: &Filter<'_>,

@@ -1,4 +1,4 @@
-//! Contracts: written by clients and imports, named by documents and weighings.
+//! Contracts: written by clients and imports, referenced by documents and weighings.
 
 mod bezug;
 mod change;
@@ -121,19 +121,20 @@ fn put(call: &Call<'_>) -> Result<Write> {
     }))
 }
 
-/// The contracts of a partner that are not settled.
+/// Lists the contracts of a partner that are not completed.
 pub fn open_of(tx: &Tx<'_>, partner: Uuid, page: Page) -> Result<Vec<Kontrakt>> {
     let mut filter = Filter::equal("v", "partner_id", partner);
     filter.and("v.erledigt = 0");
     lieferstand::complete(tx, sql::list(tx, &filter, page)?.rows)
 }
 
-/// Percent from which on a contract is nearly full, and positions of documents that are looked at for that, at most.
+/// Percentage from which a contract is nearly full, and the maximum numbers of document positions and
+/// contracts examined.
 const NEARLY_FULL_PERCENT: i128 = 90;
 const POSITIONS_LOOKED_AT_MAX: i64 = 5_000;
 const OPEN_LOOKED_AT_MAX: i64 = 500;
 
-/// Open contracts that are nearly full, or over; and whether there are others at which it was not looked.
+/// Returns the open contracts that are nearly full or overfull, and whether the limits left any unexamined.
 pub fn nearly_full(tx: &Tx<'_>) -> Result<(Vec<Kontrakt>, bool)> {
     let named = sql::named_open(tx, OPEN_LOOKED_AT_MAX)?;
     let mut left = POSITIONS_LOOKED_AT_MAX;
@@ -156,7 +157,7 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::list(find_page(tx, &call.query, page)?.listing()?, cut))
 }
 
-/// The contracts that a query asks for, with their positions, and what was delivered on them.
+/// Returns the contracts that a query selects, with their positions and delivered quantities.
 pub fn find_page(tx: &Tx<'_>, query: &Query, page: Page) -> Result<Records<Kontrakt>> {
     let mut filter = Filter::of("v");
     filter.when("v.kontrakt_typ = :typ", ":typ", query.text("kontrakt_typ"));

@@ -1,7 +1,7 @@
 //! Production orders and their recipes (D13).
 //!
-//! `auftrag` makes an order from a recipe, `status` moves it on, `buchung` books what went in and
-//! came out, `import` brings recipes in.
+//! `auftrag` creates an order from a recipe, `status` advances it, `buchung` books inputs and outputs,
+//! `import` imports recipes.
 
 mod auftrag;
 mod buchung;
@@ -95,13 +95,13 @@ fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::array(list(tx, &call.query, page)?, cut))
 }
 
-/// The orders that a query asks for.
+/// Lists the orders that a query selects.
 pub fn list<P: PageOf<Produktionsauftrag>>(tx: &Tx<'_>, query: &Query, page: Page) -> Result<P> {
     sql::list(tx, &filter(query)?, page)
 }
 
-/// What went in or came out of the orders that a query asks for, by unit, where they were not cancelled: planned, and what
-/// was.
+/// Sums the inputs or outputs of the orders that a query selects, by unit, without cancelled orders: first
+/// the planned, then the actual quantities.
 pub fn sums(tx: &Tx<'_>, query: &Query, art: Zeilenart) -> Result<[BTreeMap<String, Quantity>; 2]> {
     sql::sums(tx, filter(query)?, art)
 }
@@ -120,7 +120,7 @@ fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Reply::resource(call, auftrag.version, auftrag.id, &auftrag)
 }
 
-/// An order with what goes in and what comes out.
+/// Returns an order with its inputs and outputs.
 pub fn with_lines(tx: &Tx<'_>, id: Uuid) -> Result<Produktionsauftrag> {
     sql::with_lines(tx, found(tx, id)?)
 }
@@ -143,7 +143,7 @@ fn change_status(call: &Call<'_>) -> Result<Write> {
     }))
 }
 
-/// An order that must be there, without its lines.
+/// Returns an order without its lines, or a "not found" refusal.
 pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Produktionsauftrag> {
     sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
 }

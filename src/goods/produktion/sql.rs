@@ -1,4 +1,4 @@
-//! Statements on production orders and recipes.
+//! SQL statements for production orders and recipes.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ const LIST: ListSql<'_> = ListSql {
     from: "from produktionsauftrag v",
     count: "select count(*) from produktionsauftrag v",
     ids_first: None,
-    // Descending, SQLite puts null last.
+    // SQLite sorts null last in descending order.
     order: "order by v.produktions_datum desc, v.id",
 };
 
@@ -44,12 +44,12 @@ pub fn sums(tx: &Tx<'_>, mut filter: Filter<'_>, art: Zeilenart) -> Result<[BTre
     Ok([soll, ist])
 }
 
-/// That an article is among the lines of an order.
+/// Condition: an article is among the lines of an order.
 pub const NAMES_ARTICLE: &str =
     "v.id in (select pa_id from pa_input where tenant_id = :tenant and artikel_id = :artikel
        union select pa_id from pa_output where tenant_id = :tenant and artikel_id = :artikel)";
 
-/// An order by id, without its lines.
+/// Finds an order by id, without its lines.
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Produktionsauftrag>> {
     tx.find_by(&LIST, "v.id", &id)
 }
@@ -59,12 +59,12 @@ pub fn with_lines(tx: &Tx<'_>, auftrag: Produktionsauftrag) -> Result<Produktion
     Ok(Produktionsauftrag { inputs, outputs, ..auftrag })
 }
 
-/// What goes into an order, in the order of the recipe.
+/// Returns the inputs of an order, in the order of the recipe.
 pub fn inputs(tx: &Tx<'_>, auftrag: Uuid) -> Result<Vec<PaInput>> {
     lines(tx, auftrag, Zeilenart::Input, PaInput::COLUMNS)
 }
 
-/// What comes out of an order, in the order of the recipe.
+/// Returns the outputs of an order, in the order of the recipe.
 pub fn outputs(tx: &Tx<'_>, auftrag: Uuid) -> Result<Vec<PaOutput>> {
     lines(tx, auftrag, Zeilenart::Output, PaOutput::COLUMNS)
 }
@@ -118,8 +118,8 @@ pub fn insert_line(
     }
 }
 
-/// Adds a further part of a line that several batches share; what should go in is said by the
-/// first part.
+/// Inserts a further part of a line that is split over several batches; the first part keeps the planned
+/// quantity.
 pub fn insert_part(tx: &WriteTx<'_>, line: &PaInput) -> Result<()> {
     let id = next_line_id(tx, Zeilenart::Input)?;
     let part = PaInput { id, soll_menge: Quantity::ZERO, ..line.clone() };

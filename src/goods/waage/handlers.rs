@@ -1,4 +1,4 @@
-//! What the routes of weighings do.
+//! Handlers of the weighing routes.
 
 use uuid::Uuid;
 
@@ -154,7 +154,7 @@ fn completed(tx: &WriteTx<'_>, old: Wiegung, second: Zweitwiegung, hints: &mut H
     })
 }
 
-/// The contract, which must be there; of another than before it is said if it is over.
+/// Checks that the contract exists; adds a hint if it is newly named but already over.
 fn checked(tx: &Tx<'_>, bezug: KontraktBezug, old: &Wiegung, hints: &mut Hints) -> Result<KontraktBezug> {
     let bezug = bezug.checked(tx)?;
     if bezug.kontrakt_id != old.kontrakt_id {
@@ -163,12 +163,12 @@ fn checked(tx: &Tx<'_>, bezug: KontraktBezug, old: &Wiegung, hints: &mut Hints) 
     Ok(bezug)
 }
 
-/// The contract of a weighing after its second weight.
+/// Returns the contract of a weighing after its second weight.
 fn bezug(old: &Wiegung, second: &Zweitwiegung) -> KontraktBezug {
     let kept_position = if second.kontrakt_id.is_keep() { old.kontrakt_position_id } else { None };
     KontraktBezug {
         kontrakt_id: match (&second.kontrakt_id, &second.kontrakt_position_id) {
-            // A new position alone names its contract.
+            // A new position alone implies its contract.
             (Change::Keep, Change::Set(_)) => None,
             _ => second.kontrakt_id.clone().apply(old.kontrakt_id),
         },
@@ -217,8 +217,8 @@ fn confirm(status: u16, wiegung: Wiegung, hinweise: Hints) -> Result<Reply> {
     Ok(Reply::json(status, &confirmation)?.about(id))
 }
 
-/// Weights are above 0 and at most what a scale carries; a second weight from elsewhere may be
-/// 0 (D12).
+/// Checks that a weight is above 0 and within the capacity of a scale; a second weight from another scale may
+/// be 0 (D12).
 fn weight_in_range(weight: Quantity, feld: &str, zero_allowed: bool) -> Checked<()> {
     let too_low = weight.is_negative() || (weight.is_zero() && !zero_allowed);
     let message = "Das Gewicht muss über 0 und darf höchstens 200.000 kg sein.";

@@ -1,4 +1,4 @@
-//! Weighings: first weight, second weight, storno.
+//! Weighings: first weight, second weight, cancellation.
 
 mod bezug;
 mod blatt;

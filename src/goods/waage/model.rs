@@ -1,4 +1,4 @@
-//! Weighings as they go over the wire.
+//! Request and response models of weighings.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,7 +13,7 @@ use crate::rules::fixed::Quantity;
 use crate::rules::weighing::{Richtung, WiegungStatus};
 
 record! {
-    /// A weighing (specification, Wiegung; what a POST stores besides is shown, too: D18).
+    /// A weighing (specification, Wiegung; also shows the other fields that a POST stores: D18).
     #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
     pub struct Wiegung in wiegung as w {
         id: Uuid = fixed,
@@ -35,7 +35,7 @@ record! {
         lagerhalle_id: Option<i64> = mutable,
         kontrakt_id: Option<Uuid> = mutable,
         kontrakt_position_id: Option<Uuid> = mutable,
-        /// The first live document that refers to it.
+        /// The first live document that references it.
         beleg_id: Option<Uuid> = "(select b.id from beleg_position p
             join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
           where p.tenant_id = w.tenant_id and p.wiegung_id = w.id and b.status <> 'storniert'
@@ -45,7 +45,7 @@ record! {
         storno_grund: Option<String> = mutable,
         partner_name: Option<String> = "k.name",
         artikel_bezeichnung: Option<String> = "a.bezeichnung",
-        /// In the answer about a single weighing only (specification).
+        /// Only in the answer about a single weighing (specification).
         #[serde(skip_serializing_if = "Option::is_none")]
         charge_nr: Option<Option<String>> = { None },
         #[serde(skip)]
@@ -87,7 +87,7 @@ eingabe! {
 }
 
 eingabe! {
-    /// Why something is cancelled: body of a storno of weighings, documents and goods-receipt notes.
+    /// The reason for a cancellation: body of a storno of weighings, documents and goods receipts.
     pub struct Storno {
         grund: Text,
     }

@@ -1,4 +1,4 @@
-//! How requests name an article.
+//! How requests reference an article.
 
 use std::sync::Arc;
 
@@ -10,18 +10,18 @@ use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
 use crate::rules::error::{Code, Refusal, refuse_if};
 
-/// An article that must be there: a row names it.
+/// Returns an article that a row references and that must therefore exist.
 pub fn must_have(tx: &Tx<'_>, id: Uuid) -> Result<Arc<Artikel>> {
     find(tx, id)?.ok_or_else(|| Failure::Broken("a row of an unknown article".into()))
 }
 
-/// The article that a request names by artikel_id.
+/// Returns the article with this artikel_id, or a refusal.
 pub fn by_id(tx: &Tx<'_>, id: Uuid) -> Result<Arc<Artikel>> {
     let unknown = || Refusal::unknown(Code::ArtikelNichtGefunden, "artikel_id", "Diesen Artikel");
     Ok(find(tx, id)?.ok_or_else(unknown)?)
 }
 
-/// The article that artikel_id, artikelnr or both name (D6); none where neither was sent.
+/// Returns the article identified by artikel_id, artikelnr or both (D6); `None` if neither was sent.
 pub fn named(tx: &Tx<'_>, artikel_id: Option<Uuid>, artikelnr: Option<&str>) -> Result<Option<Arc<Artikel>>> {
     let unknown = |feld| {
         let message = "Diesen Artikel gibt es nicht. Bitte die Nummer prüfen.";

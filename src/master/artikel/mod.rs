@@ -122,7 +122,7 @@ fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::list(list(tx, &auswahl(&call.query)?, page)?, cut))
 }
 
-/// What a query asks for.
+/// Reads the filters of a list from the query.
 pub fn auswahl(query: &Query) -> Result<Auswahl<'_>> {
     Ok(Auswahl {
         suche: query.search("suche")?,
@@ -197,7 +197,7 @@ impl Owner for Artikel {
     }
 }
 
-/// An article that must be there.
+/// Returns the article with this id, or a "not found" refusal.
 pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Arc<Artikel>> {
     find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
 }

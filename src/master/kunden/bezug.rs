@@ -1,4 +1,4 @@
-//! How requests name a partner: by integer, uuid or number (D1).
+//! How requests reference a partner: by integer, uuid or number (D1).
 
 use uuid::Uuid;
 
@@ -17,13 +17,13 @@ pub fn find_by_verweis(tx: &Tx<'_>, verweis: &Verweis) -> Result<Option<Kunde>> 
     }
 }
 
-/// The partner that a request names by partner_id.
+/// Returns the partner with this partner_id, or a refusal.
 pub fn by_id(tx: &Tx<'_>, id: Uuid) -> Result<Kunde> {
     let unknown = || Refusal::unknown(Code::PartnerNichtGefunden, "partner_id", "Diesen Partner");
     Ok(find(tx, id)?.ok_or_else(unknown)?)
 }
 
-/// The partner that kunden_id, kundennummer or both name; none where neither was sent.
+/// Returns the partner identified by kunden_id, kundennummer or both; `None` if neither was sent.
 pub fn named(tx: &Tx<'_>, kunden_id: Option<&Verweis>, kundennummer: Option<&str>) -> Result<Option<Kunde>> {
     let there = |found: Option<Kunde>, feld| found.ok_or_else(|| Failure::from(not_found(feld)));
     let by_id = kunden_id.map(|verweis| there(find_by_verweis(tx, verweis)?, "kunden_id")).transpose()?;

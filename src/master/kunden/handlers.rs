@@ -1,4 +1,4 @@
-//! What the routes of partners do.
+//! Handlers of the partner routes.
 
 use uuid::Uuid;
 
@@ -21,7 +21,7 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::list(sql::list(tx, &auswahl(&call.query)?, page)?, cut))
 }
 
-/// What a query asks for.
+/// Reads the filters of a list from the query.
 pub fn auswahl(query: &Query) -> Result<Auswahl<'_>> {
     Ok(Auswahl {
         suche: query.search("suche")?,
@@ -38,7 +38,7 @@ pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 
 pub fn create(call: &Call<'_>) -> Result<Write> {
     let (mut change, mut hinweise) = call.body::<KundeChange>()?;
-    // These come by import or PUT (D3, D18).
+    // These are set only by import or PUT (D3, D18).
     change.kunden_id.ignore("kunden_id", &mut hinweise);
     change.status.ignore("status", &mut hinweise);
     change.steuerart.ignore("steuerart", &mut hinweise);
@@ -88,7 +88,7 @@ impl Owner for Kunde {
     }
 }
 
-/// A partner that must be there.
+/// Returns the partner with this id, or a "not found" refusal.
 pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Kunde> {
     sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
 }

@@ -1,4 +1,4 @@
-//! Which notes a settlement is of, and whether each can be settled (D29g).
+//! Selects the receipts of a settlement and checks whether each can be settled (D29g).
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::settlement::Abrechnungsart;
 use crate::trade::annahmescheine::{self, Annahmeschein, Suche};
 
-/// The notes, by day of delivery, then id, and their partner; all that is wrong with them at once.
+/// Returns the receipts, sorted by day of delivery and id, and their partner; reports all errors at once.
 pub fn notes(tx: &Tx<'_>, new: &NewAbrechnung, art: Abrechnungsart) -> Result<(Kunde, Vec<Annahmeschein>)> {
     let (mut scheine, mut errors) = match (&new.annahmeschein_ids, &new.auswahl) {
         (Some(ids), None) => named(tx, ids)?,
@@ -44,7 +44,7 @@ pub fn notes(tx: &Tx<'_>, new: &NewAbrechnung, art: Abrechnungsart) -> Result<(K
     Ok((kunden::find(tx, partner)?.ok_or_else(gone)?, scheine))
 }
 
-/// Where the request names a note; one of a choice it does not.
+/// Returns the path of a receipt in the request; empty if it was selected by a filter.
 fn path(new: &NewAbrechnung, schein: Uuid) -> String {
     let at = new.annahmeschein_ids.iter().flatten().position(|id| *id == schein);
     at.map(|at| format!("annahmeschein_ids[{at}]")).unwrap_or_default()

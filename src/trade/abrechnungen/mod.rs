@@ -1,7 +1,9 @@
-//! Settlements of raw goods (D29g to D29j): notes of a partner become one Gutschrift, less what was paid in advance.
+//! Settlements of raw goods (D29g to D29j): a partner's receipts become one Gutschrift, less advances already
+//! paid.
 //!
-//! `auswahl` finds the notes, `rechnen` what each comes to, with `kontrakt` for its prices; `positionen` makes items of
-//! them and `anlegen` the document. A settlement lives as long as its document, whose storno is its own.
+//! `auswahl` selects the receipts, `rechnen` computes the value of each, with its prices from `kontrakt`;
+//! `positionen` creates the items and `anlegen` the document. A settlement is cancelled by cancelling its
+//! document.
 
 mod anlegen;
 mod auswahl;
@@ -36,7 +38,7 @@ const READ: Access = Access::Scope(Scope::AbrechnungRead);
 
 const WHAT: &str = "Diese Abrechnung";
 
-/// Why a settlement is refused.
+/// Reasons to refuse a settlement.
 const REFUSALS: &[Code] = &[
     Code::FeldWiderspruch,
     Code::AnnahmescheinNichtGefunden,
@@ -60,7 +62,7 @@ const REFUSALS: &[Code] = &[
     Code::BetragZuGross,
 ];
 
-/// Why its document is refused.
+/// Reasons to refuse its document.
 const OF_DOCUMENT: &[Code] = &[
     Code::EinheitNichtUmrechenbar,
     Code::ChargeFehlt,
@@ -122,7 +124,7 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::list(sql::list(tx, &filter(&call.query)?, page)?.listing()?, cut))
 }
 
-/// The settlements that a query asks for; von and bis mean beleg_datum (D16).
+/// Builds the filter of a query; von and bis refer to beleg_datum (D16).
 fn filter(query: &Query) -> Result<Filter<'_>> {
     let mut filter = Filter::of("a");
     let arten = query.list_of("art", Abrechnungsart::parse_any_case)?;

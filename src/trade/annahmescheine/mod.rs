@@ -1,6 +1,6 @@
-//! Goods-receipt notes: what a lorry brought, what is deducted, what is paid for (D21a, D23).
+//! Goods receipts: the goods of one delivery, the deductions and the quantity to pay (D21a, D23).
 //!
-//! A note books nothing itself; with `el_erzeugen` it makes the purchase delivery note that does.
+//! A receipt books nothing itself; with `el_erzeugen` it creates the purchase delivery note (EL) that does.
 
 mod blatt;
 mod checks;
@@ -135,17 +135,17 @@ fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::list(list(tx, &call.query, page)?, cut))
 }
 
-/// The notes that a query asks for; von and bis mean lieferdatum (D16).
+/// Lists the receipts that a query selects; von and bis refer to lieferdatum (D16).
 pub fn list<P: PageOf<Annahmeschein>>(tx: &Tx<'_>, query: &Query, page: Page) -> Result<P> {
     sql::list(tx, &filter(query)?, page)
 }
 
-/// What the notes that a query asks for come to, without those that were cancelled.
+/// Sums the receipts that a query selects, without cancelled ones.
 pub fn sums(tx: &Tx<'_>, query: &Query) -> Result<Summen> {
     sql::sums(tx, filter(query)?)
 }
 
-/// The same, of the notes of a day.
+/// Sums the receipts of a day, without cancelled ones.
 pub fn sums_of_day(tx: &Tx<'_>, day: Day) -> Result<Summen> {
     sql::sums(tx, Filter::equal("s", "lieferdatum", day))
 }
@@ -171,7 +171,7 @@ pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Annahmeschein> {
     sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
 }
 
-/// The number of its weighing.
+/// Returns the number of its weighing.
 pub fn weighing_slip(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<String>> {
     let wiegung = schein.wiegung_id.map(|id| waage::find(tx, id)).transpose()?.flatten();
     Ok(wiegung.map(|wiegung| wiegung.wiegeschein_nr))
@@ -190,7 +190,7 @@ fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::ok(&schein)?.about(schein.id))
 }
 
-/// The analyses and releases of a note that a page shows, the newest first.
+/// Returns the analyses and releases of a receipt shown on a page, newest first.
 pub fn analysen(tx: &Tx<'_>, schein: Uuid) -> Result<Vec<Analyse>> {
     Ok(sql::analysen(tx, schein, Page { limit: Some(ANALYSEN_SHOWN), offset: 0 })?.rows)
 }

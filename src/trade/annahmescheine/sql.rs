@@ -1,4 +1,4 @@
-//! Statements on goods-receipt notes.
+//! SQL statements for goods receipts.
 
 use rusqlite::named_params;
 use uuid::Uuid;
@@ -38,7 +38,7 @@ pub fn list<P: PageOf<Annahmeschein>>(tx: &Tx<'_>, filter: &Filter<'_>, page: Pa
     tx.list(&LIST, filter, page)
 }
 
-/// Which notes of a partner are settled together.
+/// Filter of receipts to be settled together.
 pub struct Suche {
     pub partner: Uuid,
     pub status: AnnahmescheinStatus,
@@ -48,7 +48,7 @@ pub struct Suche {
     pub bis: Option<Day>,
 }
 
-/// These notes; so many at most.
+/// Returns the matching receipts; `most` at most.
 pub fn search(tx: &Tx<'_>, suche: &Suche, most: usize) -> Result<Vec<Annahmeschein>> {
     let mut filter = Filter::equal("s", "partner_id", suche.partner);
     filter.when("s.status = :status", ":status", Some(suche.status));
@@ -68,7 +68,7 @@ pub struct Summen {
     pub netto_betrag: Money,
 }
 
-/// What notes come to; those that were cancelled brought nothing.
+/// Sums receipts, without cancelled ones.
 pub fn sums(tx: &Tx<'_>, mut filter: Filter<'_>) -> Result<Summen> {
     filter.and("s.status <> 'storniert'");
     let select = "select count(*), coalesce(sum(s.anliefermenge_kg), 0), coalesce(sum(s.netto_menge_kg), 0),
@@ -84,7 +84,7 @@ pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Annahmeschein>> {
     tx.find_by(&LIST, "s.id", &id)
 }
 
-/// The note that brought a purchase delivery.
+/// Finds the receipt of a purchase delivery.
 pub fn find_by_delivery(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Annahmeschein>> {
     tx.find_by(&LIST, "s.el_beleg_id", &beleg)
 }
@@ -112,7 +112,7 @@ pub fn insert(tx: &WriteTx<'_>, schein: &Annahmeschein, digest: [u8; 32]) -> Res
     tx.insert("annahmeschein", &[&schein.values(Part::All)[..], own].concat())
 }
 
-/// The analyses and releases of a note, the newest first.
+/// Lists the analyses and releases of a receipt, newest first.
 pub fn analysen(tx: &Tx<'_>, schein: Uuid, page: Page) -> Result<Records<Analyse>> {
     tx.list(&ANALYSEN, &Filter::equal("q", "annahmeschein_id", schein), page)
 }
@@ -126,14 +126,14 @@ const ANALYSEN: ListSql<'_> = ListSql {
     order: "order by q.version desc",
 };
 
-/// What each analysis and release of a note measured, and with what, in their order, with their versions.
+/// Returns the values and device of each analysis and release of a receipt, in order, with their versions.
 pub fn measurements(tx: &Tx<'_>, schein: Uuid) -> Result<Vec<Messung>> {
     let statement = "select version, geraet, werte from annahme_analyse
         where tenant_id = :tenant and annahmeschein_id = :id order by version";
     tx.all(statement, named_params! {":id": schein}, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
 }
 
-/// The version of an analysis or release, the device, and what was measured.
+/// The version of an analysis or release, the device, and the measured values.
 type Messung = (i64, Option<String>, Json<Vec<Messwert>>);
 
 pub fn last_analyse(tx: &Tx<'_>, schein: Uuid) -> Result<i64> {
@@ -142,14 +142,14 @@ pub fn last_analyse(tx: &Tx<'_>, schein: Uuid) -> Result<i64> {
     tx.one(statement, named_params! {":id": schein}, |row| row.get(0))
 }
 
-/// Whether a note follows a scheme, in one of its versions or in any.
+/// Whether a receipt uses a scheme, in one version of it or (`None`) in any.
 pub fn follows(tx: &Tx<'_>, schema: Uuid, version: Option<i64>) -> Result<bool> {
     let statement = "select 1 from annahmeschein s where s.tenant_id = :tenant and s.schema_id = :schema
         and s.schema_version = coalesce(:version, s.schema_version) limit 1";
     tx.exists(statement, named_params! {":schema": schema, ":version": version})
 }
 
-/// The document that pays for a note, or did in advance, and lives.
+/// Returns the live document that pays for a receipt, or paid an advance on it.
 pub fn paid_by(tx: &Tx<'_>, schein: Uuid) -> Result<Option<String>> {
     let statement = "select b.beleg_nummer from abrechnung_annahme x
         join abrechnung a on a.tenant_id = x.tenant_id and a.id = x.abrechnung_id
@@ -159,12 +159,12 @@ pub fn paid_by(tx: &Tx<'_>, schein: Uuid) -> Result<Option<String>> {
     tx.optional(statement, named_params! {":id": schein}, |row| row.get(0))
 }
 
-/// The EL that was made for a note.
+/// Stores the EL that was created for a receipt.
 pub fn note_delivery(tx: &WriteTx<'_>, schein: &Annahmeschein) -> Result<()> {
     tx.update("annahmeschein", schein.id, named_params! {":el_beleg_id": schein.el_id})
 }
 
-/// A note is in a final settlement; it is free again once the document of that is cancelled.
+/// Assigns a receipt to a final settlement; cancelling that document frees it again.
 pub fn settle(tx: &WriteTx<'_>, id: Uuid, abrechnung: Uuid) -> Result<()> {
     tx.update("annahmeschein", id, named_params! {":abrechnung_id": abrechnung})
 }

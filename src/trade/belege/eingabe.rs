@@ -1,4 +1,4 @@
-//! What requests say about documents, and how it is read.
+//! Request bodies of documents, and how they are parsed.
 
 use serde::Serialize;
 use uuid::Uuid;
@@ -18,9 +18,9 @@ use crate::rules::tax::{GedruckteGruppe, Steuerkategorie};
 use crate::rules::verweis::Verweis;
 use crate::{eingabe, shape};
 
-/// Positions of one document at most (D18).
+/// Maximum number of positions per document (D18).
 const POSITIONS_MAX: usize = 1_000;
-/// Tax groups of one invoice at most; those of real ones have 4.
+/// Maximum number of tax groups per invoice; real ones have up to 4.
 pub const STEUERGRUPPEN_MAX: usize = 20;
 
 eingabe! {
@@ -59,7 +59,7 @@ eingabe! {
 }
 
 eingabe! {
-    /// What a supplier's invoice prints of a rate (D18).
+    /// The amounts that a supplier's invoice prints for a tax rate (D18).
     #[derive(Serialize)]
     pub struct SteuergruppeEingabe {
         mwst_satz: Percent,
@@ -77,7 +77,7 @@ impl From<GedruckteGruppe> for SteuergruppeEingabe {
 }
 
 eingabe! {
-    /// An item of a document, before it is a position.
+    /// An item of a document, before it becomes a position.
     #[derive(Serialize)]
     pub struct NewItem as "ItemEingabe" {
         menge: Quantity,
@@ -120,7 +120,7 @@ eingabe! {
 }
 
 eingabe! {
-    /// What settles a document: body of POST /belege/{id}/erledigen (D4).
+    /// How a document is settled: body of POST /belege/{id}/erledigen (D4).
     pub struct Erledigung {
         ohne_gegenbeleg: bool,
     }
@@ -144,7 +144,7 @@ shape!([] Items => |generator| {
     items
 });
 
-/// In any case or by an alias (D10).
+/// Ignores case and accepts aliases (D10).
 impl FromJson for BelegTyp {
     type Value = BelegTyp;
 

@@ -1,4 +1,4 @@
-//! What the routes of documents do.
+//! Handlers of the document routes.
 
 use uuid::Uuid;
 
@@ -54,7 +54,7 @@ pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Reply::resource(call, beleg.version, beleg.id, &beleg)
 }
 
-/// A document with its positions.
+/// Returns a document with its positions.
 pub fn with_positions(tx: &Tx<'_>, id: Uuid) -> Result<Beleg> {
     sql::with_positions(tx, found(tx, id)?)
 }
@@ -192,7 +192,7 @@ impl Owner for Beleg {
     }
 }
 
-/// A document that must be there, without its positions.
+/// Returns a document without its positions, or a "not found" refusal.
 pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Beleg> {
     sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
 }

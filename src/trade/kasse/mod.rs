@@ -1,4 +1,4 @@
-//! The cash register: receipts and their lines, read by clients, written by import.
+//! The cash register: till receipts and their lines, read by clients, written by import.
 
 mod checks;
 mod datei;
@@ -50,7 +50,7 @@ fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::list(sql::list(tx, &auswahl(tx, &call.query)?, page)?, cut))
 }
 
-/// What a query asks for.
+/// Reads the filters of a list from the query.
 pub fn auswahl<'q>(tx: &Tx<'_>, query: &'q Query) -> Result<Auswahl<'q>> {
     if let (Some(bon_nr), None) = (query.text("bon_nr"), query.uuid("kasse_id")?) {
         refuse_ambiguous(tx, bon_nr)?;
@@ -65,8 +65,8 @@ pub fn auswahl<'q>(tx: &Tx<'_>, query: &'q Query) -> Result<Auswahl<'q>> {
     })
 }
 
-/// The specification promises exactly one receipt of a number: of one that several registers have there would be
-/// several (D18).
+/// Refuses a receipt number that several registers have: the specification promises exactly one receipt per
+/// number (D18).
 fn refuse_ambiguous(tx: &Tx<'_>, bon_nr: &str) -> Result<()> {
     let kassen = sql::kassen_with(tx, bon_nr)?;
     if kassen.len() < 2 {

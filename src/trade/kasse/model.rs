@@ -1,4 +1,4 @@
-//! Receipt lines as they go over the wire, and the export that they came with.
+//! Response models of till receipt lines, and the export from which they came.
 
 use std::path::Path;
 
@@ -77,13 +77,13 @@ eingabe! {
     nur_lesen: [..Barverkauf]
 }
 
-/// The export of a register as it came.
+/// The original export of a register.
 pub struct Kassendatei {
     pub dateiname: String,
     /// The first and the last cash day.
     pub days: (Day, Day),
     pub sha256: [u8; 32],
-    /// A zip.
+    /// As a zip.
     pub inhalt: Vec<u8>,
 }
 
