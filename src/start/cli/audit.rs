@@ -159,7 +159,7 @@ fn list(connection: &Connection, selection: &Selection, csv: bool, terminal: &Te
     };
     audit::entries(connection, selection, keep)??;
     if csv {
-        return print_csv(&CSV, entries.iter().map(cells));
+        return print_csv(&CSV, entries.iter().map(cells), terminal);
     }
     terminal.rows(&["Zeit (UTC)", "Antwort", "was", "wer", "Firma", "von", "ms"], &entries, |entry| {
         vec![
@@ -215,8 +215,12 @@ fn cells(entry: &Entry) -> [String; 12] {
     ]
 }
 
-fn print_csv<const N: usize>(head: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> Outcome {
-    let mut writer = Writer::from_writer(std::io::stdout());
+fn print_csv<const N: usize>(
+    head: &[&str; N],
+    rows: impl Iterator<Item = [String; N]>,
+    terminal: &Terminal,
+) -> Outcome {
+    let mut writer = Writer::from_writer(terminal.stdout());
     writer.write_record(head)?;
     for cells in rows {
         writer.write_record(cells.iter().map(|text| cell(&shown(text))))?;
@@ -254,7 +258,7 @@ fn changes(
     };
     if csv {
         let head = ["at (UTC)", "what", "change", "who", "tenant"];
-        return print_csv(&head, entries.iter().map(row));
+        return print_csv(&head, entries.iter().map(row), terminal);
     }
     terminal.rows(&["Zeit (UTC)", "was", "Änderung", "wer", "Firma"], &entries, |entry| {
         let [at, rest @ ..] = row(entry);

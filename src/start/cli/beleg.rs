@@ -136,7 +136,7 @@ fn write(
     config: &Config,
     terminal: &Terminal,
 ) -> Outcome {
-    if file.out.is_none() && std::io::stdout().is_terminal() {
+    if file.out.is_none() && terminal.shows_stdout() {
         return Err("das ist eine Datei und nichts für ein Fenster: mit --out DATEI eine nennen".into());
     }
     let mut notes = Hints::default();
@@ -155,7 +155,7 @@ fn write(
             Ok(())
         }
         None => {
-            Ok(std::io::stdout().write_all(&content).map_err(|error| failed("die Standardausgabe", error))?)
+            Ok(terminal.stdout().write_all(&content).map_err(|error| failed("die Standardausgabe", error))?)
         }
     }
 }

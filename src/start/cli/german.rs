@@ -1,24 +1,27 @@
 //! The words of clap, which draws the help and complains of wrong usage in English, in German.
 
-use std::io::IsTerminal;
+use std::ffi::OsString;
+use std::io::Write;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory, Error, FromArgMatches};
 
 use super::arguments::Arguments;
+use super::terminal::Terminal;
 
-/// Reads the arguments. Help is printed, wrong usage is said, and the process ends: with 0, or with 2.
-pub fn parse() -> Arguments {
+/// Reads the arguments, of which the first is the name of the program. Where help was asked for it is printed, wrong
+/// usage is said; the exit code is 0 or 2 then.
+pub fn parse(arguments: impl Iterator<Item = OsString>, terminal: &Terminal) -> Result<Arguments, u8> {
     let read = command(Arguments::command())
-        .try_get_matches()
+        .try_get_matches_from(arguments)
         .and_then(|matches| Arguments::from_arg_matches(&matches));
-    read.unwrap_or_else(|error| {
-        match (error.use_stderr(), is_help(&error)) {
-            (false, _) => print!("{}", shown(&error, std::io::stdout().is_terminal())),
-            (true, true) => eprint!("{}", shown(&error, std::io::stderr().is_terminal())),
-            (true, false) => eprintln!("partnerd: {}", complaint(&error)),
-        }
-        std::process::exit(error.exit_code())
+    read.map_err(|error| {
+        let _ = match (error.use_stderr(), is_help(&error)) {
+            (false, _) => write!(terminal.stdout(), "{}", shown(&error, terminal.shows_stdout())),
+            (true, true) => write!(terminal.stderr(), "{}", shown(&error, terminal.shows_stderr())),
+            (true, false) => writeln!(terminal.stderr(), "partnerd: {}", complaint(&error)),
+        };
+        u8::try_from(error.exit_code()).unwrap_or(u8::MAX)
     })
 }
 

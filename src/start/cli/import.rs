@@ -135,7 +135,7 @@ fn store_table(
     config: &Config,
     terminal: &Terminal,
 ) -> Outcome {
-    watch_for_interrupts();
+    watch_for_interrupts(terminal);
     let in_file = |complaint: &dyn Display| refused(source, complaint);
     let rows = read(kind, source, arguments, terminal)?;
     let groups = kind.groups(&rows).map_err(|complaint| in_file(&complaint))?;

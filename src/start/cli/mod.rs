@@ -36,6 +36,7 @@ mod user;
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -48,13 +49,29 @@ use crate::platform::db::file::{lock, logging};
 use crate::start::config::Config;
 
 pub fn main() -> ExitCode {
-    let arguments = german::parse();
-    let terminal = Terminal { json: arguments.json };
-    match run(arguments, &terminal) {
-        Ok(()) => ExitCode::SUCCESS,
+    command(std::env::args_os(), &mut Terminal::of_process(false)).into()
+}
+
+/// Runs a command inside another program, without its log and its signals: exit code, stdout and stderr. The
+/// tests call it where the process itself is not what they test.
+pub fn captured(arguments: impl IntoIterator<Item = OsString>) -> (u8, [Vec<u8>; 2]) {
+    let mut terminal = Terminal::in_memory(false);
+    let arguments = std::iter::once("partnerd".into()).chain(arguments);
+    (command(arguments, &mut terminal), terminal.into_captured())
+}
+
+/// Parses the arguments and runs the command they name; the exit code.
+fn command(arguments: impl Iterator<Item = OsString>, terminal: &mut Terminal) -> u8 {
+    let arguments = match german::parse(arguments, terminal) {
+        Ok(arguments) => arguments,
+        Err(code) => return code,
+    };
+    terminal.json = arguments.json;
+    match run(arguments, terminal) {
+        Ok(()) => 0,
         Err(error) => {
             terminal.say(&format!("partnerd: {}", sentence(error)));
-            ExitCode::FAILURE
+            1
         }
     }
 }
@@ -83,12 +100,13 @@ fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
     // The demo makes its data by requests: their lines would hide the key that it prints.
     let is_demo = matches!(arguments.command, Command::Demo(_));
     let log_level = if is_demo { logging::Verbosity::Warn } else { config.log_level };
-    let stderr = || logging::start(std::io::stderr(), config.log_format, log_level);
+    let stderr =
+        || terminal.is_of_process().then(|| logging::start(std::io::stderr(), config.log_format, log_level));
     #[cfg(not(windows))]
     let _log = stderr();
     #[cfg(windows)]
     let _log = match is_service {
-        true => logging::start(service::log_file(&config.db)?, config.log_format, log_level),
+        true => Some(logging::start(service::log_file(&config.db)?, config.log_format, log_level)),
         false => stderr(),
     };
     carry_out(arguments, &config, terminal).map_err(|error| with_space(error, &config.db))

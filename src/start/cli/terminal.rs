@@ -1,7 +1,8 @@
 //! What commands say: results to stdout, everything else to stderr.
 
 use std::error::Error;
-use std::io::{IsTerminal, Write};
+use std::io::{IsTerminal, Write, stderr, stdout};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressFinish};
@@ -20,12 +21,81 @@ pub type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 pub struct Terminal {
     pub json: bool,
+    /// What was written to stdout and stderr, where the command runs inside another program (a test); else
+    /// none, and both go to those of the process.
+    captured: Option<Mutex<[Vec<u8>; 2]>>,
+}
+
+/// stdout or stderr of a command.
+struct Stream<'t> {
+    terminal: &'t Terminal,
+    is_error: bool,
+}
+
+impl Write for Stream<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match (&self.terminal.captured, self.is_error) {
+            (Some(captured), is_error) => {
+                let mut captured = captured.lock().unwrap_or_else(PoisonError::into_inner);
+                captured[usize::from(is_error)].write(bytes)
+            }
+            (None, false) => stdout().write(bytes),
+            (None, true) => stderr().write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        match (&self.terminal.captured, self.is_error) {
+            (None, false) => stdout().flush(),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Terminal {
+    /// Writes to the streams of the process.
+    pub fn of_process(json: bool) -> Terminal {
+        Terminal { json, captured: None }
+    }
+
+    /// Keeps what is written in memory.
+    pub fn in_memory(json: bool) -> Terminal {
+        Terminal { json, captured: Some(Mutex::default()) }
+    }
+
+    /// Returns what was written to stdout and to stderr.
+    pub fn into_captured(self) -> [Vec<u8>; 2] {
+        self.captured.map_or_else(Default::default, |captured| {
+            captured.into_inner().unwrap_or_else(PoisonError::into_inner)
+        })
+    }
+
+    /// Whether the command has the process to itself, with its signals and its log.
+    pub fn is_of_process(&self) -> bool {
+        self.captured.is_none()
+    }
+
+    pub fn stdout(&self) -> impl Write {
+        Stream { terminal: self, is_error: false }
+    }
+
+    pub fn stderr(&self) -> impl Write {
+        Stream { terminal: self, is_error: true }
+    }
+
+    /// Whether somebody sees stdout in a window.
+    pub fn shows_stdout(&self) -> bool {
+        self.is_of_process() && stdout().is_terminal()
+    }
+
+    /// Whether somebody sees stderr in a window.
+    pub fn shows_stderr(&self) -> bool {
+        self.is_of_process() && stderr().is_terminal()
+    }
+
     /// Writes a result to stdout; a closed pipe is no error.
     pub fn print(&self, line: &str) {
-        let _ = writeln!(std::io::stdout(), "{line}");
+        let _ = writeln!(self.stdout(), "{line}");
     }
 
     /// Writes a result that is one thing: as JSON where that was asked for, else as the text alone.
@@ -36,13 +106,13 @@ impl Terminal {
     /// Says something to a person. Names and labels of others may stand in it.
     pub fn say(&self, text: &str) {
         for line in text.split('\n') {
-            let _ = writeln!(std::io::stderr(), "{}", shown(line));
+            let _ = writeln!(self.stderr(), "{}", shown(line));
         }
     }
 
     /// A spinner that is shown until it is dropped.
     pub fn waiting(&self) -> ProgressBar {
-        let is_shown = std::io::stderr().is_terminal();
+        let is_shown = self.shows_stderr();
         let bar = if is_shown { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
         bar.enable_steady_tick(Duration::from_millis(100));
         bar.with_finish(ProgressFinish::AndClear)
@@ -71,7 +141,8 @@ impl Terminal {
         let shown = |text: String| shown(&text).into_owned();
         let cells: Vec<Vec<String>> =
             rows.iter().map(|row| cells(row).into_iter().map(shown).collect()).collect();
-        self.print(&layout(header, &cells, width()));
+        let width = if self.is_of_process() { width() } else { None };
+        self.print(&layout(header, &cells, width));
         Ok(())
     }
 
@@ -85,7 +156,7 @@ impl Terminal {
 
 /// Characters in a line of stdout; none where it is not limited, as in a file. COLUMNS is what a shell says of it.
 fn width() -> Option<usize> {
-    let of_terminal = terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
+    let of_terminal = terminal_size_of(stdout()).map(|(width, _)| usize::from(width.0));
     of_terminal.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok()).filter(|width| *width > 0)
 }
 

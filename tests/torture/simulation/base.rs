@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use argon2::password_hash::PasswordHasher;
 use argon2::{Algorithm, Argon2, Params, Version};
 use partnerd::platform::db::file::connection::open_writer;
-use partnerd::platform::gate::access::key::{self, Grant, NewKey};
+use partnerd::platform::gate::access::key::{self, Grant};
 use partnerd::rules::choice::Choice;
 use partnerd::rules::day::Instant;
 use partnerd::rules::scope::Scope;
@@ -84,10 +84,9 @@ impl Base {
 /// A key whose hash is soon verified: each server that is started verifies it anew.
 fn key(folder: &Folder, tenant: i64, scopes: &[Scope], limit: i64) -> String {
     let connection = open_writer(&folder.file("partnerd.db")).unwrap();
-    let strong = key::generate(&key::mac_secret(&connection).unwrap()).unwrap();
     let cheap = Argon2::new(Algorithm::Argon2id, Version::V0x13, Params::new(8, 1, 1, None).unwrap());
-    let hash = cheap.hash_password(strong.text.as_bytes()).unwrap().to_string();
-    let new = NewKey { hash, ..strong };
+    let hash = |key: &str| Ok(cheap.hash_password(key.as_bytes()).unwrap().to_string());
+    let new = key::generate_with(&key::mac_secret(&connection).unwrap(), hash).unwrap();
     let scopes = scopes.iter().copied().collect();
     let daily_limit = Some(limit.try_into().unwrap());
     let grant = Grant { label: "test".to_owned(), scopes, daily_limit, ..Grant::default() };

@@ -16,7 +16,7 @@ pub const KIND: &str = "dsfinvk";
 
 /// Reads and joins the files, then stores the receipts, and behind them the file: all of them or none.
 pub fn run(source: &Source, config: &Config, terminal: &Terminal) -> Outcome {
-    watch_for_interrupts();
+    watch_for_interrupts(terminal);
     let refused = |complaint: String| format!("{}. {NOTHING_STORED}", complaint.trim_end_matches('.'));
     let read = read(&source.file).map_err(refused)?;
     refuse_too_many(read.receipts.iter().map(Receipt::lines).sum(), source)?;

@@ -6,13 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::task::Poll;
 
-use crate::start::cli::terminal::Outcome;
+use crate::start::cli::terminal::{Outcome, Terminal};
 
 static PRESSED: AtomicBool = AtomicBool::new(false);
 
 /// Once this returns, Ctrl-C no longer ends the process: the import undoes the part it is storing and reports what is
 /// stored.
-pub fn watch_for_interrupts() {
+pub fn watch_for_interrupts(terminal: &Terminal) {
+    if !terminal.is_of_process() {
+        return;
+    }
     let (began, is_begun) = mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();

@@ -64,7 +64,7 @@ pub fn store_parts(
 ) -> Outcome {
     let (mut hints, mut imports) = (Hints::default(), Vec::new());
     let rows = (0..work.groups).map(work.size).sum();
-    let bar = progress_bar(rows);
+    let bar = progress_bar(rows, terminal);
     let Source { in_parts, dry_run, .. } = *source;
     let stored = parts::store_parts(work.groups, dry_run, |next| {
         let failed = |error: rusqlite::Error| Stop::Failed(error.into());
@@ -137,8 +137,8 @@ fn why(Unfinished { why, kept }: Unfinished, rows: usize, source: &Source) -> St
     }
 }
 
-fn progress_bar(rows: usize) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
+fn progress_bar(rows: usize, terminal: &Terminal) -> ProgressBar {
+    if !terminal.shows_stderr() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} Zeilen");
