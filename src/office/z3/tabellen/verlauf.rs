@@ -1,9 +1,9 @@
-//! Histories, and the log: who changed what, when.
+//! Histories and the log: who changed what, and when.
 
 use super::super::tabelle::{Tabelle, ganz, geld, id, tag, text, zeitpunkt};
 use super::namen::wer;
 
-/// A value in a list of changes as text.
+/// A value in a list of changes, as text.
 macro_rules! wert {
     ($feld:literal) => {
         concat!("cast(e.value ->> '", $feld, "' as text)")
