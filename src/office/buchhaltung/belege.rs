@@ -111,7 +111,8 @@ impl Rechnung {
     /// The message about an invoice into the EU that has no VAT id.
     pub fn missing_ust_id(&self) -> String {
         format!(
-            "{} hat keine USt-IdNr. aus einem anderen EU-Land, {} gehört aber in die Zusammenfassende Meldung. Bitte beim Partner eintragen.",
+            "{} hat keine USt-IdNr. aus einem anderen EU-Land, {} gehört aber in die Zusammenfassende Meldung. \
+             Bitte beim Partner eintragen.",
             self.kunden_name, self.beleg_nummer
         )
     }

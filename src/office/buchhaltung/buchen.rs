@@ -99,7 +99,8 @@ impl<'t> Buchen<'t> {
         let documents: BTreeSet<_> =
             self.fehler.iter().filter_map(|fehler| fehler.beleg_nummer.as_ref()).collect();
         let message = format!(
-            "Für {} Belege fehlt etwas, angelegt wurde nichts. Bitte ergänzen, was details.fehler nennt, und wiederholen.",
+            "Für {} Belege fehlt etwas, angelegt wurde nichts. Bitte ergänzen, was details.fehler nennt, und \
+             wiederholen.",
             documents.len()
         );
         let mut refusal = Refusal::new(Code::DatevUnvollstaendig, message);
@@ -156,7 +157,8 @@ impl<'t> Buchen<'t> {
         let nummer = &rechnung.beleg_nummer;
         if feld.text != feld.full {
             let message = format!(
-                "{nummer}: In DATEV steht als Belegfeld 1 {} statt {}, weil es nur Ziffern, Buchstaben von A bis Z und _$&%*+-/ fasst.",
+                "{nummer}: In DATEV steht als Belegfeld 1 {} statt {}, weil es nur Ziffern, Buchstaben von A \
+                 bis Z und _$&%*+-/ fasst.",
                 feld.text, feld.full
             );
             hints.add_field(HintCode::BelegfeldGeaendert, nummer.clone(), message);

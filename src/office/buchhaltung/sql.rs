@@ -187,7 +187,8 @@ pub fn left_out(tx: &Tx<'_>, von: Day, bis: Day) -> Result<(i64, Option<String>)
 /// handed over.
 pub fn monate(tx: &Tx<'_>, von: Day, bis: Day, ab: Option<Day>) -> Result<Vec<Monat>> {
     let statement = "select min(b.beleg_datum), sum(b.ereignis_am is not null or b.status = 'offen'),
-          sum(b.ereignis_am is not null and b.beleg_datum >= coalesce(:ab, '') and not exists (select 1 from datev_beleg d
+          sum(b.ereignis_am is not null and b.beleg_datum >= coalesce(:ab, '') \
+            and not exists (select 1 from datev_beleg d
             where d.tenant_id = b.tenant_id and d.beleg_id = b.id and d.verworfen = 0)),
           sum(b.status = 'offen')
         from beleg b where b.tenant_id = :tenant and b.rechnungsart is not null and b.beleg_datum between :von and :bis

@@ -46,7 +46,8 @@ impl Angaben {
     fn of(einstellungen: &Einstellungen) -> Result<Angaben> {
         let missing = |name: &'static str| {
             let message = format!(
-                "Der Firma fehlt die Einstellung {name}; sie kommt vom Steuerberater. Bitte unter Einstellungen eintragen."
+                "Der Firma fehlt die Einstellung {name}; sie kommt vom Steuerberater. Bitte unter \
+                 Einstellungen eintragen."
             );
             Refusal::field(Code::DatevEinstellungFehlt, name, message)
         };

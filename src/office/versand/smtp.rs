@@ -57,14 +57,16 @@ pub fn deliver(server: &Postausgang, message: &Message) -> Result<(), Ergebnis> 
 async fn delivered(server: &Postausgang, message: &Message) -> Result<(), Ergebnis> {
     let silent = |_| {
         NichtGesendet(format!(
-            "Der Mailserver {} antwortet nicht (10 Sekunden gewartet). Bitte unter „Mailserver“ Server und Port prüfen, oder später noch einmal senden.",
+            "Der Mailserver {} antwortet nicht (10 Sekunden gewartet). Bitte unter „Mailserver“ Server und \
+             Port prüfen, oder später noch einmal senden.",
             server.server
         ))
     };
     let mut connection = timeout(REACH, reached(server)).await.map_err(silent)?.map_err(NichtGesendet)?;
     let unknown = || {
         Ungewiss(format!(
-            "Die Verbindung zum Mailserver {} brach ab, bevor er die E-Mail bestätigt hat. Bitte beim Empfänger nachfragen, ob sie ankam.",
+            "Die Verbindung zum Mailserver {} brach ab, bevor er die E-Mail bestätigt hat. Bitte beim \
+             Empfänger nachfragen, ob sie ankam.",
             server.server
         ))
     };
@@ -92,13 +94,15 @@ async fn reached(server: &Postausgang) -> Result<AsyncSmtpConnection, String> {
     let Postausgang { server: host, port, .. } = server;
     let unknown = |_| {
         format!(
-            "Der Mailserver {host} ist von hier aus nicht zu finden. Bitte den Namen unter „Mailserver“ prüfen, und ob dieser Rechner ins Internet darf."
+            "Der Mailserver {host} ist von hier aus nicht zu finden. Bitte den Namen unter „Mailserver“ \
+             prüfen, und ob dieser Rechner ins Internet darf."
         )
     };
     let addresses: Vec<_> = tokio::net::lookup_host((host.as_str(), *port)).await.map_err(unknown)?.collect();
     let closed = |_| {
         format!(
-            "Der Mailserver {host} nimmt auf Port {port} keine Verbindung an. Bitte Server und Port unter „Mailserver“ prüfen."
+            "Der Mailserver {host} nimmt auf Port {port} keine Verbindung an. Bitte Server und Port unter \
+             „Mailserver“ prüfen."
         )
     };
     let wire =
@@ -132,11 +136,13 @@ async fn log_in(server: &Postausgang, connection: &mut AsyncSmtpConnection) -> R
     let said = connection.auth(&[Mechanism::Plain, Mechanism::Login], &credentials).await;
     said.map(drop).map_err(|error| match error.status() {
         Some(_) => format!(
-            "Der Mailserver lässt die Anmeldung nicht zu. Bitte Benutzer und Passwort unter „Mailserver“ prüfen. Er sagt: {}",
+            "Der Mailserver lässt die Anmeldung nicht zu. Bitte Benutzer und Passwort unter „Mailserver“ \
+             prüfen. Er sagt: {}",
             told(&error)
         ),
         None if error.is_client() => format!(
-            "Der Mailserver {host} kennt an Port {port} keine Anmeldung mit Passwort. Bitte Port und Verschlüsselung unter „Mailserver“ prüfen."
+            "Der Mailserver {host} kennt an Port {port} keine Anmeldung mit Passwort. Bitte Port und \
+             Verschlüsselung unter „Mailserver“ prüfen."
         ),
         None => failed(server, &error),
     })
@@ -188,7 +194,8 @@ fn failed(server: &Postausgang, error: &Smtp) -> String {
     }
     if error.is_client() {
         return format!(
-            "Der Mailserver {host} bietet an Port {port} keine Verschlüsselung (STARTTLS) an; ohne sie geht kein Passwort über das Netz. Port 465 gehört meist zu TLS, 587 zu STARTTLS."
+            "Der Mailserver {host} bietet an Port {port} keine Verschlüsselung (STARTTLS) an; ohne sie geht \
+             kein Passwort über das Netz. Port 465 gehört meist zu TLS, 587 zu STARTTLS."
         );
     }
     unencrypted(server, error)
@@ -208,14 +215,18 @@ fn unencrypted(server: &Postausgang, error: &(dyn Error + 'static)) -> String {
                 _ => "gilt nicht",
             };
             format!(
-                "Das Zertifikat von {host} {why}. Nichts wurde gesendet, auch kein Passwort. Bitte den Namen des Servers prüfen; einem Mailserver im eigenen Haus vertraut man mit seinem Zertifikat unter „Mailserver“."
+                "Das Zertifikat von {host} {why}. Nichts wurde gesendet, auch kein Passwort. Bitte den Namen \
+                 des Servers prüfen; einem Mailserver im eigenen Haus vertraut man mit seinem Zertifikat unter \
+                 „Mailserver“."
             )
         }
         Some(_) => format!(
-            "Mit {host} kommt an Port {port} keine verschlüsselte Verbindung zustande. Port 465 gehört meist zu TLS, 587 zu STARTTLS."
+            "Mit {host} kommt an Port {port} keine verschlüsselte Verbindung zustande. Port 465 gehört meist \
+             zu TLS, 587 zu STARTTLS."
         ),
         None => format!(
-            "An Port {port} von {host} antwortet kein Mailserver, oder er hat die Verbindung beendet. Bitte Server, Port und Verschlüsselung unter „Mailserver“ prüfen."
+            "An Port {port} von {host} antwortet kein Mailserver, oder er hat die Verbindung beendet. Bitte \
+             Server, Port und Verschlüsselung unter „Mailserver“ prüfen."
         ),
     }
 }

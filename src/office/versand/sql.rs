@@ -49,7 +49,8 @@ pub struct Versand {
 pub fn begin(tx: &WriteTx<'_>, brief: &Brief, beleg: Uuid, kunde: Uuid) -> Result<()> {
     let known = "select 1 from versand where tenant_id = :tenant and id = :id";
     if tx.exists(known, named_params! {":id": brief.id})? {
-        let message = "Dieses Formular wurde schon abgeschickt. Was daraus geworden ist, steht auf der Seite des Belegs unter „E-Mails“.";
+        let message = "Dieses Formular wurde schon abgeschickt. Was daraus geworden ist, steht auf der Seite \
+             des Belegs unter „E-Mails“.";
         return Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message).into());
     }
     tx.insert(

@@ -9,8 +9,9 @@ use super::zeitraum::Zeitraum;
 use crate::rules::bytes::hex;
 
 /// What a hand-over does not contain, and who has it.
-pub const NICHT_ENTHALTEN: &str = "Nicht enthalten: Zahlungen und Buchungen, denn die Bücher führt der Steuerberater; Exporte der \
-     Kassen (DSFinV-K), die nicht eingelesen wurden. Eingelesene stehen mit den Dateien der Belege unverändert in kasse/.";
+pub const NICHT_ENTHALTEN: &str = "Nicht enthalten: Zahlungen und Buchungen, denn die Bücher führt der \
+     Steuerberater; Exporte der Kassen (DSFinV-K), die nicht eingelesen wurden. Eingelesene stehen mit den \
+     Dateien der Belege unverändert in kasse/.";
 
 pub struct Bericht<'b> {
     pub lieferant: &'b Lieferant,

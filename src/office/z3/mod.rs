@@ -107,8 +107,8 @@ fn get_file(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let Ueberlassung { id, von, bis, .. } = found(tx, call.id(WHAT)?)?;
     let missing = || {
         let message = format!(
-            "Die Datei ist noch nicht fertig oder nicht mehr da: aufgehoben werden die {FILES_KEPT} neuesten. Bitte den \
-             Stand ansehen, oder den Zeitraum neu zusammenstellen."
+            "Die Datei ist noch nicht fertig oder nicht mehr da: aufgehoben werden die {FILES_KEPT} neuesten. Bitte \
+             den Stand ansehen, oder den Zeitraum neu zusammenstellen."
         );
         Refusal::new(Code::NichtGefunden, message)
     };

@@ -22,7 +22,9 @@ pub struct Lieferant {
 /// Returns the index of these tables. It is written last, because it states the longest text of each column.
 pub fn index(lieferant: &Lieferant, zeitraum: Zeitraum, tabellen: &[(&Tabelle, Geschrieben)]) -> String {
     let mut xml = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE DataSet SYSTEM \"{DTD_NAME}\">\n<DataSet>\n  <Version>1.0</Version>\n  <DataSupplier>{}{}{}</DataSupplier>\n  <Media>\n    {}\n",
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE DataSet SYSTEM \"{DTD_NAME}\">\n\
+         <DataSet>\n  <Version>1.0</Version>\n  <DataSupplier>{}{}{}</DataSupplier>\n  \
+         <Media>\n    {}\n",
         element("Name", &lieferant.name),
         element("Location", &lieferant.ort),
         element("Comment", &lieferant.stand),
@@ -47,7 +49,9 @@ fn table(xml: &mut String, tabelle: &Tabelle, stand: &Geschrieben, zeitraum: Zei
     // All but the code page are defaults, stated for human readers. RecordDelimiter is omitted: programs
     // refuse it if it is written as an entity.
     xml.push_str(
-        "\n      <UTF8/><DecimalSymbol>,</DecimalSymbol><DigitGroupingSymbol>.</DigitGroupingSymbol>\n      <Range><From>2</From></Range>\n      <VariableLength>\n        <ColumnDelimiter>;</ColumnDelimiter><TextEncapsulator>\"</TextEncapsulator>\n",
+        "\n      <UTF8/><DecimalSymbol>,</DecimalSymbol><DigitGroupingSymbol>.</DigitGroupingSymbol>\n      \
+         <Range><From>2</From></Range>\n      <VariableLength>\n        \
+         <ColumnDelimiter>;</ColumnDelimiter><TextEncapsulator>\"</TextEncapsulator>\n",
     );
     for (at, (spalte, stand)) in tabelle.spalten.iter().zip(&stand.spalten).enumerate() {
         let kind = if at < tabelle.schluessel { "VariablePrimaryKey" } else { "VariableColumn" };

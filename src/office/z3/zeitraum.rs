@@ -27,8 +27,8 @@ impl Zeitraum {
             format!("Auf einmal gehen höchstens {YEARS_MAX} Jahre. Bitte einen kürzeren Zeitraum wählen.");
         refuse_if(von.plus_months(12 * YEARS_MAX) <= bis, wrong, "von", message)?;
         let firma = firma::load(tx)?;
-        let message = "Die Firma hat noch keinen Namen oder keinen Ort. Bitte unter „Firma“ eintragen, oder mit `partnerd \
-                   tenant set FIRMA firma=… ort=…`.";
+        let message = "Die Firma hat noch keinen Namen oder keinen Ort. Bitte unter „Firma“ eintragen, oder mit \
+                   `partnerd tenant set FIRMA firma=… ort=…`.";
         refuse_if(firma.firma.is_none() || firma.ort.is_none(), Code::FirmaUnvollstaendig, "firma", message)?;
         Ok(())
     }

@@ -210,12 +210,14 @@ impl Kontenplan {
         let is_taxed = konto.fall.has_rate() && satz.is_some_and(|satz| satz > Percent::ZERO);
         let Some(automatik) = self.automatik(konto, jahr) else {
             let message = format_args!(
-                "Auf dem Konto {nummer} rechnet DATEV keine Steuer von selbst. Bitte den BU-Schlüssel angeben, oder ein Automatikkonto."
+                "Auf dem Konto {nummer} rechnet DATEV keine Steuer von selbst. Bitte den BU-Schlüssel angeben, \
+                 oder ein Automatikkonto."
             );
             return refuse_if(is_taxed && konto.bu.is_none(), Code::BuFehlt, "bu", message);
         };
         let message = format_args!(
-            "Das Konto {nummer} rechnet seine Steuer von selbst, ein BU-Schlüssel ist dort nicht erlaubt. Bitte bu leer lassen."
+            "Das Konto {nummer} rechnet seine Steuer von selbst, ein BU-Schlüssel ist dort nicht erlaubt. \
+             Bitte bu leer lassen."
         );
         refuse_if(konto.bu.is_some(), Code::BuAufAutomatikkonto, "bu", message)?;
         if automatik.fits(konto.fall, satz) {

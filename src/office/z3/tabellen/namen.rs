@@ -19,7 +19,8 @@ macro_rules! wer {
             $id,
             ", 8) as integer)), substr(",
             $id,
-            ", 8)) else 'Schlüssel ' || coalesce((select n.bezeichnung from api_key n where n.tenant_id = :tenant and n.id = ",
+            ", 8)) else 'Schlüssel ' || coalesce((select n.bezeichnung from api_key n \
+             where n.tenant_id = :tenant and n.id = ",
             $id,
             "), ",
             $id,

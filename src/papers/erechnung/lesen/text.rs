@@ -23,7 +23,8 @@ pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, Unlesbar> {
     };
     if !text.trim_start().starts_with('<') {
         return Err(Unlesbar::Datei(
-            "Die Datei ist weder PDF noch XML. Bitte die Rechnung so senden, wie der Lieferant sie geschickt hat.".to_owned(),
+            "Die Datei ist weder PDF noch XML. Bitte die Rechnung so senden, wie der Lieferant sie geschickt \
+             hat.".to_owned(),
         ));
     }
     Ok(text)

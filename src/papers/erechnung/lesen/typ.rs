@@ -38,7 +38,8 @@ pub fn is_credit_note(typ: Option<&str>) -> Result<bool, Unlesbar> {
     }
     let shown: String = typ.chars().filter(char::is_ascii_alphanumeric).take(3).collect();
     let message = format!(
-        "Dokumente der Art {shown} sind keine Rechnungen (BT-3, EN 16931). Bitte die Rechnung vom Lieferanten anfordern."
+        "Dokumente der Art {shown} sind keine Rechnungen (BT-3, EN 16931). Bitte die Rechnung vom Lieferanten \
+         anfordern."
     );
     Err(Unlesbar::KeineRechnung(message))
 }

@@ -26,7 +26,9 @@ impl Index<'_> {
         };
         if content.len() > self.may_inflate {
             return Err(Unlesbar::Datei(
-                "Das PDF enthält entpackt mehr, als für eine Rechnung erlaubt ist (32 MiB). Bitte das XML allein senden.".to_owned(),
+                "Das PDF enthält entpackt mehr, als für eine Rechnung erlaubt ist (32 MiB). Bitte das XML \
+                 allein senden."
+                    .to_owned(),
             ));
         }
         self.may_inflate -= content.len();

@@ -58,7 +58,8 @@ pub fn attachment(data: &[u8]) -> Result<Vec<u8>, Unlesbar> {
     };
     if found.iter().any(|other| other.rank() == best.rank() && other.stream != best.stream) {
         return Err(Unlesbar::Datei(
-            "In dem PDF stecken mehrere E-Rechnungen; welche gilt, ist nicht zu erkennen. Bitte das XML allein senden.".to_owned(),
+            "In dem PDF stecken mehrere E-Rechnungen; welche gilt, ist nicht zu erkennen. Bitte das XML allein \
+             senden.".to_owned(),
         ));
     }
     match index.stream(best.stream)? {

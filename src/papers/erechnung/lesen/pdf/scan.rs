@@ -34,7 +34,11 @@ impl Index<'_> {
         // The object streams of an encrypted file cannot be read.
         for (begin, dict, raw) in std::mem::take(&mut scan.packed) {
             if !self.is_encrypted {
-                let is_older = |place: Option<&ObjectPlace>| !matches!(place, Some(ObjectPlace::File(at)) if *at > begin);
+                let is_older = |place: Option<&ObjectPlace>| {
+                    !matches!(
+                        place, Some(ObjectPlace::File(at)) if *at > begin
+                    )
+                };
                 self.unpack(&dict, raw, |place, _| is_older(place))?;
             }
         }
