@@ -41,7 +41,7 @@ pub struct TooLarge;
 
 impl<const SCALE: u32, const SHOWN: usize> Fixed<SCALE, SHOWN> {
     pub const ZERO: Self = Self(0);
-    /// Smallest units in one: 100 cents in a euro.
+    /// Smallest units per whole: 100 cents in a euro.
     pub const UNIT: i64 = 10i64.pow(SCALE);
 
     pub const fn units(self) -> i64 {

@@ -40,7 +40,7 @@ choice! {
         Waage = "waage",
         /// Files documents and attaches files.
         Dms = "dms",
-        /// Reads what is booked and exports it for the tax adviser.
+        /// Reads the bookings and exports them for the tax adviser.
         Buchhaltung = "buchhaltung",
         /// Sells at a register: reads articles, prices, stock and customers.
         Kasse = "kasse",

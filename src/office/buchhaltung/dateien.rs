@@ -10,7 +10,7 @@ use crate::rules::day::{Day, Instant};
 /// Most records of one file: DATEV accepts no more.
 const SAETZE_MAX: usize = 99_999;
 
-/// Most bytes of one file: half of what a stored content may have when it is unpacked.
+/// Most bytes of one file: half of the limit for unpacking a stored content.
 const BYTES_MAX: usize = 32 << 20;
 
 /// The records of one document.

@@ -15,8 +15,8 @@ pub struct Abzug {
 }
 
 impl Tabelle {
-    /// Lists the deductions in per cent and kg. The net weight (D23) is rounded to whole kg; the difference
-    /// to what the deductions leave has a row of its own.
+    /// Lists the deductions in per cent and kg. Because the net weight (D23) is rounded to whole kg, its
+    /// difference to the weight that the deductions leave has a row of its own.
     pub fn abrechnung(
         ueberschrift: &str,
         angeliefert: Quantity,

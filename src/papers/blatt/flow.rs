@@ -129,8 +129,8 @@ impl<'t> Flow<'t> {
     }
 }
 
-/// Distance from the top of a line to its baseline: ascender and descender of the font share what the leading
-/// leaves.
+/// Distance from the top of a line to its baseline; ascender and descender of the font are centred in the
+/// leading.
 pub fn baseline(style: Style) -> f32 {
     style.leading / 2.0 + style.size * 0.36
 }

@@ -11,7 +11,7 @@ use super::text::{CELL, DETAIL, HEADING, LABEL, SEPARATOR, Style};
 use crate::rules::fixed::{Money, Percent};
 use crate::rules::unit::unece_code;
 
-/// Space between sections, and the least space if they would otherwise not fit onto the page.
+/// Space between sections; the least space is used if they would otherwise not fit onto the page.
 const SPACE: f32 = 15.0;
 const SPACE_LEAST: f32 = 8.0;
 /// Largest share of a page that the sections behind the positions may take to be kept together.

@@ -7,7 +7,8 @@ use crate::choice;
 use crate::rules::choice::Choice;
 
 choice! {
-    /// What the service ignored, rounded, matched or chose by itself ("never silent").
+    /// Why a hint was given: something the service ignored, rounded, matched or chose by itself ("never
+    /// silent").
     pub enum HintCode {
         UnbekanntesFeld = "UNBEKANNTES_FELD",
         UnbekannterParameter = "UNBEKANNTER_PARAMETER",

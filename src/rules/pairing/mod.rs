@@ -1,8 +1,8 @@
 //! Pairing of goods: every quantity moves exactly once, and pairs are stored facts (D8).
 //!
-//! The store keeps what positions have moved and matched as portions of goods ([`Portion`]). A new position
-//! is matched with stored portions. Withdrawing a position frees the portions matched with it, which then
-//! look for other partners as new ones would. Portions that this does not affect are never read.
+//! All movements and matches of positions are stored as portions of goods ([`Portion`]). A new position is
+//! matched with stored portions. Withdrawing a position frees the portions matched with it, which then look
+//! for other partners as new ones would. Portions that this does not affect are never read.
 
 mod portion;
 #[cfg(test)]
@@ -89,8 +89,7 @@ impl<S: Store> Pairing<S> {
         Pairing { store, moved_back: BTreeSet::new(), freed: BTreeMap::new(), taken_over: BTreeMap::new() }
     }
 
-    /// Removes all positions of a document, whose portions these are, then matches anew what was matched with
-    /// them.
+    /// Removes all positions of a document, given its portions, and then matches their former partners anew.
     pub fn withdraw(&mut self, beleg: Uuid, portions: &[Portion]) -> Result<(), S::Error> {
         // Free first: while all portions are in the store, it knows the last number of each position.
         portions.iter().try_for_each(|portion| self.free(portion.clone(), beleg))?;
@@ -418,7 +417,7 @@ impl<S: Store> Pairing<S> {
 /// goods lie in the batch of the more certain one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Certainty {
-    /// Nothing was said: fefo chose the batch, or it followed from an earlier match.
+    /// Not certain: fefo chose the batch, or it followed from an earlier match.
     Assumed,
     /// A supplier's delivery with only a best-before date or an origin.
     Told,

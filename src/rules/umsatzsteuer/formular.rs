@@ -94,7 +94,7 @@ pub fn formular_jahr(jahr: i64) -> Option<i64> {
     formular(jahr).map(|(ab, _)| ab)
 }
 
-/// A figure of the form, over the documents of a period.
+/// A figure of the form, summed over the documents of a period.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Kennzahl {
     pub kennzahl: u8,

@@ -1,5 +1,5 @@
-//! The elements of an XML file, by their local names. A document type is refused, so there are no entities to expand;
-//! depth and number of elements are bounded.
+//! The elements of an XML file, by their local names. A document type is refused, so there are no entities to
+//! expand; depth and number of elements are bounded.
 
 use quick_xml::Reader;
 use quick_xml::escape::resolve_predefined_entity;
