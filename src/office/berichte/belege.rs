@@ -10,19 +10,19 @@ use crate::rules::buchung::Fall;
 use crate::rules::fixed::Money;
 use crate::rules::umsatzsteuer::{Umsatz, ZmArt, beitraege};
 
-/// Which groups of documents: those that all of this fits.
+/// Selects groups of documents: those that match every field.
 #[derive(Debug, Default)]
 pub struct Auswahl {
     /// A figure of the VAT return.
     pub kennzahl: Option<i64>,
     pub fall: Option<Fall>,
     pub zm: Option<ZmArt>,
-    /// As the recapitulative statement names the customer.
+    /// The customer's VAT id, as the recapitulative statement writes it.
     pub ust_id: Option<String>,
 }
 
 impl Auswahl {
-    /// What a group brings to the sum, base and tax; none where it is not in it.
+    /// The base and tax that a group contributes to the sum; `None` if it does not belong to it.
     fn of(&self, umsatz: &Umsatz, is_kleinunternehmer: bool) -> Option<(Money, Money)> {
         let fits = self.fall.is_none_or(|fall| fall == umsatz.fall)
             && self.zm.is_none_or(|art| ZmArt::of(umsatz) == Some(art));
@@ -37,14 +37,14 @@ impl Auswahl {
         }
     }
 
-    /// Which invoices can be among them.
+    /// The invoices that may contribute.
     fn welche(&self) -> Welche {
         let is_of_eu = |fall| matches!(fall, Fall::ErloesIg | Fall::AufwandIg);
         if self.zm.is_some() || self.fall.is_some_and(is_of_eu) { Welche::Eu } else { Welche::Alle }
     }
 }
 
-/// The documents behind a sum, by date and number. Their bases and taxes add up to it.
+/// Returns the documents behind a sum, by date and number. Their bases and taxes add up to the sum.
 pub fn belege(tx: &Tx<'_>, zeitraum: Zeitraum, auswahl: &Auswahl) -> Result<Vec<BerichtBeleg>> {
     let is_kleinunternehmer = tenants::load(tx)?.kleinunternehmer;
     let is_of_buyer = |rechnung: &Rechnung| {

@@ -1,4 +1,4 @@
-//! Reports as they go over the wire.
+//! Reports as they are sent.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,13 +15,13 @@ use crate::rules::umsatzsteuer::{FallSumme, IntrastatJahr, Kennzahl, Quartal, Zm
 pub struct Umsatzsteuer {
     pub von: Day,
     pub bis: Day,
-    /// Year of the form whose figures these are.
+    /// Year of the form to which the figures belong.
     pub formular: i64,
-    /// How many documents are in it.
+    /// Number of documents in the report.
     pub belege: usize,
     pub kennzahlen: Vec<Kennzahl>,
     pub faelle: Vec<FallSumme>,
-    /// Of them what was delivered in another month than that of its date, at most a hundred.
+    /// Those of them that were delivered in another month than that of their date, at most a hundred.
     pub anderer_monat: Vec<AndererMonat>,
     pub anderer_monat_anzahl: usize,
     pub hinweise: Hints,
@@ -37,16 +37,16 @@ pub struct AndererMonat {
     pub summe_brutto: Money,
 }
 
-/// What a document brings to a sum of a report.
+/// The contribution of a document to a sum of a report.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct BerichtBeleg {
     pub beleg_id: Uuid,
     pub beleg_nummer: String,
     pub beleg_datum: Day,
     pub kunden_name: String,
-    /// Net; also where the figure has none.
+    /// Net; also given if the figure has no base.
     pub basis: Money,
-    /// Of a figure as it counts there, else as the document has it; 0 where there is none.
+    /// Tax as the figure counts it, else as the document states it; 0 if there is none.
     pub steuer: Money,
 }
 
