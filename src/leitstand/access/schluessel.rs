@@ -1,4 +1,4 @@
-//! API keys of a company: the list with their use, one of them, a new one, a change, and their end.
+//! API keys of a company: the list with their use, a page for each, creating, changing and deactivating one.
 
 use maud::{Markup, html};
 use rusqlite::Connection;
@@ -62,7 +62,7 @@ fn today(key: &StoredKey) -> String {
     format!("{today} von {limit}")
 }
 
-/// Requests of each day, refused ones apart.
+/// A chart of the requests of each day, executed and refused.
 fn picture(days: &[DayUse]) -> Markup {
     if days.is_empty() {
         return html! { p.empty { "An einem Tag gibt es hier so viele Anfragen, dass das Zählen zu lange dauert. Was heute war, steht bei jedem Schlüssel." } };
@@ -133,7 +133,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &format!("Schlüssel {}", key.label), body))
 }
 
-/// The fields of a key, as they are stored or were typed.
+/// The fields of a key with the stored or typed values.
 fn fields(request: &PageRequest, key: Option<&StoredKey>) -> Markup {
     let label = key.map_or("", |key| key.label.as_str());
     let until = key.and_then(|key| key.valid_until).map(|day| day.to_string()).unwrap_or_default();
@@ -148,12 +148,12 @@ fn fields(request: &PageRequest, key: Option<&StoredKey>) -> Markup {
     }
 }
 
-/// Requests a day that a key may be given here.
+/// Most requests a day that a key may be granted here.
 fn most(request: &PageRequest) -> Option<u32> {
     request.app.gate.policy.leitstand.max_daily_limit
 }
 
-/// What the form grants; all of its mistakes at once.
+/// Parses the rights that the form grants; refuses with all mistakes at once.
 fn grant_of(request: &PageRequest) -> Result<Grant> {
     let refused = |feld, message: String| Refusal::field(Code::WertUngueltig, feld, message);
     let mut mistakes = Refusals::default();
@@ -186,7 +186,8 @@ fn check_end(last: Option<Day>, now: Instant) -> Result<()> {
     Err(Refusal::field(Code::WertUngueltig, "gueltig_bis", message).into())
 }
 
-/// More than the setting allows has who gives keys by command line. A key that has more keeps it.
+/// Refuses a daily limit above the setting; only the command line may grant more. A key that already has the
+/// limit keeps it.
 fn check_limit(most: Option<u32>, grant: &Grant, old: Option<&StoredKey>) -> Result<()> {
     let limit = grant.daily_limit.unwrap_or(DAILY_LIMIT);
     match most {
@@ -201,7 +202,7 @@ fn check_limit(most: Option<u32>, grant: &Grant, old: Option<&StoredKey>) -> Res
     }
 }
 
-/// What tells the keys of a company from those that it has once there is one more.
+/// A digest that changes when the company gets another key.
 fn stand_of_all(connection: &Connection, firma: i64, now: Instant) -> Result<String> {
     let keys = key::of_tenant(connection, firma, now)?;
     let ids: String = keys.iter().map(|key| format!("{}\n", key.id)).collect();
@@ -218,7 +219,7 @@ pub fn show_new(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, "Neuer Schlüssel", body))
 }
 
-/// The key is made and hashed before the writer has its turn.
+/// Creates a key. It is generated and hashed before the writer's turn.
 pub fn create(request: &PageRequest, db: &Snapshot<'_>) -> Result<Hashed> {
     let grant = grant_of(request)?;
     check_end(grant.valid_until, request.now)?;
@@ -246,7 +247,7 @@ pub fn create(request: &PageRequest, db: &Snapshot<'_>) -> Result<Hashed> {
     }))
 }
 
-/// The key, which is shown this once, and what to do with it.
+/// The key, which is shown only this once, and what to do with it.
 fn once(key: &NewKey, grant: &Grant, here: &str) -> Markup {
     html! {
         p { "Das ist der Schlüssel „" (grant.label) "“. Er wird nur dieses eine Mal gezeigt und ist nirgends aufgeschrieben: bitte jetzt in das Programm eintragen." }
@@ -260,7 +261,7 @@ fn once(key: &NewKey, grant: &Grant, here: &str) -> Markup {
     }
 }
 
-/// What tells two states of a key apart, but for its use.
+/// A digest of a key's settings; its use does not count.
 fn stand(key: &StoredKey) -> String {
     let text = format!("{:?} {:?} {:?} {}", key.label, key.scopes, key.valid_until, key.daily_limit);
     hex(&Sha256::digest(text))
@@ -325,7 +326,7 @@ pub fn show_unlock(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     frame::form_page(request, "Schlüssel freigeben", &[], what, "Freigeben", false)
 }
 
-/// Locks the key in the path, or unlocks it.
+/// Activates or deactivates the key in the path.
 pub fn set_active(request: &PageRequest, active: bool) -> Result<HouseChange> {
     let (firma, id, now) = (request.firma_id(), request.id(0)?.to_owned(), request.now);
     let to = request.page_of("schluessel", &id);

@@ -1,4 +1,5 @@
-//! The people who may log in: the list, a new one, a new link, and an end. Only for who manages everything.
+//! The people who may log in: the list, adding one, a new link, deactivation. Only for people who manage
+//! everything.
 
 use maud::html;
 use rusqlite::Connection;
@@ -38,7 +39,8 @@ fn state(person: &Person) -> &'static str {
     }
 }
 
-/// The companies that a person sees, by name; who keeps the house sees all of them.
+/// The names of the companies that a person sees, or `alle`. The reader sees all of them: they manage
+/// everything, or they are that person.
 pub fn companies(request: &PageRequest, person: &Person) -> String {
     let names = request.firmen.iter().filter(|firma| person.sees(firma.id)).map(|firma| firma.name.as_str());
     match person.firmen {
@@ -47,10 +49,10 @@ pub fn companies(request: &PageRequest, person: &Person) -> String {
     }
 }
 
-/// Rows of the log among which a log-in is looked for.
+/// Rows of the audit log searched for a log-in.
 const LOG_ROWS_LOOKED_AT: i64 = 10_000;
 
-/// When a person last logged in, by their sessions and the newest rows of the log.
+/// When a person last logged in, according to their sessions and the newest rows of the audit log.
 fn last_log_in(db: &Snapshot<'_>, person: &Person) -> Result<Option<Instant>> {
     let mut last = people::newest_session(db.connection, person.id)?;
     for path in ["POST /leitstand/anmelden", "POST /leitstand/passwort"] {
@@ -108,7 +110,7 @@ pub fn create(request: &PageRequest) -> Result<HouseChange> {
     }))
 }
 
-/// The page with a link, which is shown this once.
+/// The page with a link, which is shown only this once.
 fn link_of(request: &PageRequest, name: &str, secret: &str) -> Done {
     let until = moment(Instant::from_millis(request.now.millis() + people::LINK_MILLIS));
     let body = html! {
@@ -194,7 +196,8 @@ pub fn show_unlock(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     frame::form_page(request, "Zugang freigeben", &[], what, "Freigeben", false)
 }
 
-/// Lets the person in the path log in, or no longer. Nobody locks themselves out: so there is always somebody left.
+/// Activates or deactivates the person in the path. Nobody deactivates themselves, so somebody always
+/// remains.
 pub fn set_active(request: &PageRequest, active: bool) -> Result<HouseChange> {
     let id = number(request)?;
     if !active && request.person_id() == id {

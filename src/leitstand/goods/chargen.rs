@@ -1,4 +1,4 @@
-//! Batches: the list with its search, one with its stock, movements and history, and its correction.
+//! Batches: the list with its search, a record with its stock, movements and history, and its correction.
 
 use maud::{Markup, html};
 use serde_json::{Value, json};
@@ -68,7 +68,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, "Chargen", body))
 }
 
-/// What the list is filtered by; a number that no article has finds nothing.
+/// The filter of the list; the number of an unknown article finds nothing.
 fn auswahl(request: &PageRequest, db: &Snapshot<'_>) -> Result<Auswahl> {
     let today = db.tx.today();
     let by_number = request.filled_param("artikelnr").map(|number| artikel::find_by_number(&db.tx, number));
@@ -90,7 +90,7 @@ fn auswahl(request: &PageRequest, db: &Snapshot<'_>) -> Result<Auswahl> {
     })
 }
 
-/// The order where none was chosen: the newest, or what has to leave first.
+/// The default order: newest first, or by best-before date if only batches in stock are shown.
 fn default_order(request: &PageRequest) -> &'static str {
     if request.param("welche").is_empty() { "-created_at" } else { "mhd" }
 }
@@ -177,7 +177,7 @@ fn movements(request: &PageRequest, db: &Snapshot<'_>, id: Uuid, here: &str, uni
     })
 }
 
-/// What it was before each correction, the newest first.
+/// The values before each correction, newest first.
 fn history(request: &PageRequest, db: &Snapshot<'_>, id: Uuid) -> Result<Markup> {
     let found = chargen::corrections(&db.tx, id, Page { limit: Some(ROWS), offset: 0 })?;
     let found = named(request, db, found.rows, |before| before.key_id.as_deref())?;

@@ -1,4 +1,4 @@
-//! What was counted, of a batch or of an article without batches.
+//! Counting the stock of a batch or of an article without batches.
 
 use maud::{Markup, html};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Contracts: what was agreed and what was delivered.
+//! Contracts: the list and a record, with the quantities agreed and delivered.
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -19,7 +19,7 @@ use crate::platform::listing::Records;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::fixed::{self, Quantity};
 
-/// Contracts that are summed at most: what was delivered on each is looked up.
+/// Most contracts that are summed: the deliveries on each are looked up.
 const SUMMED_MAX: u32 = 500;
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
@@ -59,7 +59,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, "Kontrakte", body))
 }
 
-/// What contracts come to, each in its unit; one without a unit counts nowhere.
+/// The sums of contracts by unit; one without a unit is not counted.
 fn sums(all: &Records<Kontrakt>) -> Result<Markup> {
     let with_unit: Vec<_> =
         all.rows.iter().filter_map(|row| Some((row.gesamtmenge_einheit.clone()?, row))).collect();
@@ -78,7 +78,7 @@ fn sums(all: &Records<Kontrakt>) -> Result<Markup> {
     })
 }
 
-/// A page of all contracts that were found.
+/// One page of all contracts found.
 fn of_page(all: Records<Kontrakt>, page: Page) -> Records<Kontrakt> {
     let from = usize::try_from(page.offset).unwrap_or(usize::MAX);
     Records { rows: all.rows.into_iter().skip(from).take(ROWS as usize).collect(), ..all }
@@ -170,7 +170,7 @@ fn words_of(name: &str, value: &Value) -> String {
     }
 }
 
-/// Delivered against agreed as a bar with its words; nothing where either is not known.
+/// A bar of the delivered share of the agreed quantity, in words, too; empty if either is unknown.
 fn share(kontrakt: &Kontrakt) -> Markup {
     let Some(percent) = kontrakt.percent() else { return html! {} };
     let width = percent.min(100) * 6;

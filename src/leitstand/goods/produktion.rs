@@ -1,4 +1,4 @@
-//! Production orders: what goes in and comes out, and how they go on.
+//! Production orders: their inputs, outputs and states.
 
 use maud::{Markup, html};
 use serde_json::json;
@@ -54,7 +54,7 @@ fn made(auftrag: &Produktionsauftrag) -> String {
     auftrag.bezeichnung.clone().or(auftrag.rezeptur_bezeichnung.clone()).unwrap_or_default()
 }
 
-/// What goes in or comes out: article, batch and its number, unit, what is planned and what was.
+/// An input or output: article, batch and its number, unit, planned and actual quantity.
 struct Line<'l> {
     artikel: &'l str,
     charge: Option<Uuid>,
@@ -113,7 +113,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &auftrag.pa_nummer, body))
 }
 
-/// The states that an order can come into, each as value and text.
+/// The states that an order may change to, each as value and label.
 fn next_of(now: PaStatus) -> Vec<(&'static str, &'static str)> {
     let next = PaStatus::ALL.iter().filter(|next| now.may_become(**next));
     next.map(|next| (next.as_str(), next.in_words())).collect()

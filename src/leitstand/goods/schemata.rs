@@ -1,4 +1,5 @@
-//! Schemes of settlement: which there are, and all that one says, in words. They are changed by an import or by a program.
+//! Settlement schemes: the list, and one with all its rules in words. They are changed by an import or by a
+//! program.
 
 use maud::html;
 
@@ -82,7 +83,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &format!("Abrechnungsschema {}", kopf.nummer), body))
 }
 
-/// The version that is asked for; what is none is the newest.
+/// The requested version; `None` stands for the newest.
 fn version(request: &PageRequest) -> Option<i64> {
     request.param("version").parse().ok()
 }

@@ -1,5 +1,5 @@
-//! Weighing by hand, where no scale program does: the partner is chosen, then a lorry weighed for the first and the second
-//! time.
+//! Weighing by hand, without a scale program: the partner is chosen, then a lorry is weighed for the first
+//! and the second time.
 
 use maud::html;
 use serde_json::json;
@@ -18,7 +18,7 @@ use crate::rules::verweis::parse_uuid;
 
 const FELDER: [&str; 5] = ["gewicht_erst_kg", "kennzeichen", "fahrer", "waage_id", "bemerkung"];
 
-/// Parameters of the page that are steps before the form.
+/// Parameters set by the steps before the form.
 const KEEPS: [&str; 3] = ["partner_id", "artikel_id", "waehlen"];
 
 fn chosen(request: &PageRequest, name: &str) -> Option<Uuid> {

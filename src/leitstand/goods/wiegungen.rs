@@ -1,4 +1,5 @@
-//! Weighings: the open ones first, then by day; one with its weights, its slip, and its storno.
+//! Weighings: the list, open ones first, then by day; and a record with its weights, its slip and its
+//! cancellation.
 
 use maud::{Markup, html};
 
@@ -46,7 +47,7 @@ fn net(wiegung: &Wiegung) -> String {
     }
 }
 
-/// The open weighings of a company, so many at most, the oldest last; what to say where there is none.
+/// The open weighings of a company, at most `most` of them, the oldest last; a sentence if there are none.
 pub fn open(request: &PageRequest, db: &Snapshot<'_>, most: u32) -> Result<Markup> {
     let auswahl = Auswahl { status: Some("offen"), ..Auswahl::default() };
     let found: Records<Wiegung> = waage::list(&db.tx, &auswahl, Page { limit: Some(most), offset: 0 })?;
@@ -104,7 +105,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &wiegung.wiegeschein_nr, body))
 }
 
-/// The document that a finished weighing is for: its type, and the words of its button.
+/// The document that a finished weighing leads to: its type, and the label of its button.
 fn next_document(wiegung: &Wiegung) -> Option<(&'static str, &'static str)> {
     match wiegung.richtung.filter(|_| wiegung.status == WiegungStatus::Fertig)? {
         Richtung::Eingang => Some(("EL", "Lieferung daraus")),

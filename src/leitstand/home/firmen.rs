@@ -1,4 +1,4 @@
-//! The companies: the choice of one.
+//! The companies, to choose one.
 
 use maud::html;
 
@@ -7,7 +7,7 @@ use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::platform::failure::Result;
 use crate::platform::http::reply::Reply;
 
-/// The first page of the company, or the choice of one.
+/// Redirects to the only company, to the form of the first one, or to the list.
 pub fn start(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     let to = match request.firmen.as_slice() {
         [only] => format!("/leitstand/f/{}", only.id),

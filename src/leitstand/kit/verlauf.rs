@@ -1,4 +1,4 @@
-//! Who changed what of a record of master data: a section of its page.
+//! The history of a record of master data, as a section of its page.
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -10,13 +10,14 @@ use crate::platform::failure::{Failure, Result};
 use crate::platform::listing::Records;
 use crate::rules::felder::{Aenderung, GeaendertesFeld};
 
-/// The label of a field, none for one that another field says already; and a value of it in words.
+/// How to read a history: the label of a field (`None` if another field covers it), and a value of it in
+/// words.
 pub type Lesart = (fn(&str) -> Option<&str>, fn(&str, &Value) -> String);
 
-/// A field that was changed: when, which, what it was before and after, and by whom.
+/// One changed field: when, which, the value before and after, and who.
 type Row = [String; 5];
 
-/// Who changed what, the newest first.
+/// The changes of a record, newest first.
 pub fn section(
     request: &PageRequest,
     db: &Snapshot<'_>,

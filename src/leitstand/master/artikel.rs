@@ -1,4 +1,4 @@
-//! Articles: the list with its search, one with prices, stock, attachments and who changed it.
+//! Articles: the list with its search, and a record with prices, stock, attachments and history.
 
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -47,7 +47,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, "Artikel", body))
 }
 
-/// What an article is called, with its second line: several can share the first.
+/// The name of an article with its second line, because several can share the first.
 pub fn name_of(artikel: &Artikel) -> String {
     joined([&Some(artikel.bezeichnung.clone()), &artikel.bezeichnung2], ", ")
 }
@@ -57,7 +57,7 @@ fn groups(request: &PageRequest, db: &Snapshot<'_>) -> Result<Markup> {
     Ok(html! { @if !groups.is_empty() { (filter_choice(request, "gruppe_id", "Gruppe", groups)) } })
 }
 
-/// The groups, each by its number and its name.
+/// The groups, each with its number and its name.
 pub fn groups_of(db: &Snapshot<'_>) -> Result<Vec<(String, String)>> {
     let page = Page { limit: Some(MAX_LIMIT), offset: 0 };
     let Records { rows, .. } = artikel::list_gruppen(&db.tx, page)?;

@@ -1,4 +1,5 @@
-//! Partners: the list with its search, one with what its e-invoices lack, its attachments, who changed it.
+//! Partners: the list with its search, and a record with the gaps of its e-invoices, its attachments and its
+//! history.
 
 use maud::{Markup, html};
 
@@ -78,7 +79,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
 }
 
 fn head_of(kunde: &Kunde) -> Vec<(&'static str, String)> {
-    // What stands above all is not said twice.
+    // Left out if the heading says it already.
     let own = Some(kunde.nachname_firma.clone()).filter(|name| *name != kunde.name);
     vec![
         ("Nummer", kunde.kundennr.clone()),

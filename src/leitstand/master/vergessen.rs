@@ -1,4 +1,5 @@
-//! A partner is forgotten (GDPR art. 17, D27): what would go and what the law keeps, asked once before it happens.
+//! Forgetting a partner (GDPR art. 17, D27): shows what would be deleted and what the law keeps, and asks
+//! once before it happens.
 
 use maud::{Markup, html};
 

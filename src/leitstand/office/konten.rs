@@ -1,5 +1,6 @@
-//! The accounts on which invoices are booked (D31): seen with what DATEV computes on them, set, removed, and a proposal for
-//! who has none yet. Who changes one leaves a row in the administration log.
+//! The accounts on which invoices are booked (D31): the list with what DATEV computes on each, setting and
+//! removing one, and a proposal for a company without any. Each change leaves a row in the administration
+//! log.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,10 +25,10 @@ use crate::rules::changed::Changed;
 use crate::rules::choice::Choice;
 use crate::rules::fixed::Percent;
 
-/// Fields of the form, as the interface refuses them.
+/// Fields of the form, as refusals of the interface name them.
 const FELDER: [&str; 5] = ["fall", "satz", "artikelgruppe", "konto", "bu"];
 
-/// What the log calls an account: this, and its field.
+/// Prefix of an account's field in the administration log.
 const LOGGED: &str = "konto ";
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
@@ -68,7 +69,7 @@ fn which(row: &Gezeigt) -> Markup {
     html! { span.unseen { ": " (in_words(&feld_of(row))) } }
 }
 
-/// What DATEV computes where this account is booked.
+/// What DATEV computes when this account is booked.
 fn computes(row: &Gezeigt) -> String {
     let Some(Automatik { art, satz }) = row.automatik else {
         return match &row.konto.bu {
@@ -85,7 +86,7 @@ fn computes(row: &Gezeigt) -> String {
     }
 }
 
-/// The form on this page with what the account has.
+/// A link to the form on this page, filled with the account.
 fn to_form(row: &Gezeigt) -> String {
     let konto = &row.konto;
     let automatik = if konto.automatik { "ja" } else { "" }.to_owned();
@@ -93,12 +94,12 @@ fn to_form(row: &Gezeigt) -> String {
     format!("?{}&{}#feld-konto", key_of(row), query(&rest))
 }
 
-/// The question whether it goes.
+/// A link to the page that asks before it removes the account.
 fn to_removal(request: &PageRequest, row: &Gezeigt) -> String {
     format!("{}?{}", request.of_firma("steuerberater/konten/entfernen"), key_of(row))
 }
 
-/// What tells an account from others, as a query.
+/// The query that identifies an account.
 fn key_of(row: &Gezeigt) -> String {
     query(&[
         ("fall", row.konto.fall.as_str().to_owned()),
@@ -131,7 +132,7 @@ fn fields(request: &PageRequest, db: &Snapshot<'_>) -> Result<Markup> {
     })
 }
 
-/// What to do where there are no accounts yet.
+/// What to do if there are no accounts yet.
 fn beginning(request: &PageRequest, db: &Snapshot<'_>) -> Result<Markup> {
     let rahmen = tenants::load(&db.tx)?.datev_rahmen;
     let (name, option) = match rahmen {
@@ -173,12 +174,12 @@ pub fn set(request: &PageRequest) -> Result<FirmaChange> {
     }))
 }
 
-/// Sets an account as the interface does.
+/// Sets an account through the interface.
 pub fn put(request: &PageRequest, body: &Value) -> Result<FirmaChange> {
     request.change(Method::Put, "/api/v1/datev/konten", body, String::new(), "")
 }
 
-/// The account that the query names.
+/// Finds the account that the query names.
 fn named(request: &PageRequest, tx: &Tx<'_>) -> Result<Gezeigt> {
     let satz = match json_number(request.param("satz")) {
         Value::String(typed) => Percent::parse(&typed).ok().map(|parsed| parsed.value),
@@ -243,7 +244,7 @@ pub fn take_proposal(request: &PageRequest) -> Result<FirmaChange> {
     }))
 }
 
-/// Changes accounts; the administration log has what each was and is.
+/// Runs `work`, which changes accounts, and adds the administration event with the old and new value of each.
 pub fn noted(tx: &WriteTx<'_>, work: impl FnOnce() -> Result<Done>) -> Result<Done> {
     let before = booked_on(tx)?;
     let done = work()?;
@@ -255,7 +256,7 @@ pub fn noted(tx: &WriteTx<'_>, work: impl FnOnce() -> Result<Done>) -> Result<Do
     Ok(Done { event: changes_of_firma(changed), ..done })
 }
 
-/// Each account as the log has it.
+/// Each account as the log describes it.
 fn booked_on(tx: &Tx<'_>) -> Result<BTreeMap<String, String>> {
     let logged = |row: Gezeigt| {
         let key = format!("{LOGGED}{}", feld_of(&row));
@@ -267,7 +268,7 @@ fn booked_on(tx: &Tx<'_>) -> Result<BTreeMap<String, String>> {
     Ok(buchhaltung::shown(tx)?.into_iter().map(logged).collect())
 }
 
-/// What the log calls an account, in words; none where it is something else.
+/// An account's name in the log, in words; `None` for any other name.
 pub fn logged_in_words(name: &str) -> Option<String> {
     Some(format!("Konto für {}", in_words(name.strip_prefix(LOGGED)?)))
 }

@@ -1,4 +1,4 @@
-//! The data of a period for an auditor (D36): asked for here, made beside the requests, downloaded here.
+//! The data of a period for an auditor (D36): ordered here, made in the background, downloaded here.
 
 use maud::{Markup, Render, html};
 use serde_json::json;
@@ -91,7 +91,7 @@ pub fn begin(request: &PageRequest) -> Result<FirmaChange> {
     }))
 }
 
-/// Who only looks on finds no file.
+/// Returns the file; people who may only view do not get it.
 pub fn download(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     if !request.may_manage() {
         return Err(Failure::not_found("Diese Datei"));

@@ -1,4 +1,4 @@
-//! What the tax adviser gets (D32): the months, a batch that is tried and made, and the batches that there are.
+//! The data for the tax adviser (D32): the months, trying and making a Stapel, and the list of Stapel.
 
 use maud::{Markup, html};
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ const MONATE: [&str; 12] = [
     "Dezember",
 ];
 
-/// `Oktober 2026`.
+/// Month and year, as `Oktober 2026`.
 pub fn month_of(day: Day) -> String {
     let name = usize::try_from(day.month() - 1).ok().and_then(|at| MONATE.get(at));
     format!("{} {}", name.copied().unwrap_or_default(), day.year())
@@ -75,7 +75,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, "Steuerberater", body))
 }
 
-/// The settings that the adviser has to tell first: name, and words.
+/// The settings that the tax adviser must still name: name and label.
 fn missing(einstellungen: &Einstellungen) -> Vec<(&'static str, &'static str)> {
     let of = [
         (einstellungen.datev_berater.is_none(), "datev_berater", "die Beraternummer"),
@@ -129,12 +129,12 @@ fn new_form(request: &PageRequest, bis: &str) -> Markup {
     form(request, inside, "Erstellen", false)
 }
 
-/// Why a batch cannot be made, where something is missing.
+/// The refusal that lists the gaps, if a Stapel cannot be made.
 fn lacking(request: &PageRequest) -> Option<&Refusal> {
     request.refusal.as_deref().filter(|refusal| refusal.code == Code::DatevUnvollstaendig)
 }
 
-/// What a batch would hold.
+/// The content that a Stapel would have.
 fn result(request: &PageRequest) -> Markup {
     let Some(tried) = request.tried.as_deref() else { return html! {} };
     let of = |field: &str| number(tried[field].as_i64().unwrap_or_default());
@@ -164,7 +164,7 @@ fn result(request: &PageRequest) -> Markup {
     }
 }
 
-/// What an account comes to, on the side where it stands.
+/// The balance of an account if it is on this side, otherwise blank.
 fn side(sum: &Value, is_credit: bool) -> String {
     let saldo = sum["saldo"].as_str().unwrap_or_default();
     match (saldo.strip_prefix('-'), is_credit) {
@@ -174,7 +174,7 @@ fn side(sum: &Value, is_credit: bool) -> String {
     }
 }
 
-/// The sentences of what was noticed.
+/// The sentences of hints.
 pub fn hints(hinweise: &Value) -> Markup {
     let hints: Vec<_> = sentences(hinweise).collect();
     html! { @if !hints.is_empty() {
@@ -197,7 +197,7 @@ fn batches(request: &PageRequest, stapel: &[Stapel]) -> Markup {
     .with("Dateien", false, |stapel| html! { a href=(format!("{}/datei", to(stapel))) { "Laden" span.unseen { " von Stapel " (stapel.nr) } } })) }
 }
 
-/// Whether a batch holds.
+/// Whether a Stapel is valid or was discarded, in words.
 pub fn state(stapel: &Stapel) -> String {
     match stapel.verworfen_am {
         Some(am) => format!("verworfen am {}", Day::in_berlin(am).german()),

@@ -1,4 +1,4 @@
-//! A batch that was handed over (D32): its files as they went out, what was noticed, and the way to discard it.
+//! A Stapel that was handed over (D32): its files as they were sent, its hints, and its discarding.
 
 use maud::html;
 use serde_json::{Value, json};
@@ -46,12 +46,12 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &format!("Stapel {}", stapel.nr), body))
 }
 
-/// Whether it is the newest that holds.
+/// Whether it is the newest valid one, the only one that may be discarded.
 fn is_discardable(tx: &Tx<'_>, stapel: &Stapel) -> Result<bool> {
     Ok(stapel.verworfen_am.is_none() && buchhaltung::newest(tx)?.is_some_and(|(nr, _)| nr == stapel.nr))
 }
 
-/// The files as they went out.
+/// Returns the files as they were sent.
 pub fn download(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let (name, bytes) = buchhaltung::zip(&db.tx, &buchhaltung::found(&db.tx, request.uuid(0)?)?)?;
     Ok(frame::guarded(Reply::attachment("application/zip", &name, bytes)))

@@ -1,5 +1,5 @@
-//! The figures for the VAT return, the recapitulative statement and Intrastat (D35), each with the way to its documents. The
-//! page is made to be printed, too.
+//! The figures for the VAT return, the recapitulative statement and Intrastat (D35), each with a link to its
+//! documents. The page can be printed, too.
 
 use maud::{Markup, html};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ use crate::rules::umsatzsteuer::{IntrastatJahr, Kennzahl, Quartal, ZmArt, ZmZeil
 
 const PATH: &str = "umsatzsteuer";
 
-/// Months before this one that are offered, and quarters.
+/// How many months and how many quarters before the current one are offered.
 const MONTHS: i64 = 24;
 const QUARTERS: i64 = 8;
 
@@ -66,12 +66,12 @@ impl Periode {
         }
     }
 
-    /// What the query asks for, else the month before this one.
+    /// The period in the query, otherwise last month.
     fn asked(request: &PageRequest, today: Day) -> Periode {
         Periode::parse(request.param("zeitraum")).unwrap_or_else(|| Periode::month(today.plus_months(-1)))
     }
 
-    /// Key and name of each that can be chosen, and of this one.
+    /// Key and name of each period on offer, including this one.
     fn choices(&self, today: Day) -> Vec<(String, String)> {
         let first = Day::in_month(today.year(), today.month(), 1);
         let months = (0..=MONTHS).map(|back| Periode::month(first.plus_months(-back)));
@@ -114,7 +114,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &format!("Umsatzsteuer {}", periode.name), body))
 }
 
-/// A report, or why there is none; another failure ends the request.
+/// Separates a refusal from a report; any other failure ends the request.
 fn told<T>(report: Result<T>) -> Result<std::result::Result<T, Box<Refusal>>> {
     match report {
         Ok(report) => Ok(Ok(report)),
@@ -123,7 +123,7 @@ fn told<T>(report: Result<T>) -> Result<std::result::Result<T, Box<Refusal>>> {
     }
 }
 
-/// Hints of several reports, each once.
+/// The hints of several reports without duplicates.
 fn once(noticed: impl IntoIterator<Item = Option<Value>>) -> Value {
     let mut hints: Vec<Value> = Vec::new();
     for hint in noticed.into_iter().flatten().flat_map(|of| of.as_array().cloned().unwrap_or_default()) {
@@ -148,7 +148,7 @@ fn refused(request: &PageRequest, refusal: &Refusal) -> Markup {
     }
 }
 
-/// The way to the documents of a sum.
+/// The link to the documents of a sum.
 fn to_documents(request: &PageRequest, periode: &Periode, (von, bis): (Day, Day), of: &str) -> String {
     format!("{}?{of}&von={von}&bis={bis}&zeitraum={}", request.of_firma("umsatzsteuer/belege"), periode.key)
 }
@@ -241,7 +241,7 @@ fn thresholds(request: &PageRequest, periode: &Periode, bericht: &Intrastat) -> 
     }
 }
 
-/// The documents behind a sum of the page.
+/// Shows the documents behind a sum of the page.
 pub fn documents(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/berichte/belege")?;
     let (zeitraum, auswahl) = berichte::behind(&query)?;
@@ -265,7 +265,7 @@ pub fn documents(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &format!("Belege: {}", what(&auswahl)), body))
 }
 
-/// What the documents have in common, in words.
+/// The criteria of the documents, in words.
 fn what(auswahl: &Auswahl) -> String {
     let words = [
         auswahl.kennzahl.map(|kennzahl| format!("Kennzahl {kennzahl}")),

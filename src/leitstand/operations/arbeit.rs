@@ -1,4 +1,4 @@
-//! How far long work is, and what it came to.
+//! Long-running jobs: their progress and their outcome.
 
 use maud::{Markup, Render, html};
 use uuid::Uuid;
@@ -12,7 +12,7 @@ use crate::platform::failure::{Failure, Result};
 use crate::platform::http::reply::Reply;
 use std::sync::Arc;
 
-/// What this person began since the service was started.
+/// The jobs that this person began since the service started.
 pub fn list(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     let person = request.person_id();
     let empty = "Hier steht, wie weit Importe, Sicherungen und Prüfungen sind, die Sie begonnen haben.";
@@ -36,7 +36,7 @@ fn own(request: &PageRequest) -> Result<Arc<Job>> {
     job.ok_or_else(|| Failure::not_found("Diese Arbeit"))
 }
 
-/// While it runs, the page comes anew by itself.
+/// Shows a job. While it runs, the page reloads by itself.
 pub fn show(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     let job = own(request)?;
     let progress = job.progress();
@@ -53,7 +53,7 @@ pub fn show(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     Ok(if is_running { page.with("refresh", "1".to_owned()) } else { page })
 }
 
-/// What the form that imports a file sends along.
+/// The fields of the form that imports a file.
 fn confirmed(next: &Next) -> Markup {
     html! {
         input type="hidden" name="datei" value=(next.file);

@@ -1,4 +1,4 @@
-//! The imports of a company, and how one is taken back (D22): first tried, then done.
+//! The imports of a company, and undoing one (D22): first tried, then done.
 
 use std::time::Duration;
 
@@ -17,13 +17,13 @@ use crate::platform::gate::administration::{self, Akteur, Entry, TAKEN_BACK};
 use crate::platform::http::reply::Reply;
 use crate::rules::admin_event::AdminAction;
 
-/// Rows of the log that are looked through for the list: imports, and that some were taken back.
+/// Rows of the log that are read for the list: imports and their undoing.
 const LISTED: i64 = 50;
 
-/// How long taking back may hold the writer.
+/// How long undoing an import may hold the writer.
 const HELD_MAX: Duration = Duration::from_secs(1);
 
-/// The newest imports, each with its page.
+/// The newest imports, each with a link to its page.
 pub fn section(request: &PageRequest, db: &Snapshot<'_>) -> Result<Markup> {
     let people = people::list(db.connection)?;
     let (imports, taken_back): (Vec<_>, Vec<_>) = administration::imports(&db.tx, LISTED)?
@@ -93,7 +93,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &format!("Import {}", import.nr), body))
 }
 
-/// The button that says what taking back would come to, and behind it the one that does it.
+/// A button that shows what undoing would do, and then one that does it.
 fn way_back(request: &PageRequest, db: &Snapshot<'_>, import: &Entry) -> Result<Markup> {
     if let Err(failure) = rueckgaengig::rows(&db.tx, import) {
         return match failure {

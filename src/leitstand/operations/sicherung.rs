@@ -1,4 +1,4 @@
-//! Backups: which there are, one more at once, its download, its proof, and the proof of the database itself.
+//! Backups: the list, making one at once, downloading and verifying one, and verifying the database itself.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ use crate::rules::error::{Code, Refusal};
 
 pub const BACKUPS_PATH: &str = "/leitstand/sicherung";
 
-/// Backups made by hand that may be there before one has to go.
+/// Most backups made by hand; beyond it one must be deleted first.
 const BACKUPS_BY_HAND_MAX: usize = 20;
 
 fn places(request: &PageRequest) -> (&Path, &Path) {
@@ -73,16 +73,16 @@ pub fn list(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, "Sicherung", body))
 }
 
-/// A path from its root: where the server was started says nothing to who reads this.
+/// The absolute path: the reader does not know where the server was started.
 pub fn whole(path: &Path) -> String {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
 }
 
-/// What has to stand in the settings for backups at night, as an example.
+/// The settings for nightly backups, as an example.
 const NIGHTLY_SETTINGS: &str =
     "backup_folder = \"/mnt/sicherung/partnerd\"\nbackup_time = \"02:30\"\nbackup_keep = 14";
 
-/// Whether backups are made at night: where, the last one and the next; or what has to be set up for it.
+/// Nightly backups: the folder, the last one and the next; or how to set them up.
 fn nightly(request: &PageRequest, kept: &[Kept]) -> Markup {
     let folder = whole(places(request).1);
     let Some(nightly) = &request.app.gate.policy.nightly else {
@@ -140,7 +140,7 @@ pub fn make(request: &PageRequest) -> Result<HouseChange> {
     }))
 }
 
-/// Tells a job of each of so many steps, and ends them once it is given up.
+/// Returns a callback that reports each of `of` steps to a job, and fails once the job is cancelled.
 fn told(job: &Job, of: usize) -> impl Fn(&str) -> Result<()> {
     let number = Cell::new(0);
     move |step| {
@@ -224,7 +224,8 @@ pub fn delete(request: &PageRequest) -> Result<HouseChange> {
             Some(AdminEvent::new(AdminAction::Geloescht, Art::Sicherung).name(file.display().to_string()));
         let title = format!("Sicherung {} löschen", kept.id);
         let (app, kept, file) = (Arc::clone(&app), kept.clone(), file.clone());
-        // Only once it is written down who deletes it; and a disk that hangs holds up nobody who writes.
+        // Deleted only after the audit row is written; and on the job's thread, so that a hanging disk does
+        // not block the writer.
         let doing = move |job: &Job| {
             job.set_numbered_step("Die Datei wird gelöscht.", 1, 1);
             retention::delete(&kept, &file)

@@ -1,4 +1,5 @@
-//! What the restore of today came to, in words: where files are is for who keeps the house.
+//! The outcome of a restore in the last 24 hours, in words. Only people who manage the installation see where
+//! files are.
 
 use maud::{Markup, html};
 

@@ -1,5 +1,5 @@
-//! A backup put in the place of the database, on the page: what would be lost is said first, and the password asked again.
-//! Then the service ends, its process restores as the command does, and serves again.
+//! Restoring a backup from the page: it first says what would be lost, and asks for the password again. Then
+//! the service stops, its process restores as the command does, and serves again.
 
 use std::path::Path;
 
@@ -24,7 +24,8 @@ use crate::platform::http::reply::Reply;
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
 
-/// The page of a backup leads here; where the process cannot restore, it says how the command does.
+/// Shows the form that the page of a backup links to; if the process cannot restore, it shows the command
+/// instead.
 pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let (kept, file) = found(request)?;
     let lost = lost(db, &file, request.now)?;
@@ -83,7 +84,7 @@ pub fn order(request: &PageRequest, db: &Snapshot<'_>) -> Result<Hashed> {
     }))
 }
 
-/// The answer to who ordered it: it loads anew, and then waits until the service is there again.
+/// The answer to the order: it reloads, and then waits until the service is back.
 pub fn begun(request: &PageRequest) -> Reply {
     let body = html! {
         p role="status" { "Der Dienst hält an, spielt die Sicherung zurück, prüft sie und kommt wieder. Diese Seite lädt von selbst neu und wartet, bis es so weit ist." }
@@ -93,7 +94,7 @@ pub fn begun(request: &PageRequest) -> Reply {
     page.with("refresh", format!("3; url={BACKUPS_PATH}"))
 }
 
-/// What a company has, and when it last changed.
+/// The number of a company's records by kind, and when it last changed.
 type Holdings = ([i64; 3], Option<Instant>);
 
 struct Lost {

@@ -1,4 +1,4 @@
-//! Before a document becomes final: what that would say, and where it is mended.
+//! The check before a document is finalised: what finalising would report, and where to fix it.
 
 use maud::{Markup, html};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use crate::platform::http::route::Method;
 use crate::rules::error::HintCode;
 use crate::trade::belege::{self, Beleg};
 
-/// The button on the page of an open document: it asks first what finalising would say.
+/// The button on the page of an open document; it first asks what finalising would report.
 pub fn button(request: &PageRequest, beleg: &Beleg, here: &str) -> Markup {
     let inside = html! {
         (made_from(request, "version", beleg.version))
@@ -54,7 +54,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &title, body))
 }
 
-/// Sentences with the place where each is mended.
+/// Sentences, each with a link to where it can be fixed.
 fn list(title: &str, class: &str, sentences: &[(Option<String>, String)]) -> Markup {
     html! { @if !sentences.is_empty() {
         h2 { (title) }
@@ -64,7 +64,8 @@ fn list(title: &str, class: &str, sentences: &[(Option<String>, String)]) -> Mar
     } }
 }
 
-/// The sentence of each refusal or hint in an answer, and where it is mended; what the e-invoice lacks stands by itself.
+/// The sentence of each refusal or hint in an answer, and where to fix it. Gaps of the e-invoice are left
+/// out; they are shown separately.
 fn sentences(here: &str, of: &Value) -> Vec<(Option<String>, String)> {
     let of = of.as_array().into_iter().flatten();
     let of = of.filter(|one| one["code"] != HintCode::ErechnungUnvollstaendig.as_str());
@@ -72,7 +73,7 @@ fn sentences(here: &str, of: &Value) -> Vec<(Option<String>, String)> {
     of.map(|one| (of_field(here, &text(one, "feld")), text(one, "message"))).collect()
 }
 
-/// Where a field of the document stands in its form, if it does.
+/// The link to a field of the document in its form, if it is there.
 fn of_field(here: &str, feld: &str) -> Option<String> {
     let feld = entwurf::in_form(&[], feld);
     let is_there = entwurf::parts(&feld).is_some() || feld == PARTNER || HEAD_TEXTS.contains(&feld.as_str());

@@ -1,4 +1,4 @@
-//! Goods-receipt notes: weight, analysis, deductions, net; their sheet and their storno.
+//! Goods receipts: weight, analysis, deductions, net; their sheet and their cancellation.
 
 use std::collections::BTreeMap;
 

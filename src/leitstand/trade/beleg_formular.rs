@@ -1,7 +1,9 @@
-//! The form of a document: a new one, one made from another or from a weighing, and the change of one that is open.
+//! The form of a document: a new one, one made from another or from a weighing, and the change of an open
+//! one.
 //!
-//! It works in steps, each of which shows it again: what is meant is chosen, a position taken out, the whole tried. Where
-//! the browser runs scripts it is tried while one types, and only what came of it is put in place.
+//! It works in steps, each of which shows the form again: choosing what is meant, removing a position, trying
+//! the whole. If the browser runs scripts, the form is tried while the person types, and only the results are
+//! replaced.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -30,10 +32,12 @@ use crate::rules::document::{BelegStatus, BelegTyp, Lagerrolle, Seite};
 use crate::rules::verweis::parse_uuid;
 use crate::trade::belege;
 
-/// What a new document is called in the address: its type, or GS, the Gutschrift that the company writes for its supplier.
+/// The `typ` in the address of a new Gutschrift, which the company writes for its supplier; other documents
+/// use their type.
 const GUTSCHRIFT: &str = "GS";
 
-/// The field of a new document by which a form that is sent twice is known again, and its external_ref.
+/// The field that identifies the form of a new document, so that sending it twice creates one document; and
+/// the prefix of its external_ref.
 const ONCE: &str = "einmal";
 pub const WRITTEN_HERE: &str = "leitstand-";
 
@@ -63,7 +67,7 @@ pub fn show_new(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::steps_page(&request, &title, with_way_back(form, request.of_firma("belege"))))
 }
 
-/// The kinds of documents, each with its form.
+/// The kinds of documents, each with a link to its form.
 fn kinds(request: &PageRequest) -> Markup {
     let to = |typ: &str| request.of_firma(&format!("belege/neu?typ={typ}"));
     let of = |seite: Seite| BelegTyp::ALL.iter().filter(move |typ| typ.seite() == seite);
@@ -118,7 +122,7 @@ pub fn change(request: &PageRequest) -> Result<FirmaChange> {
     Ok(Box::new(move |tx| write(&request, tx, Some(id))))
 }
 
-/// Writes what the form says, or only tries it.
+/// Writes the document of the form, or only tries it.
 fn write(request: &PageRequest, tx: &WriteTx<'_>, id: Option<Uuid>) -> Result<Done> {
     let Some(step) = request.step() else { return stored(request, tx, id) };
     tried_with(tx, || {
@@ -144,7 +148,7 @@ fn stored(request: &PageRequest, tx: &WriteTx<'_>, id: Option<Uuid>) -> Result<D
         None => (Method::Post, "/api/v1/belege".to_owned(), "Der Beleg ist gespeichert; er ist noch offen."),
     };
     if let (None, Some(typ)) = (id, typ_in(request)) {
-        // The same form twice is one document; what is only tried is another one.
+        // A form sent twice is one document; a trial does not count.
         let nummer = request.filled(ONCE).and_then(parse_uuid).filter(|_| request.step().is_none());
         body["external_ref"] = json!(nummer.map(|nummer| format!("{WRITTEN_HERE}{nummer}")));
         body["beleg_typ"] = json!(typ.as_str());
@@ -162,7 +166,8 @@ fn filled_in(request: &PageRequest, fields: Fields) -> PageRequest {
     request
 }
 
-/// The form as it stands after the step that was asked for, and with what can only be meant.
+/// The form after the requested step, with partner and articles chosen if only one record matches the typed
+/// words.
 fn stepped(request: &PageRequest, db: &Snapshot<'_>) -> Result<PageRequest> {
     let mut request = request.clone();
     let step = request.step().unwrap_or_default().to_owned();
@@ -213,7 +218,7 @@ fn choose_artikel(request: &mut PageRequest, at: usize, artikel: Option<&Artikel
     set(request, artikel.map(|artikel| vorlage::artikel(at, artikel)));
 }
 
-/// Takes a row out; those behind it move up.
+/// Removes a row; those after it move up.
 fn take_out(request: &mut PageRequest, at: &str) {
     let Ok(gone) = at.parse::<usize>() else { return };
     let fields = std::mem::take(&mut request.form.fields);
@@ -232,7 +237,7 @@ fn partners_found(request: &PageRequest, db: &Snapshot<'_>) -> Result<Records<Ku
     }
 }
 
-/// All that the form shows, the fields and what came of them where it was tried.
+/// The content of the form: its fields, and their results if it was tried.
 fn inside(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, has_sheet: bool) -> Result<Markup> {
     let filled: Vec<_> = entwurf::rows(request).into_iter().collect();
     let shown = filled.last().map_or(1, |last| last + 2).min(ROWS_MAX);
@@ -250,7 +255,7 @@ fn inside(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, has_sheet: bo
     let rows = (0..shown).map(one).collect::<Result<Vec<_>>>()?;
     let names: Vec<&str> = request.form.fields.iter().map(|(name, _)| name.as_str()).collect();
     Ok(html! {
-        // What the key Enter presses.
+        // Pressed by the Enter key.
         button.unseen type="submit" name="schritt" value=(TRY) tabindex="-1" aria-hidden="true" { "Prüfen" }
         (refusal(request, &names))
         (head(request, db, typ, partner.as_ref())?)
@@ -273,9 +278,9 @@ fn inside(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, has_sheet: bo
     })
 }
 
-/// The rows that a script wants whole, which says in `zeilen` where something was typed since it last asked; those that are
-/// refused besides. Of the others it is told what they come to: with all that can be chosen in each, a hundred rows would be
-/// hundreds of KB at each pause. None: all of them.
+/// The rows that a script needs in full: those in which something was typed since its last request, listed in
+/// `zeilen`, and the refused ones. For the others it only needs the results: with all their options, a
+/// hundred rows would be hundreds of KB at each pause. `None`: all rows.
 fn wanted_rows(request: &PageRequest) -> Option<BTreeSet<usize>> {
     if !request.is_sent("zeilen") {
         return None;
@@ -289,7 +294,7 @@ fn wanted_rows(request: &PageRequest) -> Option<BTreeSet<usize>> {
     Some(typed.chain(refused).collect())
 }
 
-/// Partner and days.
+/// Partner and dates.
 fn head(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, partner: Option<&Kunde>) -> Result<Markup> {
     let label = if typ.seite() == Seite::Verkauf { "Kunde" } else { "Lieferant" };
     let found = if partner.is_some() { Records::empty(0) } else { partners_found(request, db)? };
@@ -310,7 +315,7 @@ fn head(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, partner: Option
     })
 }
 
-/// What the document comes to, and what there is to say of it as a whole.
+/// The sums of the document, and the hints about it as a whole.
 fn sums(request: &PageRequest, filled: &[usize]) -> Markup {
     let tried = request.tried.as_ref().map(|tried| &tried["beleg"]);
     html! {

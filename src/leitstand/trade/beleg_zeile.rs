@@ -1,4 +1,4 @@
-//! A position in the form of a document: its fields, what its words mean, what may be chosen, and what came of it.
+//! A position in the form of a document: its fields, the meaning of its words, its options, and its result.
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -19,10 +19,10 @@ use crate::rules::fixed::Quantity;
 use crate::rules::price::tier_price;
 use crate::rules::verweis::parse_uuid;
 
-/// Records of which one may be meant that are shown.
+/// Most records shown that the typed words may mean.
 pub const FOUND: Page = Page { limit: Some(8), offset: 0 };
 
-/// Batches of an article, contracts of a partner that may be chosen.
+/// Most batches of an article, and most contracts of a partner, on offer.
 pub const CHOICES: Page = Page { limit: Some(50), offset: 0 };
 
 /// A position of the form.
@@ -30,7 +30,7 @@ pub struct Row<'r> {
     pub at: usize,
     pub typ: BelegTyp,
     pub kontrakte: &'r [Kontrakt],
-    /// The rows in which something stands.
+    /// The rows that are not blank.
     pub filled: &'r [usize],
 }
 
@@ -69,7 +69,7 @@ pub fn row(request: &PageRequest, db: &Snapshot<'_>, row: &Row<'_>) -> Result<Ma
     })
 }
 
-/// Which article the words of a row mean.
+/// The article that the words of a row mean.
 fn article_meant(
     request: &PageRequest,
     db: &Snapshot<'_>,
@@ -84,7 +84,7 @@ fn article_meant(
     Ok(meant_by(request, &name(at, ARTIKEL), meant, &found, one))
 }
 
-/// Articles that the words of a row may mean.
+/// The articles that the words of a row may mean.
 pub fn articles_found(request: &PageRequest, db: &Snapshot<'_>, at: usize) -> Result<Records<ArtikelZeile>> {
     let auswahl = Auswahl { suche: request.filled(&name(at, ARTIKEL)), ..Auswahl::default() };
     match auswahl.suche {
@@ -93,7 +93,7 @@ pub fn articles_found(request: &PageRequest, db: &Snapshot<'_>, at: usize) -> Re
     }
 }
 
-/// What words mean, or what they may mean, to be chosen from: the step of each, and its words.
+/// The record that words mean, or a choice of those that they may mean: the step of each, and its label.
 pub fn meant_by<T>(
     request: &PageRequest,
     field: &str,
@@ -118,7 +118,7 @@ pub fn meant_by<T>(
     }
 }
 
-/// Batches of an article that goes out: the one that should leave first stands first.
+/// A choice of batches for an article that goes out; the one that should leave first comes first.
 fn batch(
     request: &PageRequest,
     db: &Snapshot<'_>,
@@ -158,7 +158,7 @@ fn batch(
     Ok(choice(request, &name, "Charge (die älteste zuerst)", options, ""))
 }
 
-/// The positions of contracts on which the article is bought or sold.
+/// A choice of contract positions for the article.
 fn contract(request: &PageRequest, at: usize, artikel: &Artikel, kontrakte: &[Kontrakt]) -> Markup {
     let of_article = kontrakte.iter().flat_map(|kontrakt| {
         let here = kontrakt.positionen.iter().filter(|position| position.artikel_id == Some(artikel.id));
@@ -184,7 +184,8 @@ pub fn text_of<'v>(value: &'v Value, field: &str) -> &'v str {
     value[field].as_str().unwrap_or_default()
 }
 
-/// What a position came to: its price and from where it is, its rate and why, its sum, and what there is to say of it.
+/// The result of a position: its price and where that comes from, its rate and the reason, its sum and its
+/// hints.
 pub fn outcome(request: &PageRequest, db: &Snapshot<'_>, row: &Row<'_>) -> Result<Markup> {
     let Row { at, typ, filled, .. } = *row;
     let artikel = entwurf::artikel(request, &db.tx, at)?;
@@ -216,7 +217,7 @@ pub fn outcome(request: &PageRequest, db: &Snapshot<'_>, row: &Row<'_>) -> Resul
     })
 }
 
-/// Whether the price of a position is that of the tier which its quantity reaches.
+/// Whether the price of a position is that of the tier that its quantity reaches.
 fn is_tier_price(db: &Snapshot<'_>, artikel: &Artikel, tried: &Value) -> Result<bool> {
     let is_own_unit = tried["einheit"].as_str() == artikel.einheit.as_deref();
     let menge = Quantity::parse(text_of(tried, "menge")).ok().filter(|_| is_own_unit);
@@ -236,7 +237,7 @@ fn tax_reason(kategorie: &str) -> &'static str {
     }
 }
 
-/// The hints of what was tried: the field of the form, and the sentence.
+/// The hints of a trial: the field of the form, and the sentence.
 pub fn hints<'a>(request: &'a PageRequest, filled: &'a [usize]) -> impl Iterator<Item = (String, &'a str)> {
     let hints = request.tried.as_deref().and_then(|tried| tried["hinweise"].as_array());
     hints.into_iter().flatten().map(|hint| {

@@ -1,4 +1,5 @@
-//! Documents: the list with its search, one with positions and history, its sheet and e-invoice, and its end.
+//! Documents: the list with its search, a record with positions and history, its sheet and e-invoice, and its
+//! cancellation.
 
 use std::collections::BTreeSet;
 
@@ -108,7 +109,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &beleg.beleg_nummer, body))
 }
 
-/// What is written next of a document that stands: how its form begins, and what it is called.
+/// The documents that may follow a valid one: the query of each form, and its label.
 fn next_documents(beleg: &Beleg) -> &'static [(&'static str, &'static str)] {
     if beleg.status == BelegStatus::Storniert || beleg.storno_von_beleg_id.is_some() {
         return &[];
@@ -176,7 +177,7 @@ fn positions(positions: &[BelegPosition]) -> Markup {
         .render()
 }
 
-/// What a document follows from, and what followed from it: documents, weighings, goods-receipt notes, contracts (D8).
+/// The predecessors and successors of a document: documents, weighings, receipts, contracts (D8).
 fn chain(request: &PageRequest, db: &Snapshot<'_>, beleg: &Beleg) -> Result<Markup> {
     let glied = |what: &'static str, glied: &Kettenglied| {
         let is = format!("{}, {}", glied.beleg_typ.bezeichnung(), glied.status.as_str());
@@ -212,7 +213,7 @@ fn chain(request: &PageRequest, db: &Snapshot<'_>, beleg: &Beleg) -> Result<Mark
     } })
 }
 
-/// What the positions have met (D8).
+/// The counterparts of the positions (D8).
 fn counterparts(request: &PageRequest, beleg: &Beleg) -> Markup {
     let of_position = |position: &BelegPosition| {
         let met = position.gegenbelege.iter().flatten().cloned();

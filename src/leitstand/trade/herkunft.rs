@@ -1,5 +1,5 @@
-//! Where a batch came from and where it went: as a picture, as tables with the same content, and as the sheet for the
-//! authority.
+//! The origin and destination of a batch: as a graph, as tables with the same content, and as the sheet for
+//! the authority.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -84,9 +84,9 @@ const VERBLEIB: Richtung = Richtung {
 enum Key {
     Charge(Uuid),
     Auftrag(Uuid),
-    /// A partner, and the batch that was delivered; whether it got it.
+    /// A partner and the delivered batch; `true` if the partner received it.
     Partner(Uuid, Uuid, bool),
-    /// Those that have no box of their own.
+    /// The partners of a batch that share one box; `true` if they received it.
     Weitere(Uuid, bool),
 }
 
@@ -105,7 +105,8 @@ impl Drawing<'_> {
         })
     }
 
-    /// Draws a line as goods flow: from `near` away, or towards it.
+    /// Draws an edge in the direction of the goods: from `near` to `far` forwards, otherwise from `far` to
+    /// `near`.
     fn join(&mut self, near: usize, far: usize, schritt: Schritt) {
         self.graph.edges.insert(match schritt {
             Schritt::Rueckwaerts => (far, near),
@@ -164,14 +165,14 @@ fn draw_batches(drawing: &mut Drawing<'_>, weg: &Weg, schritt: Schritt) {
     }
 }
 
-/// What of a batch went through the orders of a way; each order counts once, whatever else came of it.
+/// The quantity of a batch in the orders of a way. Each order counts once, whatever else it produced.
 fn moved(weg: &Weg, charge: Uuid) -> Quantity {
     let of_batch = weg.knoten.iter().filter(|knoten| knoten.charge_id == charge);
     let orders: BTreeMap<_, _> = of_batch.map(|knoten| (knoten.ueber.id, knoten.menge)).collect();
     sum(orders.into_values())
 }
 
-/// The sum; as much as was added where it becomes too large.
+/// The sum; a quantity that would overflow it is left out.
 fn sum(mengen: impl Iterator<Item = Quantity>) -> Quantity {
     mengen.fold(Quantity::ZERO, |sum, menge| sum.plus(menge).unwrap_or(sum))
 }
@@ -186,7 +187,7 @@ fn draw_partners(drawing: &mut Drawing<'_>, weg: &Weg, richtung: &Richtung) {
     for (charge, partners) in by_batch {
         let Some(near) = drawing.known.get(&Key::Charge(charge)).copied() else { continue };
         let partners: Vec<_> = partners.into_values().collect();
-        // One box more is no use to say that there is one more.
+        // The box for the others stands for two at least: for a single one it would save nothing.
         let own = if partners.len() > PARTNER_BOXES_MAX { PARTNER_BOXES_MAX - 1 } else { partners.len() };
         let (shown, others) = partners.split_at(own);
         let mut boxes = Vec::new();
@@ -233,7 +234,7 @@ fn box_of(
     }
 }
 
-/// A row of one direction: where it leads, how many steps away it is, and its cells.
+/// A row of one direction: its link, its distance in steps, and its cells.
 struct Row {
     to: String,
     tiefe: i64,
@@ -245,7 +246,7 @@ struct Row {
     datum: Option<Day>,
 }
 
-/// One direction as a table: what the picture shows, and addresses.
+/// One direction as a table: the content of the graph, with addresses.
 fn section(request: &PageRequest, richtung: &Richtung, weg: &Weg) -> Markup {
     let mut rows: Vec<Row> = weg.knoten.iter().map(|knoten| batch_row(request, richtung, knoten)).collect();
     rows.extend(weg.beteiligte.iter().map(|partner| {
