@@ -33,15 +33,25 @@ pub fn show_log_in(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         (last_in_words(request))
         // Logging in writes a session, which fails, too.
         @if cannot_write {
-            p.refused { (CANNOT_WRITE) " Anmelden geht erst, wenn wieder Platz ist: Dateien löschen oder die Platte vergrößern." }
+            p.refused {
+                (CANNOT_WRITE)
+                " Anmelden geht erst, wenn wieder Platz ist: Dateien löschen oder die Platte vergrößern."
+            }
         }
         (form_to(request, LOG_IN_PATH, inside, "Anmelden", false))
         @if !people::is_anybody(db.connection)? {
-            p.empty { "Noch hat niemand einen Zugang. Der erste entsteht auf der Kommandozeile: partnerd user create NAME" }
+            p.empty {
+                "Noch hat niemand einen Zugang. Der erste entsteht auf der Kommandozeile: partnerd user \
+                 create NAME"
+            }
         }
         h2 { "Passwort vergessen?" }
-        p { "Wer alles verwaltet, macht einen Link für ein neues: im Leitstand unter Zugänge, auf der Seite der Person, mit „Neuer Link“. "
-            "Ist das niemand anderes, macht ihn am Server dieser Befehl: " code { "partnerd user link \"NAME\"" } }
+        p {
+            "Wer alles verwaltet, macht einen Link für ein neues: im Leitstand unter Zugänge, auf der Seite \
+             der Person, mit „Neuer Link“. "
+            "Ist das niemand anderes, macht ihn am Server dieser Befehl: "
+            code { "partnerd user link \"NAME\"" }
+        }
     };
     Ok(frame::page(request, "Anmelden", body))
 }
@@ -95,7 +105,8 @@ pub fn log_out(request: &PageRequest) -> Result<HouseChange> {
 fn of_link(request: &PageRequest, connection: &Connection) -> Result<Person> {
     let secret = request.param("link");
     people::of_link(connection, secret, request.now)?.ok_or_else(|| {
-        let message = "Dieser Link gilt nicht mehr: Er gilt eine Stunde lang und nur einmal. Einen neuen gibt, wer die Zugänge verwaltet.";
+        let message = "Dieser Link gilt nicht mehr: Er gilt eine Stunde lang und nur einmal. Einen neuen \
+             gibt, wer die Zugänge verwaltet.";
         Refusal::new(Code::NichtGefunden, message).into()
     })
 }
@@ -166,7 +177,11 @@ pub fn show_account(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
         p { "Danach gilt die Anmeldung nur noch auf diesem Gerät." }
     };
     let body = html! {
-        (facts(&[("Name", person.name.clone()), ("Rolle", person.rolle.as_str().to_owned()), ("Firmen", companies(request, person))]))
+        (facts(&[
+            ("Name", person.name.clone()),
+            ("Rolle", person.rolle.as_str().to_owned()),
+            ("Firmen", companies(request, person))
+        ]))
         p.actions { a.button href="/leitstand/abmelden" { "Abmelden" } }
         (form(request, inside, "Passwort ändern", false))
     };

@@ -113,12 +113,15 @@ fn base(app: &AppState, request: &Request) -> String {
 /// Refuses requests from disallowed addresses and to names that are not this machine's.
 fn check_way(app: &AppState, request: &Request) -> std::result::Result<(), Reply> {
     if app.gate.policy.leitstand.modus == Modus::Lokal && !app.gate.is_local(request) {
-        let message = "Der Leitstand ist nur an dem Rechner zu sehen, auf dem er läuft. Die Einstellung leitstand = \"netz\" öffnet ihn für das Netz; vor einem Proxy braucht es dazu trusted_proxies.";
+        let message = "Der Leitstand ist nur an dem Rechner zu sehen, auf dem er läuft. Die Einstellung \
+             leitstand = \"netz\" öffnet ihn für das Netz; vor einem Proxy braucht es dazu trusted_proxies.";
         return Err(coded(403, Code::ScopeFehlt, message));
     }
     let is_of_proxy = is_of_proxy(&app.gate, request);
     if !knows_host(&app.gate.policy.leitstand, &request.headers, request.local, is_of_proxy) {
-        let message = "Unter diesem Namen ist der Leitstand nicht zu sehen. Bitte die Adresse des Rechners benutzen, oder das, was in der Adresszeile steht, in die Einstellung hosts eintragen (ohne https:// und Port).";
+        let message = "Unter diesem Namen ist der Leitstand nicht zu sehen. Bitte die Adresse des Rechners \
+             benutzen, oder das, was in der Adresszeile steht, in die Einstellung hosts eintragen (ohne \
+             https:// und Port).";
         return Err(coded(421, Code::AnfrageUngueltig, message));
     }
     Ok(())
@@ -176,7 +179,8 @@ fn wanted(
     Ok((page, ids, query))
 }
 
-const FOREIGN: &str = "Das Formular kommt nicht von dieser Seite, oder es ist zu alt. Bitte die Seite neu laden und noch einmal absenden.";
+const FOREIGN: &str = "Das Formular kommt nicht von dieser Seite, oder es ist zu alt. Bitte die Seite neu \
+     laden und noch einmal absenden.";
 
 /// Checks that this person may see the page, or send its form. A company that they do not see does not exist
 /// for them.

@@ -26,7 +26,11 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         |person: &Person| person.firmen.as_ref().map_or("alle".to_owned(), |firmen| firmen.len().to_string());
     let body = html! {
         p.actions { a.button href="/leitstand/zugaenge/neu" { "Neue Person" } }
-        (linked("Personen", "Noch niemand.", &people::list(db.connection)?, to).text("Name", |person| person.name.clone()).text("Rolle", |person| person.rolle.as_str().to_owned()).text("Firmen", firmen).text("Stand", |person| state(person).to_owned()))
+        (linked("Personen", "Noch niemand.", &people::list(db.connection)?, to)
+            .text("Name", |person| person.name.clone())
+            .text("Rolle", |person| person.rolle.as_str().to_owned())
+            .text("Firmen", firmen)
+            .text("Stand", |person| state(person).to_owned()))
     };
     Ok(frame::page(request, "Zugänge", body))
 }
@@ -77,7 +81,12 @@ pub fn show_new(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
         (choice(request, "rolle", "Rolle", roles, Rolle::Ansehen.as_str()))
         fieldset { legend { "Firmen (keine angekreuzt: alle)" }
             @for firma in &request.firmen { @let name = format!("firma-{}", firma.id);
-                div { label { input type="checkbox" name=(name) value="ja" checked[request.field(&name) == "ja"]; " " (firma.name) } }
+                div {
+                    label {
+                        input type="checkbox" name=(name) value="ja" checked[request.field(&name) == "ja"];
+                        " " (firma.name)
+                    }
+                }
             }
         }
     };
@@ -96,7 +105,8 @@ pub fn create(request: &PageRequest) -> Result<HouseChange> {
     Ok(Box::new(move |connection| {
         if people::find(connection, &name)?.is_some() {
             let message = format!(
-                "„{name}“ gibt es schon. Wurde dieses Formular zweimal gesendet, ist die Person trotzdem nur einmal angelegt; einen neuen Link gibt es auf ihrer Seite."
+                "„{name}“ gibt es schon. Wurde dieses Formular zweimal gesendet, ist die Person trotzdem nur \
+                 einmal angelegt; einen neuen Link gibt es auf ihrer Seite."
             );
             return Err(Refusal::field(Code::WertUngueltig, "name", message).into());
         }
@@ -114,7 +124,10 @@ pub fn create(request: &PageRequest) -> Result<HouseChange> {
 fn link_of(request: &PageRequest, name: &str, secret: &str) -> Done {
     let until = moment(Instant::from_millis(request.now.millis() + people::LINK_MILLIS));
     let body = html! {
-        p { "Diesen Link an " strong { (name) } " geben, auf einem Weg, den niemand sonst liest. Er gilt bis " (until) ", eine Stunde lang, und nur einmal. Gezeigt wird er nur jetzt." }
+        p {
+            "Diesen Link an " strong { (name) } " geben, auf einem Weg, den niemand sonst liest. Er gilt bis "
+            (until) ", eine Stunde lang, und nur einmal. Gezeigt wird er nur jetzt."
+        }
         (frame::to_copy(&format!("{}/leitstand/passwort?link={secret}", request.base)))
         (facts(&[("Name zum Anmelden", name.to_owned())]))
         p { "Geöffnet wird er an einem Rechner, an dem der Leitstand zu sehen ist." }
@@ -160,7 +173,9 @@ pub fn show_link(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let what = html! {
         (made_from(request, "stand", stand(link)))
         p { "Mit dem Link setzt " (person.name) " ein neues Passwort. Das bisherige gilt, bis das geschehen ist." }
-        @if let Some(until) = until.filter(|until| *until > request.now) { p { "Ein Link gilt noch bis " (moment(until)) "; der neue ersetzt ihn." } }
+        @if let Some(until) = until.filter(|until| *until > request.now) {
+            p { "Ein Link gilt noch bis " (moment(until)) "; der neue ersetzt ihn." }
+        }
     };
     frame::form_page(request, "Neuer Link", &[], what, "Link machen", false)
 }
@@ -175,7 +190,8 @@ pub fn make_link(request: &PageRequest) -> Result<HouseChange> {
         let person = people::by_id(connection, id)?.filter(|person| person.aktiv);
         let person = person.ok_or_else(|| Failure::not_found("Dieser Zugang"))?;
         if stand(people::link_of(connection, id)?) != request.field("stand") {
-            let message = "Der Link ist schon gemacht: Dieses Formular wurde zweimal gesendet, oder jemand anderes war schneller. Ein zweiter entstand nicht.";
+            let message = "Der Link ist schon gemacht: Dieses Formular wurde zweimal gesendet, oder jemand \
+                 anderes war schneller. Ein zweiter entstand nicht.";
             return Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message).into());
         }
         people::store_link(connection, id, &secret, now)?;
@@ -186,7 +202,13 @@ pub fn make_link(request: &PageRequest) -> Result<HouseChange> {
 
 pub fn show_lock(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let person = by_id(db.connection, number(request)?)?;
-    let what = html! { p { (person.name) " ist dann sofort überall abgemeldet und kommt nicht mehr herein. Das lässt sich rückgängig machen." } };
+    let what = html! {
+        p {
+            (person.name)
+            " ist dann sofort überall abgemeldet und kommt nicht mehr herein. Das lässt sich rückgängig \
+             machen."
+        }
+    };
     frame::form_page(request, "Zugang sperren", &[], what, "Sperren", true)
 }
 

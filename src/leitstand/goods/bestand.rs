@@ -25,7 +25,8 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let in_stock = |row: ArtikelZeile| Ok((chargen::in_stock(&db.tx, row.artikel.id)?, row));
     let found = Records { rows: rows.into_iter().map(in_stock).collect::<Result<Vec<Row>>>()?, count };
     let list = List {
-        empty: "Kein Bestand gefunden. Bestand buchen Einkaufsbelege, Annahmen, die Produktion und der Import der Chargen; vielleicht ist auch die Suche zu eng.",
+        empty: "Kein Bestand gefunden. Bestand buchen Einkaufsbelege, Annahmen, die Produktion und der \
+         Import der Chargen; vielleicht ist auch die Suche zu eng.",
         filters: filter(request, "suche", "Bezeichnung, Nummer oder EAN", "search"),
         order: "artikelnummer",
         above: html! { p.actions { a.button href=(request.of_firma("bestand/inventur")) { "Inventur" } } },

@@ -221,8 +221,7 @@ fn body(request: &PageRequest) -> Value {
     if !rows.is_empty() {
         let typed = rows.iter().filter(|row| row[2..].iter().any(|typed| !typed.is_empty()));
         let position = |[id, position, artikelnr, menge, preis]: &[String; 5]| {
-            json!({"id": text(id), "position": text(position), "artikelnr": text(artikelnr), "menge": json_number(menge),
-                "preis": json_number(preis)})
+            json!({"id": text(id), "position": text(position), "artikelnr": text(artikelnr), "menge": json_number(menge), "preis": json_number(preis)})
         };
         body.insert("positionen".to_owned(), typed.map(position).collect());
     }

@@ -34,7 +34,8 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         false => (sums(&all)?, of_page(all, page)),
     };
     let list = List {
-        empty: "Keine Kontrakte gefunden. Sie kommen durch „Neuer Kontrakt“ oder einen Import; vielleicht ist auch die Suche zu eng.",
+        empty: "Keine Kontrakte gefunden. Sie kommen durch „Neuer Kontrakt“ oder einen Import; vielleicht \
+         ist auch die Suche zu eng.",
         filters: html! {
             (filter(request, "suche", "Nummer oder Referenz", "search"))
             (filter_choice(request, "erledigt", "Welche", [("false", "offene"), ("true", "erledigte")]))
@@ -42,7 +43,9 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         },
         keeps: &[("partner_id", "zu", "partner")],
         above: html! {
-            @if request.may_change() { p.actions { a.button href=(request.of_firma("kontrakte/neu")) { "Neuer Kontrakt" } } }
+            @if request.may_change() {
+                p.actions { a.button href=(request.of_firma("kontrakte/neu")) { "Neuer Kontrakt" } }
+            }
             (sums)
         },
         ..List::of("kontrakte", "Kontrakte", |kontrakt: &Kontrakt| kontrakt.id, &found)
@@ -106,11 +109,18 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         (share(&kontrakt))
         p.actions {
             @if request.may_change() { a.button href=(format!("{here}/aendern")) { "Ändern" } }
-            (request.links([(kontrakt.partner_id, "partner", "Zum Partner"), (kontrakt.schema_id, "annahme/schemata", "Zum Schema")]))
+            (request.links([
+                (kontrakt.partner_id, "partner", "Zum Partner"),
+                (kontrakt.schema_id, "annahme/schemata", "Zum Schema")
+            ]))
             a.button href=(request.of_firma(&format!("belege?kontrakt_id={}", kontrakt.id))) { "Belege" }
         }
         h2 { "Positionen" }
-        (table("Positionen", "Dieser Kontrakt hat keine Positionen.", &positions).numbers("Nr.", |(position, _)| position.position.to_string()).text("Artikel", |(_, artikel)| optional(artikel.as_ref(), |artikel| artikel.bezeichnung.clone())).numbers("Menge", |(position, _)| optional(position.menge, amount)).numbers("Preis", |(position, _)| optional(position.preis, price)))
+        (table("Positionen", "Dieser Kontrakt hat keine Positionen.", &positions)
+            .numbers("Nr.", |(position, _)| position.position.to_string())
+            .text("Artikel", |(_, artikel)| optional(artikel.as_ref(), |artikel| artikel.bezeichnung.clone()))
+            .numbers("Menge", |(position, _)| optional(position.menge, amount))
+            .numbers("Preis", |(position, _)| optional(position.preis, price)))
         (verlauf::section(request, db, &here, changes, LESART)?)
     };
     Ok(frame::page(request, &kontrakt.kontrakt_nr, body))

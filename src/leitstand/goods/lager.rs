@@ -38,15 +38,30 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let here = request.of_firma(HERE);
     let is_form = request.may_change() && !on_paper && !rows.is_empty();
     let body = html! {
-        form.filter method="get" { (filter_choice(request, "gruppe_id", "Gruppe", groups_of(db)?)) button type="submit" { "Zeigen" } }
+        form.filter method="get" {
+            (filter_choice(request, "gruppe_id", "Gruppe", groups_of(db)?))
+            button type="submit" { "Zeigen" }
+        }
         @if on_paper {
-            p { "Stand " (db.tx.today().german()) ", " (number(count)) " Posten. Gezählt von: ____________________ am: ____________" }
-            @if count > i64::from(MAX_LIMIT) { p { "Gezeigt sind die ersten " (number(MAX_LIMIT)) "; bitte nach Gruppen zählen." } }
+            p {
+                "Stand " (db.tx.today().german()) ", " (number(count))
+                " Posten. Gezählt von: ____________________ am: ____________"
+            }
+            @if count > i64::from(MAX_LIMIT) {
+                p { "Gezeigt sind die ersten " (number(MAX_LIMIT)) "; bitte nach Gruppen zählen." }
+            }
         } @else {
-            p.actions { a.button href=(format!("{here}?druck=ja&gruppe_id={}", optional(gruppe, |id: i64| id.to_string()))) { "Liste zum Ausdrucken" } }
+            p.actions {
+                a.button href=(format!("{here}?druck=ja&gruppe_id={}", optional(gruppe, |id: i64| id.to_string()))) {
+                    "Liste zum Ausdrucken"
+                }
+            }
         }
         @if is_form {
-            p { "Wo nichts eingetragen ist, wird nichts gebucht. Vor dem Buchen werden die Unterschiede gezeigt; gebucht wird eine Seite auf einmal." }
+            p {
+                "Wo nichts eingetragen ist, wird nichts gebucht. Vor dem Buchen werden die Unterschiede \
+                 gezeigt; gebucht wird eine Seite auf einmal."
+            }
             (form(request, html! {
                 (refusal(request, &rows.iter().map(name_of).chain(["grund".to_owned()]).collect::<Vec<_>>().iter().map(String::as_str).collect::<Vec<_>>()))
                 (field(request, "grund", "Grund, etwa: Inventur zum Jahresende", "text", "", "off"))
@@ -71,13 +86,23 @@ fn sheet(request: &PageRequest, rows: &[Lagerposten], is_form: bool) -> Markup {
     html! {
         div.scroll.sheet tabindex="0" role="region" aria-label="Zu zählen" { table {
             caption.unseen { "Zu zählen" }
-            thead { tr { @for head in ["Gruppe", "Nummer", "Artikel", "Charge", "Haltbar bis"] { th scope="col" { (head) } }
-                th.n scope="col" { "Gebucht" } th scope="col" { "Gezählt" } } }
+            thead {
+                tr {
+                    @for head in ["Gruppe", "Nummer", "Artikel", "Charge", "Haltbar bis"] {
+                        th scope="col" { (head) }
+                    }
+                    th.n scope="col" { "Gebucht" }
+                    th scope="col" { "Gezählt" }
+                }
+            }
             tbody { @for posten in rows { tr {
                 td data-head="Gruppe" { (optional(posten.gruppe.as_deref(), str::to_owned)) }
                 td data-head="Nummer" { (posten.artikelnummer) }
                 td data-head="Artikel" { (posten.bezeichnung) }
-                td data-head="Charge" { (optional(posten.charge_nr.as_deref(), str::to_owned)) @if posten.gesperrt { " (gesperrt)" } }
+                td data-head="Charge" {
+                    (optional(posten.charge_nr.as_deref(), str::to_owned))
+                    @if posten.gesperrt { " (gesperrt)" }
+                }
                 td data-head="Haltbar bis" { (optional(posten.mhd, |day| day.0.german())) }
                 td.n data-head="Gebucht" { (in_unit(amount(posten.bestand), posten.einheit.as_deref())) }
                 td data-head="Gezählt" { @if is_form { (count_field(request, posten)) } @else { span.blank {} } }
@@ -197,8 +222,15 @@ fn differences(request: &PageRequest, rows: &[Gezaehlt]) -> Markup {
         }
     };
     html! {
-        p { "Grund: " (request.field("grund")) ". Noch ist nichts gebucht; " (equal) " von " (rows.len()) " Posten stimmen." }
-        (table("Gezählt gegen gebucht", "", rows).text("Was", |row| row.what.clone()).numbers("Gebucht", |row| unit(row, amount(row.gebucht))).numbers("Gezählt", |row| unit(row, amount(row.gezaehlt))).numbers("Unterschied", difference))
+        p {
+            "Grund: " (request.field("grund")) ". Noch ist nichts gebucht; " (equal) " von " (rows.len())
+            " Posten stimmen."
+        }
+        (table("Gezählt gegen gebucht", "", rows)
+            .text("Was", |row| row.what.clone())
+            .numbers("Gebucht", |row| unit(row, amount(row.gebucht)))
+            .numbers("Gezählt", |row| unit(row, amount(row.gezaehlt)))
+            .numbers("Unterschied", difference))
         (form_to(request, "", inside, "So buchen", false))
         p { "Stimmt etwas nicht, führt der Browser mit „Zurück“ zur Liste, mit allem, was eingetragen war." }
     }

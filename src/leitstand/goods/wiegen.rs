@@ -71,8 +71,11 @@ pub fn show_second(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let wiegung = waage::found(&db.tx, request.uuid(0)?)?;
     let inside = html! {
         (made_from(request, "version", wiegung.version))
-        p { (wiegung.wiegeschein_nr) ", " (or_blank(&wiegung.kennzeichen)) " " (or_blank(&wiegung.partner_name)) ": zuerst " strong { (amount(wiegung.gewicht_erst_kg)) " kg" }
-            ". Ist das zweite Gewicht kleiner, wurde Ware gebracht, sonst geholt." }
+        p {
+            (wiegung.wiegeschein_nr) ", " (or_blank(&wiegung.kennzeichen)) " "
+            (or_blank(&wiegung.partner_name)) ": zuerst " strong { (amount(wiegung.gewicht_erst_kg)) " kg" }
+            ". Ist das zweite Gewicht kleiner, wurde Ware gebracht, sonst geholt."
+        }
         (field(request, "gewicht_zweit_kg", "Gewicht der zweiten Wiegung (kg)", "text", "", "off"))
     };
     frame::form_page(request, "Zweite Wiegung", &["gewicht_zweit_kg"], inside, "Speichern", false)

@@ -27,7 +27,9 @@ pub fn list(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
         ul { @for firma in &request.firmen {
             li { a href=(format!("/leitstand/f/{}", firma.id)) { (firma.name) } @if firma.test { " (Test)" } }
         } }
-        @if request.keeps_house() && !request.firmen.is_empty() { p.actions { a.button href="/leitstand/firmen/neu" { "Neue Firma" } } }
+        @if request.keeps_house() && !request.firmen.is_empty() {
+            p.actions { a.button href="/leitstand/firmen/neu" { "Neue Firma" } }
+        }
     };
     Ok(frame::page(request, "Firmen", body))
 }

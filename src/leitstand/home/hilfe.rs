@@ -143,7 +143,10 @@ fn shown(request: &PageRequest, name: &str) -> Result<Reply> {
     let chapter = chapter.ok_or_else(|| Failure::not_found("Dieses Kapitel"))?;
     let body = html! {
         @if name != "README" {
-            p { a href=(HELP_PATH) { "Alle Kapitel" } @for (id, words) in &chapter.sections { " · " a href=(format!("#{id}")) { (words) } } }
+            p {
+                a href=(HELP_PATH) { "Alle Kapitel" }
+                @for (id, words) in &chapter.sections { " · " a href=(format!("#{id}")) { (words) } }
+            }
         }
         div.handbuch { (PreEscaped(&chapter.html)) }
     };

@@ -49,7 +49,9 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &format!("Suche nach „{suche}“"), body))
 }
 
-const HOW_TO_SEARCH: &str = "Gesucht wird in Belegen (Nummer, fremde Nummer, Partner, Betrag), Partnern (Name, Nummer, Ort, E-Mail), Artikeln (Bezeichnung, Nummer, EAN) und Chargen (Nummer, auch die des Lieferanten); Wiegungen findet man über die ganze Nummer oder das ganze Kennzeichen.";
+const HOW_TO_SEARCH: &str = "Gesucht wird in Belegen (Nummer, fremde Nummer, Partner, Betrag), Partnern \
+     (Name, Nummer, Ort, E-Mail), Artikeln (Bezeichnung, Nummer, EAN) und Chargen (Nummer, auch die des \
+     Lieferanten); Wiegungen findet man über die ganze Nummer oder das ganze Kennzeichen.";
 
 /// The hits of one kind: their links, and their markup.
 #[derive(Default)]

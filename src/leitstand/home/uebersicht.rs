@@ -167,7 +167,8 @@ fn picture(now: &Weighed, then: &Weighed) -> Markup {
             "Tonnen je Stunde, heute (grün) und vor einer Woche (grau). Höchster Balken: {} t.",
             tonnes(most)
         ),
-        empty: "Heute und vor einer Woche ist nichts gewogen worden. Das Bild füllt sich mit der ersten fertigen Wiegung.",
+        empty: "Heute und vor einer Woche ist nichts gewogen worden. Das Bild füllt sich mit der ersten \
+         fertigen Wiegung.",
     };
     bars(&pairs, &words)
 }

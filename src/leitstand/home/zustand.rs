@@ -90,10 +90,12 @@ fn keys_near_their_limit(request: &PageRequest, keys: &[StoredKey]) -> Vec<Healt
         let ([today, limit], label) = ([key.today, key.daily_limit].map(number), &key.label);
         let issue = match key.today >= key.daily_limit {
             true => HealthIssue::urgent(format!(
-                "Der Schlüssel „{label}“ hat seine {limit} Anfragen für heute verbraucht und wird bis {again} abgewiesen."
+                "Der Schlüssel „{label}“ hat seine {limit} Anfragen für heute verbraucht und wird bis \
+                 {again} abgewiesen."
             )),
             false => HealthIssue::soon(format!(
-                "Der Schlüssel „{label}“ hat heute {today} von {limit} Anfragen verbraucht; danach wird er bis {again} abgewiesen."
+                "Der Schlüssel „{label}“ hat heute {today} von {limit} Anfragen verbraucht; danach wird er \
+                 bis {again} abgewiesen."
             )),
         };
         issue.at(request.page_of("schluessel", &key.id))
@@ -202,7 +204,10 @@ pub fn first_steps(request: &PageRequest, db: &Snapshot<'_>, keys: &[StoredKey])
     Ok(Some(html! {
         h2 { "Erste Schritte" }
         ol.schritte { @for (is_done, path, name, why) in steps {
-            li { a href=(request.of_firma(path)) { (name) } @if is_done { " – erledigt" } @else { br; small { (why) } } }
+            li {
+                a href=(request.of_firma(path)) { (name) }
+                @if is_done { " – erledigt" } @else { br; small { (why) } }
+            }
         } }
     }))
 }

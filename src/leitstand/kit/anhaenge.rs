@@ -22,7 +22,8 @@ const DATEI: &str = "datei";
 
 /// Returns the attachments of a record whose page is `here`.
 pub fn section(request: &PageRequest, db: &Snapshot<'_>, besitzer: Besitzer, here: &str) -> Result<Markup> {
-    let empty = "Keine Anhänge. Sie kommen mit „Datei anhängen“ herein oder aus den angeschlossenen Programmen (POST …/dokumente).";
+    let empty = "Keine Anhänge. Sie kommen mit „Datei anhängen“ herein oder aus den angeschlossenen \
+         Programmen (POST …/dokumente).";
     Ok(html! {
         h2 { "Anhänge" }
         (files("Anhänge", empty, &of(db, besitzer)?, here))

@@ -44,8 +44,12 @@ pub fn bars(pairs: &[BarPair], words: &BarWords<'_>) -> Markup {
                     @let x: i64 = x;
                     g {
                         title { (pair.says) }
-                        rect class=(left) x=(x) y=(GROUND - height(pair.left)) width=(wide) height=(height(pair.left)) {}
-                        rect class=(right) x=(x + wide + 1) y=(GROUND - height(pair.right)) width=(wide) height=(height(pair.right)) {}
+                        rect class=(left) x=(x) y=(GROUND - height(pair.left)) width=(wide)
+                            height=(height(pair.left)) {
+                        }
+                        rect class=(right) x=(x + wide + 1) y=(GROUND - height(pair.right)) width=(wide)
+                            height=(height(pair.right)) {
+                        }
                         text x=(x + wide) y="130" text-anchor="middle" { (pair.label) }
                     }
                 }

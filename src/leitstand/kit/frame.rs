@@ -72,7 +72,8 @@ pub fn page(page_request: &PageRequest, title: &str, body: Markup) -> Reply {
             }
             body {
                 a.skip href="#inhalt" { "Zum Inhalt" }
-                @if page_request.person.is_some() { (head(page_request)) } @else { header { div.bar { (help(page_request)) } } }
+                @if page_request.person.is_some() { (head(page_request)) }
+                @else { header { div.bar { (help(page_request)) } } }
                 main id="inhalt" tabindex="-1" {
                     @for note in &page_request.notes { p.note role="status" { (note) } }
                     h1 { (title) }
@@ -170,10 +171,13 @@ fn search(page_request: &PageRequest, firma: Option<&Tenant>) -> Markup {
         form.search role="search" action=(to) method="get" {
             @if firma.is_none() {
                 label.unseen for="suche-firma" { "Firma" }
-                select id="suche-firma" name="firma" { @for firma in &page_request.firmen { option value=(firma.id) { (firma.name) } } }
+                select id="suche-firma" name="firma" {
+                    @for firma in &page_request.firmen { option value=(firma.id) { (firma.name) } }
+                }
             }
             label.unseen for="suche" { "Suche" }
-            input id="suche" name="suche" type="search" placeholder="Nummer, Partner, Artikel …" value=(page_request.param("suche"));
+            input id="suche" name="suche" type="search" placeholder="Nummer, Partner, Artikel …"
+                value=(page_request.param("suche"));
             button type="submit" { "Suchen" }
         }
     }
@@ -203,7 +207,13 @@ fn menu(page_request: &PageRequest, firma: Option<i64>) -> Markup {
     };
     let part = |is_administration: bool| {
         let part = entries.clone().filter(move |page| page.is_administration == is_administration);
-        html! { ul { @for page in part { li { a href=(to(page)) aria-current=[mark(page)] { (page.menu.unwrap_or_default()) } } } } }
+        html! {
+            ul {
+                @for page in part {
+                    li { a href=(to(page)) aria-current=[mark(page)] { (page.menu.unwrap_or_default()) } }
+                }
+            }
+        }
     };
     let is_inside = current.is_some_and(|(_, is_administration)| is_administration);
     html! {
@@ -232,7 +242,8 @@ pub fn refused(status: u16, message: &str) -> Reply {
     shown(status, whole)
 }
 
-const BUSY: &str = "Der Dienst kann das gerade nicht ausführen; es wurde nichts gespeichert. Bitte gleich noch einmal versuchen.";
+const BUSY: &str = "Der Dienst kann das gerade nicht ausführen; es wurde nichts gespeichert. Bitte gleich \
+     noch einmal versuchen.";
 
 pub fn busy(request: &Request) -> Reply {
     tracing::warn!(request_id = %request.id, "too much to do for a page");
@@ -246,7 +257,8 @@ pub fn failed(failure: &Failure, request: &Request) -> Reply {
             Reply { code: Some(refusal.code), ..reply }
         }
         Failure::OutcomeUnknown => {
-            let message = "Ob gespeichert wurde, ist nicht bekannt: Die Festplatte meldet einen Fehler. Bitte nachsehen.";
+            let message = "Ob gespeichert wurde, ist nicht bekannt: Die Festplatte meldet einen Fehler. \
+                 Bitte nachsehen.";
             refused(503, message)
         }
         Failure::Busy(_) => busy(request),

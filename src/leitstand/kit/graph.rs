@@ -39,12 +39,16 @@ impl Graph {
         let height = rows.iter().max().copied().unwrap_or(0) + BOX.1 + 2 * EDGE;
         html! {
             div.scroll.graph tabindex="0" role="region" aria-label=(title) {
-                svg viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height) role="group" aria-label=(title) {
+                svg viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height) role="group"
+                    aria-label=(title) {
                     title { (title) }
                     desc { (words) }
-                    defs { marker id="spitze" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto" {
-                        path.tip d="M0 0L8 4L0 8Z" {}
-                    } }
+                    defs {
+                        marker id="spitze" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8"
+                            markerHeight="8" orient="auto" {
+                            path.tip d="M0 0L8 4L0 8Z" {}
+                        }
+                    }
                     @for (from, to) in &self.edges { (edge(at(*from), at(*to))) }
                     @for (number, node) in self.nodes.iter().enumerate() { (shown(node, at(number))) }
                 }
@@ -58,7 +62,9 @@ fn edge((x, y): (i64, i64), (to_x, to_y): (i64, i64)) -> Markup {
     let (x, y, to_x, to_y) = (x + BOX.0, y + BOX.1 / 2, to_x - 1, to_y + BOX.1 / 2);
     let bend = ((to_x - x) / 2).max(24);
     html! {
-        path.edge d=(format!("M{x} {y}C{} {y} {} {to_y} {to_x} {to_y}", x + bend, to_x - bend)) marker-end="url(#spitze)" {}
+        path.edge d=(format!("M{x} {y}C{} {y} {} {to_y} {to_x} {to_y}", x + bend, to_x - bend))
+            marker-end="url(#spitze)" {
+        }
     }
 }
 

@@ -92,7 +92,8 @@ fn picture(
         .collect();
     let (zero, end) = (y(Quantity::ZERO), x(points.len()));
     html! {
-        svg.line viewBox=(format!("0 0 {WIDTH} {}", ABOVE + HEIGHT + BELOW)) width=(WIDTH) height=(ABOVE + HEIGHT + BELOW) role="img" {
+        svg.line viewBox=(format!("0 0 {WIDTH} {}", ABOVE + HEIGHT + BELOW)) width=(WIDTH)
+            height=(ABOVE + HEIGHT + BELOW) role="img" {
             title { "Bestand über die Zeit" }
             desc { (words) }
             path.area d=(format!("{line}L{end} {zero}H1Z")) {}

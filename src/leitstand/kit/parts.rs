@@ -208,7 +208,9 @@ impl<T> Render for Table<'_, T> {
             div.scroll tabindex="0" role="region" aria-label=(self.caption) {
                 table {
                     caption.unseen { (self.caption) }
-                    thead class=[self.order.as_ref().map(|_| "sorted")] { tr { @for column in &self.columns { (head(column, self.order.as_ref())) } } }
+                    thead class=[self.order.as_ref().map(|_| "sorted")] {
+                        tr { @for column in &self.columns { (head(column, self.order.as_ref())) } }
+                    }
                     tbody {
                         @for row in self.rows { @let to = (self.to)(row);
                             tr { @for (at, column) in self.columns.iter().enumerate() { @let cell = (column.cell)(row);
@@ -346,7 +348,9 @@ pub fn choice<V: AsRef<str>, T: AsRef<str>>(
 pub fn lines(request: &PageRequest, name: &str, label: &str, value: &str) -> Markup {
     labelled(request, name, label, |id, invalid, why| {
         html! {
-            textarea id=(id) name=(name) rows="4" aria-invalid=[invalid] aria-describedby=[why] { (typed(request, name, value)) }
+            textarea id=(id) name=(name) rows="4" aria-invalid=[invalid] aria-describedby=[why] {
+                (typed(request, name, value))
+            }
         }
     })
 }
@@ -432,10 +436,18 @@ pub fn settled(tabelle: &Tabelle) -> Markup {
     html! {
         h2 { (title) }
         div.scroll tabindex="0" role="region" aria-label=(title) { table {
-            thead { tr { @for (at, head) in tabelle.spalten.iter().enumerate() { th scope="col" class=[tabelle.has_numbers(at).then_some("n")] { (head) } } } }
+            thead {
+                tr {
+                    @for (at, head) in tabelle.spalten.iter().enumerate() {
+                        th scope="col" class=[tabelle.has_numbers(at).then_some("n")] { (head) }
+                    }
+                }
+            }
             tbody { @for zeile in &tabelle.zeilen { tr {
                 @for (at, (wert, head)) in zeile.zellen.iter().zip(&tabelle.spalten).enumerate() {
-                    td class=[tabelle.has_numbers(at).then_some("n")] data-head=(head) { @if zeile.summe { strong { (text(wert)) } } @else { (text(wert)) } }
+                    td class=[tabelle.has_numbers(at).then_some("n")] data-head=(head) {
+                        @if zeile.summe { strong { (text(wert)) } } @else { (text(wert)) }
+                    }
                 }
             } } }
         } }

@@ -41,11 +41,19 @@ pub fn hidden(page_request: &PageRequest) -> Markup {
         @if page_request.is_sent(TO) {
             p.note role="status" {
                 "Die Anmeldung ist abgelaufen; gespeichert ist nichts. "
-                @if page_request.is_sent(FORM) { "Nach dem Anmelden kommt das Formular wieder, so wie es ausgefüllt war. Passwörter und Dateien bitte dann noch einmal eingeben." }
-                @else { "Das Formular ist zu lang, um es aufzuheben: vielleicht hat es der Browser noch, mit „Zurück“." }
+                @if page_request.is_sent(FORM) {
+                    "Nach dem Anmelden kommt das Formular wieder, so wie es ausgefüllt war. Passwörter und \
+                     Dateien bitte dann noch einmal eingeben."
+                }
+                @else {
+                    "Das Formular ist zu lang, um es aufzuheben: vielleicht hat es der Browser noch, mit \
+                     „Zurück“."
+                }
             }
             input type="hidden" name=(TO) value=(page_request.field(TO));
-            @if page_request.is_sent(FORM) { input type="hidden" name=(FORM) value=(page_request.field_as_typed(FORM)); }
+            @if page_request.is_sent(FORM) {
+                input type="hidden" name=(FORM) value=(page_request.field_as_typed(FORM));
+            }
         }
     }
 }

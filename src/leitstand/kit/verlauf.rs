@@ -36,7 +36,12 @@ pub fn section(
     let cell = |at: usize| move |row: &Row| row[at].clone();
     Ok(html! {
         h2 { "Änderungen" }
-        (table("Änderungen, die neuesten zuerst", empty, &rows).text("Wann", cell(0)).text("Feld", cell(1)).text("Vorher", cell(2)).text("Nachher", cell(3)).text("Wer", cell(4)))
+        (table("Änderungen, die neuesten zuerst", empty, &rows)
+            .text("Wann", cell(0))
+            .text("Feld", cell(1))
+            .text("Vorher", cell(2))
+            .text("Nachher", cell(3))
+            .text("Wer", cell(4)))
         @if count > i64::from(ROWS) { (pager(request, here, count)) }
     })
 }

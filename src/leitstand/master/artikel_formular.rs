@@ -82,7 +82,13 @@ fn fields(request: &PageRequest, db: &Snapshot<'_>, artikel: &Artikel, tiers: &[
             @for (name, label, value) in LINES { (field(request, name, label, "text", &value(artikel), "off")) }
             (choice(request, "artikelgruppe_id", "Gruppe", groups, &group))
             (choice(request, "status", "Status", states, artikel.status.text()))
-            (choice(request, "chargenpflichtig", "Chargenpflichtig", [("nein", "nein"), ("ja", "ja")], &yes_or_no(artikel.chargenpflichtig)))
+            (choice(
+                request,
+                "chargenpflichtig",
+                "Chargenpflichtig",
+                [("nein", "nein"), ("ja", "ja")],
+                &yes_or_no(artikel.chargenpflichtig)
+            ))
         }
         fieldset.fields { legend { "Preise" }
             @for (name, label, value) in NUMBERS { (field(request, name, label, "text", &value(artikel), "off")) }

@@ -28,7 +28,13 @@ pub fn show_new(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     let inside = html! {
         (refusal(request, &["name"]))
         (field(request, "name", "Name der Firma", "text", "", "organization"))
-        div.field { label { input type="checkbox" name="test" value="ja"; " Nur zum Ausprobieren: was darin entsteht, ist als Test gekennzeichnet, und sie lässt sich leeren. Das bleibt so." } }
+        div.field {
+            label {
+                input type="checkbox" name="test" value="ja";
+                " Nur zum Ausprobieren: was darin entsteht, ist als Test gekennzeichnet, und sie lässt sich \
+                 leeren. Das bleibt so."
+            }
+        }
     };
     let body = html! {
         p { "Danach kommen ihre Angaben für Belege, der erste Schlüssel für ein Programm und der erste Import." }
@@ -65,7 +71,11 @@ pub fn show_data(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let inside = html! {
         (refusal(request, &names(ANGABEN)))
         (made_from(request, "stand", digest(&stand)))
-        div.fields { @for stand in stand.iter().filter(|stand| !is_further(stand.setting.name)) { (input(request, stand)) } }
+        div.fields {
+            @for stand in stand.iter().filter(|stand| !is_further(stand.setting.name)) {
+                (input(request, stand))
+            }
+        }
         @if logo {
             p { img src=(request.of_firma("firma/logo")) alt="Das jetzige Logo" width="160"; }
             div.field { label { input type="checkbox" name="ohne_logo" value="ja"; " Logo entfernen" } }
@@ -81,7 +91,10 @@ pub fn show_data(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         @if !missing.is_empty() {
             p.refused { "Belege bekommen erst ein Blatt (PDF), wenn diese Angaben da sind: " (in_words(&missing)) "." }
         }
-        p { "Diese Angaben stehen auf Belegen und E-Rechnungen. Abgeschlossene Belege behalten, was galt, als sie abgeschlossen wurden." }
+        p {
+            "Diese Angaben stehen auf Belegen und E-Rechnungen. Abgeschlossene Belege behalten, was galt, \
+             als sie abgeschlossen wurden."
+        }
         (form(request, inside, "Speichern", false))
     };
     Ok(frame::page(request, "Firma", body))
@@ -134,7 +147,10 @@ pub fn show_settings(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> 
         @for stand in stand.iter().filter(|stand| !is_of_adviser(stand)) { (input(request, stand)) }
         fieldset {
             legend { "Für den Steuerberater (DATEV)" }
-            p { "Diese Angaben kommen vom Steuerberater. Was ihm übergeben wird, steht unter " a href=(request.of_firma("steuerberater")) { "Steuerberater" } "." }
+            p {
+                "Diese Angaben kommen vom Steuerberater. Was ihm übergeben wird, steht unter "
+                a href=(request.of_firma("steuerberater")) { "Steuerberater" } "."
+            }
             @for stand in stand.iter().filter(|stand| is_of_adviser(stand)) { (input(request, stand)) }
         }
     };

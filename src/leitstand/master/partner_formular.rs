@@ -113,7 +113,12 @@ fn rollen(request: &PageRequest, name: &str, label: &str, kunde: Option<&Kunde>)
             // Browsers do not send unticked boxes: this field says that they were shown.
             input type="hidden" name=(name) value="gezeigt";
             @for rolle in offered(kunde.is_none()) {
-                div { label { input type="checkbox" name=(box_of(rolle)) value="ja" checked[has(rolle)]; " " (wording(rolle.as_str())) } }
+                div {
+                    label {
+                        input type="checkbox" name=(box_of(rolle)) value="ja" checked[has(rolle)];
+                        " " (wording(rolle.as_str()))
+                    }
+                }
             }
         }
     }

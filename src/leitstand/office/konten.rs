@@ -34,11 +34,18 @@ const LOGGED: &str = "konto ";
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let konten = buchhaltung::shown(&db.tx)?;
     let body = html! {
-        p { "Auf diese Konten werden Rechnungen und Gutschriften für den Steuerberater gebucht. Nennt eine Zeile Satz und Artikelgruppe, gilt sie vor einer mit dem Satz allein, diese vor einer mit der Artikelgruppe allein; zuletzt gilt die ohne beides." }
+        p {
+            "Auf diese Konten werden Rechnungen und Gutschriften für den Steuerberater gebucht. Nennt eine \
+             Zeile Satz und Artikelgruppe, gilt sie vor einer mit dem Satz allein, diese vor einer mit der \
+             Artikelgruppe allein; zuletzt gilt die ohne beides."
+        }
         @if konten.is_empty() { (beginning(request, db)?) } @else { (accounts(request, &konten)) }
         @if request.may_manage() {
             h2 { "Konto setzen" }
-            p { "Ein Konto für denselben Vorgang, Satz und dieselbe Artikelgruppe tritt an die Stelle des bisherigen. Stapel, die schon angelegt sind, bleiben, wie sie sind." }
+            p {
+                "Ein Konto für denselben Vorgang, Satz und dieselbe Artikelgruppe tritt an die Stelle des \
+                 bisherigen. Stapel, die schon angelegt sind, bleiben, wie sie sind."
+            }
             (form(request, fields(request, db)?, "Speichern", false))
         } @else { p.empty { "Konten ändert, wer diese Firma verwaltet." } }
         p.actions { a.button href=(request.of_firma("steuerberater")) { "Zu den Stapeln" } }
@@ -142,15 +149,34 @@ fn beginning(request: &PageRequest, db: &Snapshot<'_>) -> Result<Markup> {
     Ok(html! {
         p { "Noch ist kein Konto eingetragen. So geht es:" }
         ol.schritte {
-            li { "Den Steuerberater nach Beraternummer, Mandantennummer, Kontenrahmen, Wirtschaftsjahr und Stellen der Sachkonten fragen und alles unter " a href=(request.of_firma("einstellungen#feld-datev_berater")) { "Einstellungen" } " eintragen." }
+            li {
+                "Den Steuerberater nach Beraternummer, Mandantennummer, Kontenrahmen, Wirtschaftsjahr und \
+                 Stellen der Sachkonten fragen und alles unter "
+                a href=(request.of_firma("einstellungen#feld-datev_berater")) { "Einstellungen" }
+                " eintragen."
+            }
             @if rahmen == Rahmen::Keiner {
-                li { "Die Firma hat einen eigenen Kontenrahmen; dafür gibt es keinen Vorschlag. Die Konten nennt der Steuerberater. Unten eintragen, oder als Datei " a href=(request.of_firma("import")) { "importieren" } "." }
+                li {
+                    "Die Firma hat einen eigenen Kontenrahmen; dafür gibt es keinen Vorschlag. Die Konten \
+                     nennt der Steuerberater. Unten eintragen, oder als Datei "
+                    a href=(request.of_firma("import")) { "importieren" } "."
+                }
             } @else {
-                li { "Einen Vorschlag für " (name) " ansehen und eintragen, oder ihn dem Steuerberater als Datei geben: Sie entsteht mit dem Befehl " code { "partnerd import konten --template FILE --rahmen " (option) } " und lässt sich danach " a href=(request.of_firma("import")) { "importieren" } "." }
+                li {
+                    "Einen Vorschlag für " (name)
+                    " ansehen und eintragen, oder ihn dem Steuerberater als Datei geben: Sie entsteht mit \
+                     dem Befehl "
+                    code { "partnerd import konten --template FILE --rahmen " (option) }
+                    " und lässt sich danach " a href=(request.of_firma("import")) { "importieren" } "."
+                }
             }
         }
         @if rahmen != Rahmen::Keiner && request.may_manage() {
-            p.actions { a.button href=(request.of_firma("steuerberater/konten/vorschlag")) { "Vorschlag für " (name) " ansehen" } }
+            p.actions {
+                a.button href=(request.of_firma("steuerberater/konten/vorschlag")) {
+                    "Vorschlag für " (name) " ansehen"
+                }
+            }
         }
     })
 }
@@ -197,7 +223,11 @@ pub fn show_remove(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let found = named(request, &db.tx)?;
     let (konto, what) = (&found.konto, in_words(&feld_of(&found)));
     let inside = html! {
-        p { "Das Konto " (konto.konto) " für " (what) " wird entfernt. Gebucht wird dann auf das nächste, das passt; passt keines, nennt die Prüfung es als fehlend. Stapel, die schon angelegt sind, bleiben, wie sie sind." }
+        p {
+            "Das Konto " (konto.konto) " für " (what)
+            " wird entfernt. Gebucht wird dann auf das nächste, das passt; passt keines, nennt die Prüfung \
+             es als fehlend. Stapel, die schon angelegt sind, bleiben, wie sie sind."
+        }
     };
     let title = format!("Konto {} entfernen", konto.konto);
     frame::form_page(request, &title, &[], inside, "Entfernen", true)
@@ -223,9 +253,28 @@ pub fn show_proposal(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> 
             p.empty { "Der Vorschlag ist schon eingetragen, oder zum Kontenrahmen der Firma gibt es keinen." }
         } @else {
             (refusal(request, &[]))
-            div.refused { p { "Der Steuerberater muss diese Konten gelesen haben, bevor der erste Stapel hinausgeht. Üblich sind sie, aber jede Firma bucht anders: Handelt sie mit mehreren Waren, haben diese oft eigene Konten." } }
-            (table("Vorschlag", "", &missing).text("Wofür", what).numbers("Konto", |zeile| optional(zeile.konto, |konto| konto.to_string())))
-            @if request.may_manage() { (form(request, html! { p { "Jedes lässt sich danach ändern und entfernen. Was schon eingetragen ist, bleibt." } }, "Diese Konten eintragen", false)) }
+            div.refused {
+                p {
+                    "Der Steuerberater muss diese Konten gelesen haben, bevor der erste Stapel hinausgeht. \
+                     Üblich sind sie, aber jede Firma bucht anders: Handelt sie mit mehreren Waren, haben \
+                     diese oft eigene Konten."
+                }
+            }
+            (table("Vorschlag", "", &missing)
+                .text("Wofür", what)
+                .numbers("Konto", |zeile| optional(zeile.konto, |konto| konto.to_string())))
+            @if request.may_manage() {
+                (form(
+                    request,
+                    html! {
+                        p {
+                            "Jedes lässt sich danach ändern und entfernen. Was schon eingetragen ist, bleibt."
+                        }
+                    },
+                    "Diese Konten eintragen",
+                    false
+                ))
+            }
         }
         p { a href=(request.of_firma("steuerberater/konten")) { "Zu den Konten" } }
     };

@@ -29,12 +29,16 @@ pub fn section(request: &PageRequest, refusal: &Refusal, bis: &str) -> Markup {
     html! {
         section.tried {
             h2 { "Was noch fehlt" }
-            p.refused role="alert" { "So entsteht kein Stapel, denn es soll nichts fehlen. Bitte ergänzen und noch einmal prüfen." }
+            p.refused role="alert" {
+                "So entsteht kein Stapel, denn es soll nichts fehlen. Bitte ergänzen und noch einmal prüfen."
+            }
             @if !others.is_empty() {
                 (table("Was noch fehlt", "", &others)
                     .text("Was", |luecke| luecke.message.to_owned())
                     .with("Belege", false, |luecke| documents(request, &luecke.belege)))
-                @if request.sees_management() { p { a href=(request.of_firma("steuerberater/konten")) { "Zu den Konten" } } }
+                @if request.sees_management() {
+                    p { a href=(request.of_firma("steuerberater/konten")) { "Zu den Konten" } }
+                }
             }
             @if !accounts.is_empty() { (missing(request, &accounts, bis)) }
         }
@@ -53,7 +57,9 @@ fn missing(request: &PageRequest, accounts: &[Luecke<'_>], bis: &str) -> Markup 
             |at| html! { @if let Some(luecke) = of(at) { (documents(request, &luecke.belege)) } },
         );
     html! {
-        @if accounts.len() > ROWS_MAX { p.note { "Gezeigt sind die ersten " (ROWS_MAX) " von " (number(accounts.len())) "." } }
+        @if accounts.len() > ROWS_MAX {
+            p.note { "Gezeigt sind die ersten " (ROWS_MAX) " von " (number(accounts.len())) "." }
+        }
         @if request.may_manage() {
             (form_to(request, &request.of_firma("steuerberater/konten/fehlende"), html! {
                 (hidden(&fields, bis))
@@ -101,9 +107,12 @@ fn cell(request: &PageRequest, name: &str, at: usize, label: &str) -> Markup {
     let refused = request.refusal.as_ref().and_then(|refusal| refusal.of_field(&name));
     let why = refused.map(|_| format!("fehler-{name}"));
     html! {
-        div { input type="text" id=(format!("feld-{name}")) name=(name) value=(request.field(&name)) inputmode="numeric" size="8" autocomplete="off"
-            aria-label=(label) aria-invalid=[refused.map(|_| "true")] aria-describedby=[why.as_deref()];
-        @if let Some(refused) = refused { p.refused id=[why] role="alert" { (refused) } } }
+        div {
+            input type="text" id=(format!("feld-{name}")) name=(name) value=(request.field(&name))
+                inputmode="numeric" size="8" autocomplete="off" aria-label=(label)
+                aria-invalid=[refused.map(|_| "true")] aria-describedby=[why.as_deref()];
+            @if let Some(refused) = refused { p.refused id=[why] role="alert" { (refused) } }
+        }
     }
 }
 
@@ -136,7 +145,13 @@ pub fn show(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
         .with("Konto für", false, |at| whole(fields.get(*at).map(String::as_str)));
     let body = html! {
         (refusal(request, &at_fields.iter().map(String::as_str).collect::<Vec<_>>()))
-        (form_to(request, "", html! { (hidden(&fields, request.field("bis"))) (with_fields(request, shown, &fields)) }, "Konten speichern", false))
+        (form_to(
+            request,
+            "",
+            html! { (hidden(&fields, request.field("bis"))) (with_fields(request, shown, &fields)) },
+            "Konten speichern",
+            false
+        ))
         p { a href=(request.of_firma("steuerberater")) { "Zurück, ohne zu speichern" } }
     };
     Ok(frame::page(request, "Konten, die fehlen", body))

@@ -38,7 +38,8 @@ pub const TEXT_CHARS_MAX: usize = 4_000;
 const CERTIFICATE_BYTES_MAX: usize = 16 << 10;
 
 const SUBJECT: &str = "{art} {nummer} von {firma}";
-const TEXT: &str = "Sehr geehrte Damen und Herren,\n\nim Anhang finden Sie: {art} {nummer} vom {datum}.\n\nMit freundlichen Grüßen\n{firma}";
+const TEXT: &str = "Sehr geehrte Damen und Herren,\n\nim Anhang finden Sie: {art} {nummer} vom \
+     {datum}.\n\nMit freundlichen Grüßen\n{firma}";
 
 const KINDS: [(Verschluesselung, &str); 3] = [
     (Verschluesselung::Starttls, "STARTTLS (meist Port 587)"),
@@ -66,21 +67,42 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         div.fields {
             (field(request, "server", "Mailserver (SMTP)", "text", &of(|one| one.server.clone()), "off"))
             (field(request, "port", "Port", "text", &port, "off"))
-            (choice(request, "verschluesselung", "Verschlüsselung", KINDS.map(|(kind, words)| (kind.as_str(), words)), kind.as_str()))
+            (choice(
+                request,
+                "verschluesselung",
+                "Verschlüsselung",
+                KINDS.map(|(kind, words)| (kind.as_str(), words)),
+                kind.as_str()
+            ))
             (field(request, "benutzer", "Benutzer", "text", &of(|one| or_blank(&one.benutzer)), "off"))
             (field(request, PASSWORD, &password_label(now.as_ref()), "password", "", "new-password"))
             (field(request, "absender", "Absender", "email", &of(|one| one.absender.clone()), "off"))
-            (field(request, "antwort_an", "Antworten gehen an (leer: an den Absender)", "email", &of(|one| or_blank(&one.antwort_an)), "off"))
+            (field(
+                request,
+                "antwort_an",
+                "Antworten gehen an (leer: an den Absender)",
+                "email",
+                &of(|one| or_blank(&one.antwort_an)),
+                "off"
+            ))
         }
         (field(request, "betreff", "Betreff", "text", subject, "off"))
         (lines(request, "text", "Text", text))
         p.hint { "Eingesetzt wird: " @for name in PLACEHOLDERS { code { "{" (name) "}" } " " } }
         details open[request.refusal.is_some()] { summary { "Eigenes Zertifikat" }
-            (lines(request, "zertifikat", "Zertifikat eines Mailservers im eigenen Haus (PEM)", &of(|one| or_blank(&one.zertifikat))))
+            (lines(
+                request,
+                "zertifikat",
+                "Zertifikat eines Mailservers im eigenen Haus (PEM)",
+                &of(|one| or_blank(&one.zertifikat))
+            ))
         }
     };
     let body = html! {
-        p { "Von hier gehen Belege per E-Mail hinaus. Ohne Mailserver führt der Beleg in das E-Mail-Programm des Rechners. Ist das Feld „Mailserver“ leer, wird nichts aufbewahrt, auch kein Passwort." }
+        p {
+            "Von hier gehen Belege per E-Mail hinaus. Ohne Mailserver führt der Beleg in das E-Mail-Programm \
+             des Rechners. Ist das Feld „Mailserver“ leer, wird nichts aufbewahrt, auch kein Passwort."
+        }
         (form_to(request, &request.of_firma("postausgang"), inside, "Speichern", false))
         @if let Some(one) = &now { @if request.may_manage() {
             h2 { "Ausprobieren" }
@@ -215,7 +237,8 @@ fn password(request: &PageRequest, new: &Postausgang, old: Option<&Postausgang>)
         (None, Some(_)) => Err(wrong("benutzer", "Zu einem Passwort gehört ein Benutzer.")),
         (Some(_), Some(typed)) => Ok(Some(typed)),
         (Some(_), None) => {
-            let message = "Bitte das Passwort eintragen, auch wenn es schon gespeichert war: Es geht nur an den Server, für den es eingetragen wurde.";
+            let message = "Bitte das Passwort eintragen, auch wenn es schon gespeichert war: Es geht nur an \
+                 den Server, für den es eingetragen wurde.";
             kept().map(Some).ok_or_else(|| wrong(PASSWORD, message))
         }
     }

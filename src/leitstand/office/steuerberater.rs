@@ -59,8 +59,13 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             a.button href=(request.of_firma("umsatzsteuer")) { "Umsatzsteuer, ZM, Intrastat" }
         }
         h2 { "Monate" }
-        p { "Rechnungen, Gutschriften und ihre Stornos im laufenden und im vorigen Wirtschaftsjahr"
-            @if let Some(ab) = einstellungen.datev_ab { "; übergeben wird, was ab dem " (ab.german()) " datiert ist" } "." }
+        p {
+            "Rechnungen, Gutschriften und ihre Stornos im laufenden und im vorigen Wirtschaftsjahr"
+            @if let Some(ab) = einstellungen.datev_ab {
+                "; übergeben wird, was ab dem " (ab.german()) " datiert ist"
+            }
+            "."
+        }
         (months(&monate, today, missing.is_empty() && request.may_change()))
         @if missing.is_empty() && request.may_change() {
             h2 id="neu" { "Neuer Stapel" }
@@ -90,7 +95,10 @@ fn lacks(request: &PageRequest, missing: &[(&str, &str)]) -> Markup {
         div.refused {
             p { "Ehe ein Stapel entstehen kann, fehlt unter Einstellungen noch, was der Steuerberater sagt:" }
             ul { @for (name, words) in missing { li {
-                @if request.sees_management() { a href=(request.of_firma(&format!("einstellungen#feld-{name}"))) { (words) } } @else { (words) }
+                @if request.sees_management() {
+                    a href=(request.of_firma(&format!("einstellungen#feld-{name}"))) { (words) }
+                }
+                @else { (words) }
             } } }
             @if !request.may_manage() { p { "Das trägt ein, wer diese Firma verwaltet." } }
         }
@@ -103,7 +111,11 @@ fn months(monate: &[Monat], today: Day, may_begin: bool) -> Markup {
         let end = Day::in_month(monat.first.year(), monat.first.month(), 31);
         let leads_on = may_begin && monat.neu > 0 && end < today;
         html! {
-            @if leads_on { a href=(format!("?bis={end}#neu")) { (number(monat.neu)) span.unseen { " im " (name(monat)) " übergeben" } } }
+            @if leads_on {
+                a href=(format!("?bis={end}#neu")) {
+                    (number(monat.neu)) span.unseen { " im " (name(monat)) " übergeben" }
+                }
+            }
             @else { (number(monat.neu)) }
         }
     };
@@ -118,7 +130,10 @@ fn months(monate: &[Monat], today: Day, may_begin: bool) -> Markup {
 fn new_form(request: &PageRequest, bis: &str) -> Markup {
     let inside = html! {
         @if lacking(request).is_none() { (refusal(request, &["bis", LOCKS])) }
-        p { "Alle abgeschlossenen Rechnungen bis zu diesem Tag, die noch in keinem Stapel sind. Jede geht genau einmal hinaus." }
+        p {
+            "Alle abgeschlossenen Rechnungen bis zu diesem Tag, die noch in keinem Stapel sind. Jede geht \
+             genau einmal hinaus."
+        }
         (field(request, "bis", "Bis einschließlich", "date", bis, "off"))
         @if request.may_manage() {
             label.tick { input type="checkbox" name=(LOCKS) value="ja" checked[request.is_sent(LOCKS)];

@@ -32,10 +32,15 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         ]))
         p.actions {
             a.button href=(format!("{here}/datei")) { "Laden (ZIP)" }
-            @if request.may_manage() && is_discardable(&db.tx, stapel)? { a.button.danger href=(format!("{here}/verwerfen")) { "Verwerfen" } }
+            @if request.may_manage() && is_discardable(&db.tx, stapel)? {
+                a.button.danger href=(format!("{here}/verwerfen")) { "Verwerfen" }
+            }
             a.button href=(request.of_firma("steuerberater")) { "Zu allen Stapeln" }
         }
-        p { "Das ZIP unverändert an den Steuerberater geben. In DATEV werden daraus zuerst die Debitoren und Kreditoren eingelesen, dann die Buchungen, je Monat eine Datei." }
+        p {
+            "Das ZIP unverändert an den Steuerberater geben. In DATEV werden daraus zuerst die Debitoren und \
+             Kreditoren eingelesen, dann die Buchungen, je Monat eine Datei."
+        }
         h2 { "Dateien" }
         (table("Dateien", "", &found.dateien)
             .text("Name", |datei: &Datei| datei.name.clone())
@@ -60,7 +65,13 @@ pub fn download(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
 pub fn show_discard(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let stapel = buchhaltung::found(&db.tx, request.uuid(0)?)?;
     let inside = html! {
-        p { "Nur, wenn der Steuerberater ihn noch nicht eingelesen hat, oder wieder gelöscht: Sonst stehen die " (number(stapel.belege)) " Belege dort zweimal. Sie sind danach wieder neu und kommen in den nächsten Stapel. Dieser bleibt mit seinen Dateien stehen, als verworfen." }
+        p {
+            "Nur, wenn der Steuerberater ihn noch nicht eingelesen hat, oder wieder gelöscht: Sonst stehen \
+             die "
+            (number(stapel.belege))
+            " Belege dort zweimal. Sie sind danach wieder neu und kommen in den nächsten Stapel. Dieser \
+             bleibt mit seinen Dateien stehen, als verworfen."
+        }
         (field(request, "grund", "Warum?", "text", "", "off"))
     };
     frame::form_page(

@@ -101,14 +101,24 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             (choice(request, "zeitraum", "Zeitraum", periode.choices(today), &periode.key))
             button type="submit" { "Zeigen" }
         }
-        p { "Nach Belegdatum, aus den abgeschlossenen Rechnungen, Gutschriften und Stornos. Barverkäufe der Kasse sind nicht dabei. Eine Hilfe für die Meldungen: Übermittelt wird hier nichts. Stand: " (moment(request.now)) "." }
+        p {
+            "Nach Belegdatum, aus den abgeschlossenen Rechnungen, Gutschriften und Stornos. Barverkäufe der \
+             Kasse sind nicht dabei. Eine Hilfe für die Meldungen: Übermittelt wird hier nichts. Stand: "
+            (moment(request.now)) "."
+        }
         (hints(&once(noticed)))
         h2 { "Umsatzsteuer-Voranmeldung" }
-        @match &zahlen { Ok(zahlen) => (figures(request, &periode, zahlen)), Err(refusal) => (refused(request, refusal)) }
+        @match &zahlen {
+            Ok(zahlen) => (figures(request, &periode, zahlen)),
+            Err(refusal) => (refused(request, refusal))
+        }
         h2 { "Zusammenfassende Meldung" }
         @match &zm { Ok(zm) => (statement(request, &periode, zm)), Err(refusal) => (refused(request, refusal)) }
         h2 { "Intrastat" }
-        @match &intrastat { Ok(intrastat) => (thresholds(request, &periode, intrastat)), Err(refusal) => (refused(request, refusal)) }
+        @match &intrastat {
+            Ok(intrastat) => (thresholds(request, &periode, intrastat)),
+            Err(refusal) => (refused(request, refusal))
+        }
         p.actions { a.button href=(request.of_firma("steuerberater")) { "Zu den Stapeln" } }
     };
     Ok(frame::page(request, &format!("Umsatzsteuer {}", periode.name), body))
@@ -173,11 +183,21 @@ fn figures(request: &PageRequest, periode: &Periode, bericht: &Umsatzsteuer) -> 
             .numbers("Steuer", |of| euro(of.steuer))
             .numbers("im Formular", |of| euro(of.steuer_formular))
             .numbers("Unterschied", |of| euro(of.differenz)))
-        p { "Beträge in EUR. Kennzahlen nach dem Vordruck " (bericht.formular) "; gezählt sind " (number(bericht.belege)) " Belege, und jede Kennzahl führt zu ihren. „Steuer“ steht auf den Belegen; das Formular rechnet sie aus vollen Euro, daher der Unterschied." }
+        p {
+            "Beträge in EUR. Kennzahlen nach dem Vordruck " (bericht.formular) "; gezählt sind "
+            (number(bericht.belege))
+            " Belege, und jede Kennzahl führt zu ihren. „Steuer“ steht auf den Belegen; das Formular rechnet \
+             sie aus vollen Euro, daher der Unterschied."
+        }
         @if other > 0 {
             h3 { "Leistung in einem anderen Monat" }
-            p { "Die Leistung liegt in einem anderen Monat als das Belegdatum: bitte prüfen, in welchen der Beleg gehört."
-                @if other > bericht.anderer_monat.len() { " Es sind " (number(other)) "; die ersten " (bericht.anderer_monat.len()) ":" } }
+            p {
+                "Die Leistung liegt in einem anderen Monat als das Belegdatum: bitte prüfen, in welchen der \
+                 Beleg gehört."
+                @if other > bericht.anderer_monat.len() {
+                    " Es sind " (number(other)) "; die ersten " (bericht.anderer_monat.len()) ":"
+                }
+            }
             (linked("Leistung in einem anderen Monat", "", &bericht.anderer_monat, |of| request.page_of("belege", of.beleg_id))
                 .text("Beleg", |of| of.beleg_nummer.clone())
                 .text("Belegdatum", |of| of.beleg_datum.german())
@@ -216,8 +236,16 @@ fn statement(request: &PageRequest, periode: &Periode, bericht: &Zm) -> Markup {
             .text("Lieferungen in die EU", |of| quarter(of).0)
             .numbers("Summe (EUR)", |of| number(of.summe))
             .text("über 50.000 EUR", |of| if of.ueberschritten { "ja".to_owned() } else { String::new() }))
-        p { @if is_monthly { "Eines dieser Quartale liegt über 50.000 EUR: Lieferungen sind jeden Monat zu melden, bis zum 25. des folgenden." }
-            @else { "Keines dieser Quartale liegt über 50.000 EUR: Gemeldet wird je Quartal, bis zum 25. des folgenden Monats." } }
+        p {
+            @if is_monthly {
+                "Eines dieser Quartale liegt über 50.000 EUR: Lieferungen sind jeden Monat zu melden, bis \
+                 zum 25. des folgenden."
+            }
+            @else {
+                "Keines dieser Quartale liegt über 50.000 EUR: Gemeldet wird je Quartal, bis zum 25. des \
+                 folgenden Monats."
+            }
+        }
     }
 }
 
@@ -237,7 +265,10 @@ fn thresholds(request: &PageRequest, periode: &Periode, bericht: &Intrastat) -> 
             .with("Versendungen (EUR)", true, |jahr| sum(jahr, "erloes_ig", jahr.versendungen))
             .numbers("Schwelle (EUR)", |jahr| euro(jahr.schwelle_versendungen))
             .text("zu melden", |jahr| due(jahr.versendungen_ueberschritten)))
-        p { "Seit dem 1. Januar, bis zum " (bericht.bis.german()) ". Wer im Jahr davor über einer Schwelle lag, meldet auch in diesem." }
+        p {
+            "Seit dem 1. Januar, bis zum " (bericht.bis.german())
+            ". Wer im Jahr davor über einer Schwelle lag, meldet auch in diesem."
+        }
     }
 }
 
@@ -252,7 +283,10 @@ pub fn documents(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let back = format!("{}?zeitraum={}", request.of_firma(PATH), encoded(request.param("zeitraum")));
     let body = html! {
         p { "Abgeschlossene Belege vom " (zeitraum.von.german()) " bis zum " (zeitraum.bis.german()) "." }
-        p.sums { "Summe aller: " span { "Basis " strong { (number(basis)) " EUR" } } span { "Steuer " strong { (number(steuer)) " EUR" } } }
+        p.sums {
+            "Summe aller: " span { "Basis " strong { (number(basis)) " EUR" } }
+            span { "Steuer " strong { (number(steuer)) " EUR" } }
+        }
         (linked("Belege", "Hierzu gibt es keine Belege.", lists::page_of(request).of(&found), |of: &BerichtBeleg| request.page_of("belege", of.beleg_id))
             .text("Beleg", |of| of.beleg_nummer.clone())
             .text("Datum", |of| of.beleg_datum.german())

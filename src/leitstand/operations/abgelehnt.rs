@@ -59,10 +59,21 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let mut groups: Vec<_> = groups.into_values().collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.newest.at));
     let body = html! {
-        p { "Anfragen der angeschlossenen Programme, die in den letzten " (DAYS) " Tagen abgelehnt wurden, nach Programm und Grund." }
-        @if let Some(since) = since { p { "Es kommen so viele Anfragen, dass hier nur bis zurück zum " (moment(since)) " gesucht wurde." } }
+        p {
+            "Anfragen der angeschlossenen Programme, die in den letzten " (DAYS)
+            " Tagen abgelehnt wurden, nach Programm und Grund."
+        }
+        @if let Some(since) = since {
+            p {
+                "Es kommen so viele Anfragen, dass hier nur bis zurück zum " (moment(since)) " gesucht wurde."
+            }
+        }
         div.wrap { (table(request, &groups).render()) }
-        p { a href=(request.of_firma("protokoll?wer=programme&ergebnis=abgelehnt")) { "Alle abgelehnten Anfragen im Protokoll" } }
+        p {
+            a href=(request.of_firma("protokoll?wer=programme&ergebnis=abgelehnt")) {
+                "Alle abgelehnten Anfragen im Protokoll"
+            }
+        }
     };
     Ok(frame::page(request, "Abgelehnte Anfragen", body))
 }

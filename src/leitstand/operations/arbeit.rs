@@ -58,7 +58,12 @@ fn confirmed(next: &Next) -> Markup {
     html! {
         input type="hidden" name="datei" value=(next.file);
         @if next.is_doubtful {
-            div.field { label { input type="checkbox" name="trotzdem" value="ja" required; " Trotzdem importieren: Was auffällig ist, soll so sein." } }
+            div.field {
+                label {
+                    input type="checkbox" name="trotzdem" value="ja" required;
+                    " Trotzdem importieren: Was auffällig ist, soll so sein."
+                }
+            }
         }
     }
 }
@@ -72,7 +77,10 @@ fn running(request: &PageRequest, job: &Job, progress: &Progress) -> Markup {
                 (number(progress.done)) " von " (number(progress.of)) }
         }
         (facts(&[("Begonnen", moment(job.begun))]))
-        p { "Dieses Fenster kann zu sein: Die Arbeit geht weiter, und unter „Arbeiten“ in der Verwaltung steht, was daraus wurde." }
+        p {
+            "Dieses Fenster kann zu sein: Die Arbeit geht weiter, und unter „Arbeiten“ in der Verwaltung \
+             steht, was daraus wurde."
+        }
         @if progress.is_last {}
         @else if job.is_given_up() { p { "Sie wird abgebrochen, sobald es geht." } }
         @else { (form_to(request, &format!("/leitstand/arbeit/{}", job.id), html! {}, "Abbrechen", true)) }

@@ -144,16 +144,25 @@ fn preview(upload: &Upload, looked: &Looked<'_>) -> Markup {
         @if rows.is_empty() { p.refused { "Die Datei hat keine Zeilen." } }
         @if is_old { p.note { "Alle Zeilen stehen schon so da. Es gibt nichts zu importieren." } }
         @if !mistakes.is_empty() {
-            p.refused role="alert" { "Bitte diese Fehler in der Datei beheben und sie noch einmal hochladen. " (NOTHING_STORED) }
+            p.refused role="alert" {
+                "Bitte diese Fehler in der Datei beheben und sie noch einmal hochladen. " (NOTHING_STORED)
+            }
             (table_of("Fehler", mistakes))
         }
         @if !suspicions.is_empty() {
             h2 { "Auffällig" }
-            p { "Das ist vermutlich nicht gemeint. Bitte in der Datei berichtigen, oder unten bestätigen, dass es so sein soll." }
+            p {
+                "Das ist vermutlich nicht gemeint. Bitte in der Datei berichtigen, oder unten bestätigen, \
+                 dass es so sein soll."
+            }
             (table_of("Auffälligkeiten", suspicions))
         }
         @if mistakes.is_empty() && rows.len() > PART_ROWS_MAX {
-            p { "Es sind mehr als " (number(PART_ROWS_MAX)) " Zeilen. Sie werden in Teilen gespeichert, damit an der Waage niemand wartet; was vor einem Fehler kam, bleibt." }
+            p {
+                "Es sind mehr als " (number(PART_ROWS_MAX))
+                " Zeilen. Sie werden in Teilen gespeichert, damit an der Waage niemand wartet; was vor einem \
+                 Fehler kam, bleibt."
+            }
         }
         @if !rows.is_empty() {
             h2 { "So werden die Zeilen gespeichert" }
@@ -170,7 +179,11 @@ fn table_of(title: &'static str, mistakes: &Mistakes) -> Markup {
     };
     let what = if title == "Fehler" { "Was falsch ist" } else { "Was auffällt" };
     html! {
-        (table(title, "", mistakes.listed()).numbers("Zeile", place).text("Spalte", |mistake| or_blank(&mistake.heading)).text("Wert", |mistake| or_blank(&mistake.value)).text(what, |mistake| mistake.message.clone()))
+        (table(title, "", mistakes.listed())
+            .numbers("Zeile", place)
+            .text("Spalte", |mistake| or_blank(&mistake.heading))
+            .text("Wert", |mistake| or_blank(&mistake.value))
+            .text(what, |mistake| mistake.message.clone()))
         @if mistakes.is_full() { p { "Es gibt noch mehr davon." } }
     }
 }
@@ -416,7 +429,8 @@ fn not_finished(Unfinished { why, kept }: Unfinished, rows: usize) -> std::resul
     let stays = match kept {
         0 => NOTHING_STORED.to_owned(),
         kept => format!(
-            "{} von {} Zeilen sind gespeichert und bleiben. Wer die Datei noch einmal importiert, lässt sie, wie sie sind.",
+            "{} von {} Zeilen sind gespeichert und bleiben. Wer die Datei noch einmal importiert, lässt sie, \
+             wie sie sind.",
             number(kept),
             number(rows)
         ),
@@ -425,7 +439,10 @@ fn not_finished(Unfinished { why, kept }: Unfinished, rows: usize) -> std::resul
         Stop::GivenUp => Err(format!("Der Import wurde abgebrochen. {stays}")),
         Stop::Failed(failure) => Err(failed(&failure, &stays)),
         Stop::Refused(mistakes) => {
-            let shown = html! { p.refused role="alert" { "Die Datei passt nicht zu dem, was da ist. " (stays) } (table_of("Fehler", &mistakes)) };
+            let shown = html! {
+                p.refused role="alert" { "Die Datei passt nicht zu dem, was da ist. " (stays) }
+                (table_of("Fehler", &mistakes))
+            };
             Ok(Outcome { shown, next: None })
         }
     }

@@ -37,12 +37,20 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         (choice(request, "dezimal", "Was Dezimalen trennt", DECIMALS, ""))
     };
     let body = html! {
-        p { "Die Datei wird erst gelesen und gezeigt; gespeichert wird, wenn Sie danach „Importieren“ drücken. Was es schon gibt, wird geändert, nichts gelöscht. Ein Import lässt sich danach zurücknehmen." }
+        p {
+            "Die Datei wird erst gelesen und gezeigt; gespeichert wird, wenn Sie danach „Importieren“ \
+             drücken. Was es schon gibt, wird geändert, nichts gelöscht. Ein Import lässt sich danach \
+             zurücknehmen."
+        }
         @if request.may_manage() { (form_to(request, &request.of_firma("import"), inside, "Ansehen", false)) }
         @else { p.empty { "Importieren darf, wer diese Firma verwaltet." } }
         (ruecknahme::section(request, db)?)
         h2 { "Vorlagen" }
-        p { "Jede Vorlage hat alle Spalten, ihre Bedeutung und eine Beispielzeile. Neue Firmen beginnen oben. Ein neues Abrechnungsschema und eine neue Rezeptur brauchen eine JSON-Datei; ihre Vorlage ändert, was es schon gibt." }
+        p {
+            "Jede Vorlage hat alle Spalten, ihre Bedeutung und eine Beispielzeile. Neue Firmen beginnen \
+             oben. Ein neues Abrechnungsschema und eine neue Rezeptur brauchen eine JSON-Datei; ihre Vorlage \
+             ändert, was es schon gibt."
+        }
         ul { @for (kind, name) in &kinds {
             li { (name) ": "
                 a href=(request.of_firma(&format!("import/vorlage/{kind}"))) { "Excel" } ", "

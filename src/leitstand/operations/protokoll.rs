@@ -58,14 +58,21 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let body = html! {
         @if let Some(mistake) = mistake { p.refused role="alert" { (mistake) } }
         @if !is_deeds {
-            p.actions { a.button href=(format!("{}?ergebnis={}", here(request), suchfelder::DEEDS)) { "Was jemand geändert hat" } }
+            p.actions {
+                a.button href=(format!("{}?ergebnis={}", here(request), suchfelder::DEEDS)) {
+                    "Was jemand geändert hat"
+                }
+            }
         }
         (suchfelder::form(request, db, &people)?)
         div.wrap { (shown) }
         (older(request, next))
         @if is_house {
             h2 { "Ist das Protokoll echt?" }
-            p { "Die Zeilen sind verkettet und versiegelt. Die Prüfung findet, ob eine geändert, entfernt oder eingefügt wurde." }
+            p {
+                "Die Zeilen sind verkettet und versiegelt. Die Prüfung findet, ob eine geändert, entfernt \
+                 oder eingefügt wurde."
+            }
             (form_to(request, &format!("{HOUSE_LOG_PATH}/pruefen"), html! {}, "Protokoll prüfen", false))
         }
     };
@@ -295,14 +302,29 @@ fn whole(connection: &Connection, rows: i64, sealed: &Sealed) -> Result<Markup> 
         format!(" vom {} bis zum {}", first.german(), last.german())
     });
     Ok(html! {
-        p.note { (if matches!(sealed, Sealed::Since(..)) { "Das Protokoll ist echt: " } else { "Die Prüfsummen stimmen: " }) (number(rows)) " Zeilen" (days) ", keine geändert, entfernt oder eingefügt." }
+        p.note {
+            (if matches!(sealed, Sealed::Since(..)) { "Das Protokoll ist echt: " } else { "Die Prüfsummen stimmen: " })
+            (number(rows)) " Zeilen" (days) ", keine geändert, entfernt oder eingefügt."
+        }
         p {
             @match sealed {
-                Sealed::Since(since, _) => { "Versiegelt ist es seit dem " (moment(*since)) " mit dem Geheimnis neben der Datenbank: Wer seitdem eine Zeile ändert und alle Prüfsummen neu rechnet, fällt auf." },
-                Sealed::Not(_) | Sealed::Broken(_) => { "Versiegelt ist es nicht: Geprüft sind die Prüfsummen allein. Wer sie alle neu rechnet, fällt so nicht auf." },
+                Sealed::Since(since, _) => {
+                    "Versiegelt ist es seit dem " (moment(*since))
+                    " mit dem Geheimnis neben der Datenbank: Wer seitdem eine Zeile ändert und alle \
+                     Prüfsummen neu rechnet, fällt auf."
+                }
+                ,
+                Sealed::Not(_) | Sealed::Broken(_) => {
+                    "Versiegelt ist es nicht: Geprüft sind die Prüfsummen allein. Wer sie alle neu rechnet, \
+                     fällt so nicht auf."
+                }
+                ,
             }
         }
-        p { "Dazu gehört auch, was jemand geändert hat; das wird zehn Jahre aufgehoben. Ob alte Zeilen mitsamt ihrem Ende zurückgesetzt wurden, zeigt nur der Vergleich mit einer Sicherung: "
-            code { "partnerd audit verify --against SICHERUNG.db" } }
+        p {
+            "Dazu gehört auch, was jemand geändert hat; das wird zehn Jahre aufgehoben. Ob alte Zeilen \
+             mitsamt ihrem Ende zurückgesetzt wurden, zeigt nur der Vergleich mit einer Sicherung: "
+            code { "partnerd audit verify --against SICHERUNG.db" }
+        }
     })
 }

@@ -107,18 +107,30 @@ fn way_back(request: &PageRequest, db: &Snapshot<'_>, import: &Entry) -> Result<
     let Some(tried) = request.tried.as_deref() else {
         let inside = html! { input type="hidden" name="schritt" value=(TRY); };
         return Ok(html! {
-            p { "Ein Import lässt sich zurücknehmen, solange nichts auf das verweist, was er angelegt hat. Was geschähe, wird erst gezeigt." }
+            p {
+                "Ein Import lässt sich zurücknehmen, solange nichts auf das verweist, was er angelegt hat. \
+                 Was geschähe, wird erst gezeigt."
+            }
             (form_to(request, "", inside, "Ansehen, was zurückginge", false))
         });
     };
     let kept: Vec<_> = tried["kept"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     Ok(html! {
-        (facts(&[("Gelöscht würden", number(&tried["deleted"])), ("Zurückgestellt würden", number(&tried["put_back"]))]))
+        (facts(&[
+            ("Gelöscht würden", number(&tried["deleted"])),
+            ("Zurückgestellt würden", number(&tried["put_back"]))
+        ]))
         @if kept.is_empty() {
-            p { "Gelöscht wird, was der Import angelegt hat. Was er geändert hat, hat danach wieder die Werte von vorher; im Verlauf steht beides." }
+            p {
+                "Gelöscht wird, was der Import angelegt hat. Was er geändert hat, hat danach wieder die \
+                 Werte von vorher; im Verlauf steht beides."
+            }
             (form_to(request, "", html! {}, "Zurücknehmen", true))
         } @else {
-            p.refused role="alert" { "So lässt er sich nicht zurücknehmen: alles oder nichts. Stimmen nur einzelne Werte nicht, bitte die Datei berichtigen und noch einmal importieren." }
+            p.refused role="alert" {
+                "So lässt er sich nicht zurücknehmen: alles oder nichts. Stimmen nur einzelne Werte nicht, \
+                 bitte die Datei berichtigen und noch einmal importieren."
+            }
             ul { @for kept in &kept { li { (kept) } } }
         }
     })

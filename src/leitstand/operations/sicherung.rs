@@ -64,10 +64,19 @@ pub fn list(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
         }
         h2 { "Die Datenbank" }
         (facts(&[("Datei", whole(database)), ("Frei auf dieser Platte", free.map(gigabytes).unwrap_or_default())]))
-        (form_to(request, &format!("{BACKUPS_PATH}/pruefen"), html! { p { "Geprüft wird an einer Kopie auf derselben Platte, die danach gelöscht wird." } }, "Datenbank prüfen", false))
+        (form_to(
+            request,
+            &format!("{BACKUPS_PATH}/pruefen"),
+            html! { p { "Geprüft wird an einer Kopie auf derselben Platte, die danach gelöscht wird." } },
+            "Datenbank prüfen",
+            false
+        ))
         h2 { "Zurückspielen" }
         p { "Oben die Sicherung öffnen, dann „Zurückspielen“: Die Seite sagt zuerst, was danach fehlt." }
-        p { "Ist der Leitstand nicht mehr zu sehen, geht es auf dem Server. Den Dienst anhalten, dies eingeben, den Dienst wieder starten:" }
+        p {
+            "Ist der Leitstand nicht mehr zu sehen, geht es auf dem Server. Den Dienst anhalten, dies \
+             eingeben, den Dienst wieder starten:"
+        }
         p.once { "partnerd --db " (whole(database)) " restore SICHERUNG.db" }
     };
     Ok(frame::page(request, "Sicherung", body))
@@ -87,11 +96,20 @@ fn nightly(request: &PageRequest, kept: &[Kept]) -> Markup {
     let folder = whole(places(request).1);
     let Some(nightly) = &request.app.gate.policy.nightly else {
         return html! {
-            p { "Von selbst wird noch nicht gesichert. Damit es jede Nacht geschieht, gehören diese Zeilen in die Einstellungen des Servers (bei Debian "
-                code { "/etc/partnerd/partnerd.toml" } ", unter Windows " code { "C:\\ProgramData\\partnerd\\partnerd.toml" } ", sonst die Datei hinter " code { "--config" } "):" }
+            p {
+                "Von selbst wird noch nicht gesichert. Damit es jede Nacht geschieht, gehören diese Zeilen \
+                 in die Einstellungen des Servers (bei Debian "
+                code { "/etc/partnerd/partnerd.toml" } ", unter Windows "
+                code { "C:\\ProgramData\\partnerd\\partnerd.toml" } ", sonst die Datei hinter "
+                code { "--config" } "):"
+            }
             pre tabindex="0" { (NIGHTLY_SETTINGS) }
-            p { "Der Ordner muss da sein, am besten auf einer anderen Platte, und dem Benutzer des Dienstes gehören. Danach den Dienst neu starten (bei Debian "
-                code { "systemctl restart partnerd" } "). Bis dahin gehen Sicherungen von Hand nach " (folder) ", auf dieselbe Platte wie die Datenbank." }
+            p {
+                "Der Ordner muss da sein, am besten auf einer anderen Platte, und dem Benutzer des Dienstes \
+                 gehören. Danach den Dienst neu starten (bei Debian "
+                code { "systemctl restart partnerd" } "). Bis dahin gehen Sicherungen von Hand nach " (folder)
+                ", auf dieselbe Platte wie die Datenbank."
+            }
         };
     };
     let (today, minute) = (Day::in_berlin(request.now), request.now.minute_in_berlin());
@@ -107,7 +125,10 @@ fn nightly(request: &PageRequest, kept: &[Kept]) -> Markup {
         (true, _) => format!("morgen ab {at}"),
     };
     html! {
-        p { "Jede Nacht entsteht von selbst eine geprüfte Sicherung in " (folder) "; die neuesten " (nightly.keep) " bleiben." }
+        p {
+            "Jede Nacht entsteht von selbst eine geprüfte Sicherung in " (folder) "; die neuesten "
+            (nightly.keep) " bleiben."
+        }
         (facts(&[
             ("Zuletzt", last.and_then(|kept| kept.made).map_or("noch keine".to_owned(), moment)),
             ("Die nächste", next),
@@ -186,7 +207,12 @@ pub fn show(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     let here = format!("{BACKUPS_PATH}/{}", kept.id);
     let made = kept.made.map(moment).unwrap_or_default();
     let body = html! {
-        (facts(&[("Datei", whole(&file)), ("Fertig", made), ("Art", kind(&kept).to_owned()), ("Größe (MB)", megabytes(kept.bytes))]))
+        (facts(&[
+            ("Datei", whole(&file)),
+            ("Fertig", made),
+            ("Art", kind(&kept).to_owned()),
+            ("Größe (MB)", megabytes(kept.bytes))
+        ]))
         p.actions {
             a.button href=(format!("{here}/datei")) { "Herunterladen" }
             @if kept.is_proved { a.button.danger href=(format!("{here}/zurueckspielen")) { "Zurückspielen" } }
@@ -231,7 +257,9 @@ pub fn delete(request: &PageRequest) -> Result<HouseChange> {
             retention::delete(&kept, &file)
                 .map_err(|failure| format!("Die Sicherung ist nicht gelöscht:\n{}", failure.in_german()))?;
             app.lookout.wake();
-            let shown = html! { p.note { "Die Sicherung ist gelöscht. " a href=(BACKUPS_PATH) { "Zu den Sicherungen" } } };
+            let shown = html! {
+                p.note { "Die Sicherung ist gelöscht. " a href=(BACKUPS_PATH) { "Zu den Sicherungen" } }
+            };
             Ok(Outcome { shown, next: None })
         };
         Ok(Done { event, ..Done::begin(NewJob { id, title, doing: Arc::new(doing) }) })
@@ -270,7 +298,16 @@ fn proved(file: &Path, lines: &[CheckLine]) -> Markup {
     let broken: i64 = lines.iter().map(|line| line.violations).sum();
     html! {
         @if broken == 0 { p.note { (file.display()) " ist in Ordnung: Alle " (lines.len()) " Regeln gelten." } }
-        @else { p.refused { (file.display()) " ist beschädigt. Bitte diese Datei so aufheben, wie sie ist, und die letzte gute Sicherung zurückspielen." } }
-        (table("Regeln", "", lines).text("Regel", |line| line.rule.clone()).numbers("Verstöße", |line| number(line.violations)).text("Befund", |line| or_blank(&line.finding)))
+        @else {
+            p.refused {
+                (file.display())
+                " ist beschädigt. Bitte diese Datei so aufheben, wie sie ist, und die letzte gute Sicherung \
+                 zurückspielen."
+            }
+        }
+        (table("Regeln", "", lines)
+            .text("Regel", |line| line.rule.clone())
+            .numbers("Verstöße", |line| number(line.violations))
+            .text("Befund", |line| or_blank(&line.finding)))
     }
 }

@@ -119,8 +119,14 @@ pub fn form(request: &PageRequest, db: &Snapshot<'_>, people: &[Person]) -> Resu
                 label for="feld-wer" { "Wer" }
                 select id="feld-wer" name="wer" {
                     @for (value, words) in GROUPS { (option(value.to_owned(), words)) }
-                    optgroup label="Schlüssel" { @for key in &keys { (option(format!("schluessel-{}", key.id), &key.label)) } }
-                    optgroup label="Personen" { @for person in people.iter().filter(sees) { (option(format!("person-{}", person.id), &person.name)) } }
+                    optgroup label="Schlüssel" {
+                        @for key in &keys { (option(format!("schluessel-{}", key.id), &key.label)) }
+                    }
+                    optgroup label="Personen" {
+                        @for person in people.iter().filter(sees) {
+                            (option(format!("person-{}", person.id), &person.name))
+                        }
+                    }
                 }
             }
             (choice(request, "ergebnis", "Was davon", RESULTS, request.param("ergebnis")))

@@ -233,7 +233,8 @@ mod tests {
             ),
             (
                 event(AdminAction::Geaendert, Art::Firma, &[("gesperrt_bis", "", "2026-06-30")]),
-                "Belege mit Datum bis zu diesem Tag werden weder angelegt noch geändert: bisher nichts, jetzt 30.06.2026",
+                "Belege mit Datum bis zu diesem Tag werden weder angelegt noch geändert: bisher nichts, \
+                 jetzt 30.06.2026",
             ),
             (event(AdminAction::Angelegt, Art::Firma, &[]), "Firma „shop“ angelegt"),
             (

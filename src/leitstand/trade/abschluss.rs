@@ -22,7 +22,11 @@ pub fn button(request: &PageRequest, beleg: &Beleg, here: &str) -> Markup {
         (made_from(request, "version", beleg.version))
         input type="hidden" name="schritt" value=(TRY);
     };
-    html! { div.pressed { (form_to(request, &format!("{here}/abschliessen"), inside, "Prüfen und abschließen", false)) } }
+    html! {
+        div.pressed {
+            (form_to(request, &format!("{here}/abschliessen"), inside, "Prüfen und abschließen", false))
+        }
+    }
 }
 
 pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
@@ -30,7 +34,10 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let here = request.page_of("belege", beleg.id);
     let title = format!("{} abschließen", beleg.beleg_nummer);
     let Some(tried) = request.tried.as_deref() else {
-        let body = html! { (refusal(request, &[])) (button(request, &beleg, &here)) p { a href=(here) { "Zum Beleg" } } };
+        let body = html! {
+            (refusal(request, &[])) (button(request, &beleg, &here))
+            p { a href=(here) { "Zum Beleg" } }
+        };
         return Ok(frame::page(request, &title, body));
     };
     let [refusals, hints] = ["ablehnungen", "hinweise"].map(|field| sentences(&here, &tried[field]));
@@ -43,10 +50,16 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         (list("So lässt er sich nicht abschließen", "refused", &refusals))
         (list("Für die E-Rechnung fehlt", "lacks", &lacks))
         (list("Bitte prüfen", "hints", &hints))
-        @if refusals.is_empty() && lacks.is_empty() && hints.is_empty() { p.note { "Nichts fehlt, und nichts ist ungewöhnlich." } }
+        @if refusals.is_empty() && lacks.is_empty() && hints.is_empty() {
+            p.note { "Nichts fehlt, und nichts ist ungewöhnlich." }
+        }
         @if refusals.is_empty() {
-            p { "Nach dem Abschließen lässt sich " (beleg.beleg_nummer) " nicht mehr ändern, nur noch stornieren" @if beleg.beleg_typ.ist_rechnung() { ", mit einem Stornobeleg" } ". "
-                "Die angeschlossenen Programme sehen ihn, und Blatt und E-Rechnung stehen fest." }
+            p {
+                "Nach dem Abschließen lässt sich " (beleg.beleg_nummer)
+                " nicht mehr ändern, nur noch stornieren"
+                @if beleg.beleg_typ.ist_rechnung() { ", mit einem Stornobeleg" }
+                ". " "Die angeschlossenen Programme sehen ihn, und Blatt und E-Rechnung stehen fest."
+            }
             (form_to(request, "", made_from(request, "version", beleg.version), "Endgültig abschließen", false))
         }
         p.actions { a.button href=(here) { "Zum Beleg" } a.button href=(format!("{here}/pdf")) { "Vorschau (PDF)" } }

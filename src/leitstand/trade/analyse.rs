@@ -81,7 +81,14 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         (choice(request, "quelle", "Woher", QUELLEN, "labor"))
         @for merkmal in &merkmale {
             @let before = optional(known.get(&merkmal.code), |wert| format!(", bisher {}", german(*wert, 0)));
-            (field(request, &format!("{WERT}{}", merkmal.code), &format!("{} ({}){before}", merkmal.bezeichnung, merkmal.einheit), "text", "", "off"))
+            (field(
+                request,
+                &format!("{WERT}{}", merkmal.code),
+                &format!("{} ({}){before}", merkmal.bezeichnung, merkmal.einheit),
+                "text",
+                "",
+                "off"
+            ))
         }
         (field(request, "geraet", "Gerät", "text", "", "off"))
         (field(request, "probe_nr", "Nummer der Probe", "text", "", "off"))
@@ -140,7 +147,9 @@ pub fn show_release(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             .map(|kopf| (kopf.nummer.clone(), format!("{} – {}", kopf.nummer, kopf.bezeichnung))),
     );
     let inside = html! {
-        @if let Some(reasons) = annahmescheine::locks(&schein) { p { "Gesperrt ist " (schein.belegnummer) ": " (reasons) } }
+        @if let Some(reasons) = annahmescheine::locks(&schein) {
+            p { "Gesperrt ist " (schein.belegnummer) ": " (reasons) }
+        }
         (choice(request, "schema", "Abrechnen nach", options, ""))
         (field(request, "grund", "Grund", "text", "", "off"))
     };

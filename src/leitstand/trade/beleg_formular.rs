@@ -62,7 +62,10 @@ pub fn show_new(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         true => stepped(request, db)?,
         false => filled_in(request, vorlage::of_query(request, db, typ)?),
     };
-    let inside = html! { (made_from(&request, ONCE, Uuid::now_v7())) (inside(&request, db, typ, typ != BelegTyp::Er || is_gutschrift)?) };
+    let inside = html! {
+        (made_from(&request, ONCE, Uuid::now_v7()))
+        (inside(&request, db, typ, typ != BelegTyp::Er || is_gutschrift)?)
+    };
     let form = form(&request, inside, "Speichern", false);
     Ok(frame::steps_page(&request, &title, with_way_back(form, request.of_firma("belege"))))
 }
@@ -79,7 +82,10 @@ fn kinds(request: &PageRequest) -> Markup {
                 @if seite == Seite::Einkauf { a.button href=(to(GUTSCHRIFT)) { "Gutschrift an einen Lieferanten" } }
             }
         }
-        p { "Was aus einem anderen Beleg folgt, die Rechnung zum Lieferschein etwa, beginnt am besten auf dessen Seite, und was gewogen wurde, auf der Seite der Wiegung: Dann steht schon alles da." }
+        p {
+            "Was aus einem anderen Beleg folgt, die Rechnung zum Lieferschein etwa, beginnt am besten auf \
+             dessen Seite, und was gewogen wurde, auf der Seite der Wiegung: Dann steht schon alles da."
+        }
     }
 }
 
@@ -96,7 +102,8 @@ pub fn show_change(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     if beleg.status != BelegStatus::Offen || positions > ROWS_MAX {
         let why = match beleg.status {
             BelegStatus::Offen => format!(
-                "{positions} Positionen sind für diese Seite zu viele ({ROWS_MAX} gehen). Ihn ändert das Programm, das ihn geschrieben hat."
+                "{positions} Positionen sind für diese Seite zu viele ({ROWS_MAX} gehen). Ihn ändert das \
+                 Programm, das ihn geschrieben hat."
             ),
             status => format!("Der Beleg ist {}; ändern geht nur, solange er offen ist.", status.as_str()),
         };
@@ -259,21 +266,38 @@ fn inside(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, has_sheet: bo
         button.unseen type="submit" name="schritt" value=(TRY) tabindex="-1" aria-hidden="true" { "Prüfen" }
         (refusal(request, &names))
         (head(request, db, typ, partner.as_ref())?)
-        p.soft { "Partner und Artikel findet man mit Nummer oder Name, Artikel auch mit der EAN. Was leer bleibt (Einheit, Preis, Steuer), kommt von selbst." }
+        p.soft {
+            "Partner und Artikel findet man mit Nummer oder Name, Artikel auch mit der EAN. Was leer bleibt \
+             (Einheit, Preis, Steuer), kommt von selbst."
+        }
         @for row in &rows { (row) }
-        @if shown == filled.len() { p { "Mehr als " (ROWS_MAX) " Positionen gehen hier nicht. Bitte auf mehrere Belege verteilen." } }
+        @if shown == filled.len() {
+            p { "Mehr als " (ROWS_MAX) " Positionen gehen hier nicht. Bitte auf mehrere Belege verteilen." }
+        }
         details { summary { "Zahlungsziel, Skonto, Notizen" }
             div.fields {
-                @for (name, label) in HEAD_NUMBERS.into_iter().zip(["Zahlungsziel (Tage)", "Skonto (Tage)", "Skonto (%)"]) { (field(request, name, label, "text", "", "off")) }
+                @for (name, label) in HEAD_NUMBERS.into_iter().zip(["Zahlungsziel (Tage)", "Skonto (Tage)", "Skonto (%)"]) {
+                    (field(request, name, label, "text", "", "off"))
+                }
                 (field(request, "kontaktperson", "Ansprechpartner", "text", "", "off"))
             }
             (lines(request, "notizen", "Notizen", ""))
         }
-        @if let Some(id) = request.filled("vorgaenger_beleg_id") { input type="hidden" name="vorgaenger_beleg_id" value=(id); }
+        @if let Some(id) = request.filled("vorgaenger_beleg_id") {
+            input type="hidden" name="vorgaenger_beleg_id" value=(id);
+        }
         (sums(request, &filled))
-        p { button.second type="submit" name="schritt" value=(TRY) { "Prüfen" } " rechnet und zeigt Hinweise, ohne zu speichern." }
+        p {
+            button.second type="submit" name="schritt" value=(TRY) { "Prüfen" }
+            " rechnet und zeigt Hinweise, ohne zu speichern."
+        }
         @if has_sheet {
-            p { button.second type="submit" name="schritt" value=(PREVIEW) formtarget="_blank" { "Vorschau des Blatts" } " zeigt es als Entwurf in einem neuen Fenster, ohne zu speichern." }
+            p {
+                button.second type="submit" name="schritt" value=(PREVIEW) formtarget="_blank" {
+                    "Vorschau des Blatts"
+                }
+                " zeigt es als Entwurf in einem neuen Fenster, ohne zu speichern."
+            }
         }
     })
 }
@@ -307,10 +331,14 @@ fn head(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, partner: Option
         fieldset.fields.head { legend { "Kopf" }
             div { (field(request, PARTNER, label, "text", "", "off")) (meant_by(request, PARTNER, meant, &found, one)) }
             (field(request, "beleg_datum", "Belegdatum", "date", "", "off"))
-            @if typ.lagerrolle() == Lagerrolle::Keine { (field(request, "liefertermin", "Liefertermin", "date", "", "off")) }
+            @if typ.lagerrolle() == Lagerrolle::Keine {
+                (field(request, "liefertermin", "Liefertermin", "date", "", "off"))
+            }
             @else { (field(request, "lieferdatum", "Lieferdatum", "date", "", "off")) }
             @if typ == BelegTyp::An { (field(request, "gueltig_bis", "Gültig bis", "date", "", "off")) }
-            @if typ == BelegTyp::Er { (field(request, "fremdbelegnummer", "Nummer des Lieferanten", "text", "", "off")) }
+            @if typ == BelegTyp::Er {
+                (field(request, "fremdbelegnummer", "Nummer des Lieferanten", "text", "", "off"))
+            }
         }
     })
 }
@@ -321,15 +349,19 @@ fn sums(request: &PageRequest, filled: &[usize]) -> Markup {
     html! {
         div id="summe" data-rechnet-teil aria-live="polite" {
             @if let Some(beleg) = tried {
-                dl { @for (label, field) in [("Netto (EUR)", "summe_netto"), ("Steuer (EUR)", "summe_mwst"), ("Brutto (EUR)", "summe_brutto")] {
-                    div { dt { (label) } dd { strong { (number(text_of(beleg, field))) } } }
-                } }
+                dl {
+                    @for (label, field) in [("Netto (EUR)", "summe_netto"), ("Steuer (EUR)", "summe_mwst"), ("Brutto (EUR)", "summe_brutto")] {
+                        div { dt { (label) } dd { strong { (number(text_of(beleg, field))) } } }
+                    }
+                }
             } @else if let Some(refusal) = &request.refusal {
                 @let row = refusal.feld.as_deref().and_then(entwurf::parts).map(|(at, _)| format!("Position {}: ", at + 1));
                 p.soft { "Noch nicht vollständig. " (row.unwrap_or_default()) (refusal.message) }
             }
             @else { p.soft { "Die Summen stehen hier nach „Prüfen“." } }
-            @for (_, message) in hints(request, filled).filter(|(field, _)| !field.starts_with("items[")) { p.hinweis { (message) } }
+            @for (_, message) in hints(request, filled).filter(|(field, _)| !field.starts_with("items[")) {
+                p.hinweis { (message) }
+            }
         }
     }
 }

@@ -45,7 +45,9 @@ pub fn row(request: &PageRequest, db: &Snapshot<'_>, row: &Row<'_>) -> Result<Ma
     Ok(html! {
         fieldset.row id=(format!("position-{at}")) {
             legend { "Position " (at + 1) }
-            @for name in &hidden { @if let Some(value) = request.filled(name) { input type="hidden" name=(name) value=(value); } }
+            @for name in &hidden {
+                @if let Some(value) = request.filled(name) { input type="hidden" name=(name) value=(value); }
+            }
             div.wide { (text(ARTIKEL, "Artikel")) (article_meant(request, db, at, artikel)?) }
             (text("menge", if is_weighed { "Menge (leer: wie gewogen)" } else { "Menge" }))
             (text("einheit", "Einheit"))
@@ -64,7 +66,13 @@ pub fn row(request: &PageRequest, db: &Snapshot<'_>, row: &Row<'_>) -> Result<Ma
                 (text("mwst_satz", "Steuersatz (%)"))
             }
             (outcome(request, db, row)?)
-            @if row.filled.contains(&at) { div.wide { button.second type="submit" name="schritt" value=(format!("weg={at}")) { "Position " (at + 1) " entfernen" } } }
+            @if row.filled.contains(&at) {
+                div.wide {
+                    button.second type="submit" name="schritt" value=(format!("weg={at}")) {
+                        "Position " (at + 1) " entfernen"
+                    }
+                }
+            }
         }
     })
 }
@@ -111,7 +119,9 @@ pub fn meant_by<T>(
                 span.unseen { "Gemeint ist " (name) }
             } @else if !found.rows.is_empty() {
                 p { "Bitte auswählen:" }
-                @for (step, label) in found.rows.iter().map(one) { button.second type="submit" name="schritt" value=(step) { (label) } }
+                @for (step, label) in found.rows.iter().map(one) {
+                    button.second type="submit" name="schritt" value=(step) { (label) }
+                }
                 @if more > 0 { p { "und " (more) " mehr; bitte mehr eintippen." } }
             } @else if !typed.is_empty() { p.refused { "Dazu ist nichts gefunden." } }
         }
@@ -207,10 +217,19 @@ pub fn outcome(request: &PageRequest, db: &Snapshot<'_>, row: &Row<'_>) -> Resul
     Ok(html! {
         div.wide.outcome id=(format!("ergebnis-{at}")) data-rechnet-teil aria-live="polite" {
             @if let Some(tried) = tried {
-                p { (in_unit(amount(text_of(tried, "menge")), tried["einheit"].as_str())) " × " (price(text_of(tried, "ep_netto"))) " €" (source)
-                    @if text_of(tried, "rabatt_prozent") != "0.00" { " − " (amount(text_of(tried, "rabatt_prozent"))) " %" }
-                    " = " strong { (number(text_of(tried, "gesamtpreis"))) " €" } " netto, Steuer " (amount(text_of(tried, "mwst_satz"))) " %" (tax_reason(text_of(tried, "steuer_kategorie"))) }
-                @for met in tried["gegenbelege"].as_array().into_iter().flatten() { p.soft { "trifft " (text_of(met, "beleg_nummer")) ": " (amount(text_of(met, "menge"))) } }
+                p {
+                    (in_unit(amount(text_of(tried, "menge")), tried["einheit"].as_str())) " × "
+                    (price(text_of(tried, "ep_netto"))) " €" (source)
+                    @if text_of(tried, "rabatt_prozent") != "0.00" {
+                        " − " (amount(text_of(tried, "rabatt_prozent"))) " %"
+                    }
+                    " = " strong { (number(text_of(tried, "gesamtpreis"))) " €" } " netto, Steuer "
+                    (amount(text_of(tried, "mwst_satz"))) " %"
+                    (tax_reason(text_of(tried, "steuer_kategorie")))
+                }
+                @for met in tried["gegenbelege"].as_array().into_iter().flatten() {
+                    p.soft { "trifft " (text_of(met, "beleg_nummer")) ": " (amount(text_of(met, "menge"))) }
+                }
             }
             @for (_, message) in hints(request, filled).filter(|(field, _)| is_here(field)) { p.hinweis { (message) } }
         }

@@ -49,13 +49,19 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let auswahl = belege::Auswahl { betrag, ..belege::auswahl(&db.tx, &query)? };
     let found = belege::list(&db.tx, &auswahl, lists::page_of(request))?;
     let list = List {
-        empty: "Keine Belege gefunden. Belege legen die angeschlossenen Programme an, oder man schreibt sie hier; vielleicht ist auch die Suche zu eng.",
+        empty: "Keine Belege gefunden. Belege legen die angeschlossenen Programme an, oder man schreibt sie \
+         hier; vielleicht ist auch die Suche zu eng.",
         filters: html! {
             (filter(request, "suche", "Suche", "search"))
             (filter_choice(request, "typ", "Art", BelegTyp::ALL.iter().map(|typ| (typ.as_str(), typ.bezeichnung()))))
             (filter(request, "von", "Von", "date"))
             (filter(request, "bis", "Bis", "date"))
-            (filter_choice(request, "status", "Status", BelegStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()))))
+            (filter_choice(
+                request,
+                "status",
+                "Status",
+                BelegStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()))
+            ))
             (filter(request, "betrag", &format!("Betrag (neueste {})", number(belege::AMOUNTS_LOOKED_AT_MAX)), "text"))
         },
         keeps: &[("kunden_id", "zu", "partner"), ("artikel_id", "zu", "artikel")],
@@ -85,15 +91,30 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let body = html! {
         (facts(&facts_of(&beleg)))
         div.actions {
-            @if papiere.pdf.is_ok() { a.button href=(format!("{here}/pdf")) { @if is_open { "Vorschau (PDF)" } @else { "Blatt (PDF)" } } }
+            @if papiere.pdf.is_ok() {
+                a.button href=(format!("{here}/pdf")) {
+                    @if is_open { "Vorschau (PDF)" } @else { "Blatt (PDF)" }
+                }
+            }
             @if papiere.erechnung.is_ok() { a.button href=(format!("{here}/erechnung")) { "E-Rechnung (XML)" } }
             (request.links([(Some(beleg.kunde_id), "partner", "Partner")]))
             @if request.may_change() {
                 @if papiere.pdf.is_ok() { (versendet::button(&beleg, &here)) }
-                @if is_open { a.button href=(format!("{here}/aendern")) { "Ändern" } (abschluss::button(request, &beleg, &here)) }
-                @if beleg.status == BelegStatus::Abgeschlossen { a.button href=(format!("{here}/erledigen")) { "Erledigt" } }
-                @for (query, words) in next_documents(&beleg) { a.button href=(request.of_firma(&format!("belege/neu?aus={}&{query}", beleg.id))) { (words) } }
-                @if !is_cancelled && beleg.storno_von_beleg_id.is_none() { a.button.danger href=(format!("{here}/storno")) { "Stornieren" } }
+                @if is_open {
+                    a.button href=(format!("{here}/aendern")) { "Ändern" }
+                    (abschluss::button(request, &beleg, &here))
+                }
+                @if beleg.status == BelegStatus::Abgeschlossen {
+                    a.button href=(format!("{here}/erledigen")) { "Erledigt" }
+                }
+                @for (query, words) in next_documents(&beleg) {
+                    a.button href=(request.of_firma(&format!("belege/neu?aus={}&{query}", beleg.id))) {
+                        (words)
+                    }
+                }
+                @if !is_cancelled && beleg.storno_von_beleg_id.is_none() {
+                    a.button.danger href=(format!("{here}/storno")) { "Stornieren" }
+                }
             }
         }
         (missing_of(&beleg, &papiere))
@@ -209,7 +230,10 @@ fn chain(request: &PageRequest, db: &Snapshot<'_>, beleg: &Beleg) -> Result<Mark
     }
     Ok(html! { @if !rows.is_empty() {
         h2 { "Zusammenhang" }
-        (linked("Zusammenhang", "", &rows, |[to, ..]: &[String; 4]| to.clone()).text("Nummer", |[_, number, ..]| number.clone()).text("Was", |[_, _, what, _]| what.clone()).text("Stand", |[.., is]| is.clone()))
+        (linked("Zusammenhang", "", &rows, |[to, ..]: &[String; 4]| to.clone())
+            .text("Nummer", |[_, number, ..]| number.clone())
+            .text("Was", |[_, _, what, _]| what.clone())
+            .text("Stand", |[.., is]| is.clone()))
     } })
 }
 
@@ -224,7 +248,12 @@ fn counterparts(request: &PageRequest, beleg: &Beleg) -> Markup {
     let to = |(_, met): &(_, Gegenbeleg)| request.page_of("belege", met.beleg_id);
     html! { @if !met.is_empty() {
         h2 { "Gegenbelege" }
-        (linked("Gegenbelege", "", &met, to).text("Nummer", |(_, met)| met.beleg_nummer.clone()).text("Art", |(_, met)| met.beleg_typ.bezeichnung().to_owned()).numbers("Position", |((number, _), _)| number.to_string()).text("Bezeichnung", |((_, name), _)| name.clone()).numbers("Menge", |(_, met)| amount(met.menge)))
+        (linked("Gegenbelege", "", &met, to)
+            .text("Nummer", |(_, met)| met.beleg_nummer.clone())
+            .text("Art", |(_, met)| met.beleg_typ.bezeichnung().to_owned())
+            .numbers("Position", |((number, _), _)| number.to_string())
+            .text("Bezeichnung", |((_, name), _)| name.clone())
+            .numbers("Menge", |(_, met)| amount(met.menge)))
     } }
 }
 
@@ -236,7 +265,11 @@ fn movements(request: &PageRequest, db: &Snapshot<'_>, id: Uuid) -> Result<Marku
     };
     Ok(html! { @if !moved.is_empty() {
         h2 { "Lagerbewegungen" }
-        (linked("Lagerbewegungen", "", &moved, to).text("Charge", number).text("Artikel", |moved| moved.artikel.clone()).numbers("Menge", |moved| signed(moved.menge)).text("Einheit", |moved| or_blank(&moved.einheit)))
+        (linked("Lagerbewegungen", "", &moved, to)
+            .text("Charge", number)
+            .text("Artikel", |moved| moved.artikel.clone())
+            .numbers("Menge", |moved| signed(moved.menge))
+            .text("Einheit", |moved| or_blank(&moved.einheit)))
     } })
 }
 
@@ -245,7 +278,10 @@ fn history(request: &PageRequest, db: &Snapshot<'_>, id: Uuid, here: &str) -> Re
     let named = named(request, db, rows, |step| step.key_id.as_deref())?;
     Ok(html! {
         h2 { "Verlauf" }
-        (table("Was geschah, das Neueste zuerst", "Seit dem Anlegen ist nichts geändert worden.", &named).text("Wann", |(step, _)| moment(step.am)).text("Was geschah", |(step, _)| step.aktion.in_words().to_owned()).text("Wer", |(_, who)| who.clone()))
+        (table("Was geschah, das Neueste zuerst", "Seit dem Anlegen ist nichts geändert worden.", &named)
+            .text("Wann", |(step, _)| moment(step.am))
+            .text("Was geschah", |(step, _)| step.aktion.in_words().to_owned())
+            .text("Wer", |(_, who)| who.clone()))
         @if count > i64::from(ROWS) { (pager(request, here, count)) }
     })
 }

@@ -96,7 +96,10 @@ fn by_hand(
     let to = utf8_percent_encode(to, ADDRESS);
     let mailto = format!("mailto:{to}?subject={}&body={}", part(subject), part(text));
     html! {
-        p { "Für diese Firma ist kein Mailserver eingetragen. Das E-Mail-Programm dieses Rechners kann die Nachricht schreiben; die Datei hängt man selbst an." }
+        p {
+            "Für diese Firma ist kein Mailserver eingetragen. Das E-Mail-Programm dieses Rechners kann die \
+             Nachricht schreiben; die Datei hängt man selbst an."
+        }
         div.actions {
             a.button href=(mailto) { "E-Mail schreiben" }
             a.button href=(format!("{back}/pdf")) download=(format!("{}.pdf", beleg.beleg_nummer)) { "Datei (PDF)" }

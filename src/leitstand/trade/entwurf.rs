@@ -134,7 +134,8 @@ fn item(request: &PageRequest, tx: &Tx<'_>, at: usize, stored: Option<&Beleg>) -
     let artikel = artikel(request, tx, at)?;
     let field = name(at, ARTIKEL);
     if artikel.is_none() && request.filled(&field).is_some() {
-        let message = "Welcher Artikel ist gemeint? Bitte auswählen, oder noch einmal „Prüfen“, wenn der gefundene stimmt.";
+        let message = "Welcher Artikel ist gemeint? Bitte auswählen, oder noch einmal „Prüfen“, wenn der \
+             gefundene stimmt.";
         return Err(Refusal::field(Code::ArtikelNichtGefunden, field, message).into());
     }
     let artikel_id = artikel.map(|artikel| artikel.id);
@@ -209,7 +210,8 @@ fn sentence(code: Code, message: String) -> String {
         Code::ArtikelFehlt => "Bitte einen Artikel eintragen oder einen Text.",
         Code::PreisFehlt => "Der Artikel hat keinen Preis. Bitte eintragen.",
         Code::KeinPdf => {
-            "Das Blatt entsteht erst, wenn in der Verwaltung unter „Firma“ Name, Anschrift und USt-IdNr. oder Steuernummer stehen."
+            "Das Blatt entsteht erst, wenn in der Verwaltung unter „Firma“ Name, Anschrift und USt-IdNr. \
+             oder Steuernummer stehen."
         }
         Code::ChargeFehlt => "Der Artikel wird in Chargen geführt. Bitte die Charge angeben.",
         _ => return message,

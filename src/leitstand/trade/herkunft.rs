@@ -27,8 +27,10 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let here = request.page_of("chargen", id);
     let is_cut = [&back, &forth].iter().any(|weg| weg.is_cut || weg.deeper);
     let body = html! {
-        p { "Von links nach rechts: wer geliefert hat, woraus " a href=(here) { (charge.charge_nr) } " entstand, was daraus wurde "
-            "und wer es bekam." }
+        p {
+            "Von links nach rechts: wer geliefert hat, woraus " a href=(here) { (charge.charge_nr) }
+            " entstand, was daraus wurde " "und wer es bekam."
+        }
         p.actions {
             a.button href=(format!("{here}/herkunft.csv")) { "CSV für die Behörde" }
             @if is_cut {
@@ -36,7 +38,12 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
                 a.button href=(format!("{here}/herkunft.csv?richtung=vorwaerts")) { "CSV nur Verbleib" }
             }
         }
-        @if is_cut { p.note { "Es gibt mehr, als hier gezeigt wird: In jede Richtung stehen hier bis zu 100 Chargen und 100 Belege, die neuesten zuerst. Die CSV enthält alles." } }
+        @if is_cut {
+            p.note {
+                "Es gibt mehr, als hier gezeigt wird: In jede Richtung stehen hier bis zu 100 Chargen und \
+                 100 Belege, die neuesten zuerst. Die CSV enthält alles."
+            }
+        }
         (drawn(request, &charge, &back, &forth))
         (section(request, &HERKUNFT, &back))
         (section(request, &VERBLEIB, &forth))
@@ -256,7 +263,16 @@ fn section(request: &PageRequest, richtung: &Richtung, weg: &Weg) -> Markup {
     rows.sort_by_key(|row| row.tiefe);
     html! {
         h2 id=(richtung.anchor) { (richtung.title) }
-        div.way { (linked(richtung.title, richtung.empty, &rows, |row| row.to.clone()).text("Nummer", |row| row.number.clone()).text("Was", |row| row.what.clone()).numbers("Stufe", |row| row.tiefe.to_string()).text("Artikel oder Partner", |row| row.name.clone()).numbers("Menge", |row| row.menge.clone()).text("Über", |row| row.over.clone()).text("Datum", |row| optional(row.datum, Day::german))) }
+        div.way {
+            (linked(richtung.title, richtung.empty, &rows, |row| row.to.clone())
+                .text("Nummer", |row| row.number.clone())
+                .text("Was", |row| row.what.clone())
+                .numbers("Stufe", |row| row.tiefe.to_string())
+                .text("Artikel oder Partner", |row| row.name.clone())
+                .numbers("Menge", |row| row.menge.clone())
+                .text("Über", |row| row.over.clone())
+                .text("Datum", |row| optional(row.datum, Day::german)))
+        }
     }
 }
 

@@ -107,8 +107,11 @@ fn tiles(sums: &[Offen]) -> Result<Markup> {
     let tile = |typ| Ok((kind(typ), sum(typ, false)?, sum(typ, true)?));
     let tiles = typen.map(tile).collect::<Result<Vec<_>>>()?;
     Ok(html! { @if !tiles.is_empty() { div.tiles { @for (kind, (count, all), (late, overdue)) in tiles {
-        div.tile { (number(count)) " " (kind) " (EUR)" strong { (number(all)) }
-            @if late > 0 { "davon überfällig: " (number(late)) " mit " (number(overdue)) } @else { "nichts davon überfällig" } }
+        div.tile {
+            (number(count)) " " (kind) " (EUR)" strong { (number(all)) }
+            @if late > 0 { "davon überfällig: " (number(late)) " mit " (number(overdue)) }
+            @else { "nichts davon überfällig" }
+        }
     } } } })
 }
 
@@ -151,13 +154,19 @@ fn tick(request: &PageRequest, beleg: &Beleg) -> Markup {
     let name = format!("{TICK}{}", beleg.id);
     let label = format!("{} ist erledigt", beleg.beleg_nummer);
     let sent = request.is_sent(&name).then(|| request.field(&name).to_owned());
-    html! { input type="checkbox" name=(name) value=(sent.clone().unwrap_or(beleg.version.to_string())) aria-label=(label) checked[sent.is_some()]; }
+    html! {
+        input type="checkbox" name=(name) value=(sent.clone().unwrap_or(beleg.version.to_string()))
+            aria-label=(label) checked[sent.is_some()];
+    }
 }
 
 fn in_form(request: &PageRequest, table: Markup) -> Markup {
     let inside = html! {
         (table)
-        p { "Angekreuzte sind dann bezahlt. Es geht für alle zusammen: Lässt sich einer nicht erledigen, bleiben alle, wie sie sind." }
+        p {
+            "Angekreuzte sind dann bezahlt. Es geht für alle zusammen: Lässt sich einer nicht erledigen, \
+             bleiben alle, wie sie sind."
+        }
     };
     form(request, inside, "Angekreuzte erledigen", false)
 }
