@@ -197,10 +197,9 @@ fn history(request: &PageRequest, db: &Snapshot<'_>, id: Uuid) -> Result<Markup>
             .text("Von", |(_, who)| who.clone())
             .text("Haltbar bis vorher", |(before, _)| optional(before.mhd, Day::german))
             .text("Nummer des Lieferanten vorher", |(before, _)| or_blank(&before.fremde_charge_nr))
-            .text(
-                "Herkunftsland vorher",
-                |(before, _)| { optional(before.herkunftsland.as_deref(), laender::name_de).to_owned() }
-            )
+            .text("Herkunftsland vorher", |(before, _)| {
+                optional(before.herkunftsland.as_deref(), laender::name_de).to_owned()
+            })
             .text("Gesperrt vorher", |(before, _)| or_blank(&before.sperrgrund)))
     })
 }

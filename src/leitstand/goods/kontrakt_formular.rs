@@ -148,7 +148,9 @@ fn fields(request: &PageRequest, tx: &Tx<'_>, kontrakt: &Kontrakt, chosen: Optio
             fieldset.fields { legend { "Position " (at + 1) }
                 input type="hidden" name=(id_name) value=(id);
                 input type="hidden" name=(position_name) value=(position);
-                @for ((name, value), label) in names.iter().zip(values).zip(["Artikelnummer", "Menge", "Preis netto (EUR je Einheit)"]) {
+                @for ((name, value), label) in
+                    names.iter().zip(values).zip(["Artikelnummer", "Menge", "Preis netto (EUR je Einheit)"])
+                {
                     (field(request, name, label, "text", value, "off"))
                 }
             }
@@ -221,7 +223,13 @@ fn body(request: &PageRequest) -> Value {
     if !rows.is_empty() {
         let typed = rows.iter().filter(|row| row[2..].iter().any(|typed| !typed.is_empty()));
         let position = |[id, position, artikelnr, menge, preis]: &[String; 5]| {
-            json!({"id": text(id), "position": text(position), "artikelnr": text(artikelnr), "menge": json_number(menge), "preis": json_number(preis)})
+            json!({
+                "id": text(id),
+                "position": text(position),
+                "artikelnr": text(artikelnr),
+                "menge": json_number(menge),
+                "preis": json_number(preis)
+            })
         };
         body.insert("positionen".to_owned(), typed.map(position).collect());
     }

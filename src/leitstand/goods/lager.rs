@@ -63,7 +63,17 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
                  gezeigt; gebucht wird eine Seite auf einmal."
             }
             (form(request, html! {
-                (refusal(request, &rows.iter().map(name_of).chain(["grund".to_owned()]).collect::<Vec<_>>().iter().map(String::as_str).collect::<Vec<_>>()))
+                (refusal(
+                    request,
+                    &rows
+                        .iter()
+                        .map(name_of)
+                        .chain(["grund".to_owned()])
+                        .collect::<Vec<_>>()
+                        .iter()
+                        .map(String::as_str)
+                        .collect::<Vec<_>>()
+                ))
                 (field(request, "grund", "Grund, etwa: Inventur zum Jahresende", "text", "", "off"))
                 (sheet(request, &rows, true))
             }, "Unterschiede zeigen", false))

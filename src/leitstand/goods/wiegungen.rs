@@ -111,7 +111,9 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
                 a.button href=(format!("{here}/zweitwiegung")) { "Zweite Wiegung" }
             }
             (request.links(links))
-            @if let (true, Some((typ, words)), None) = (request.may_change(), next_document(&wiegung), wiegung.beleg_id) {
+            @if let (true, Some((typ, words)), None) =
+                (request.may_change(), next_document(&wiegung), wiegung.beleg_id)
+            {
                 a.button href=(request.of_firma(&format!("belege/neu?typ={typ}&wiegung={}", wiegung.id))) {
                     (words)
                 }

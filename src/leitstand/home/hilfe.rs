@@ -159,8 +159,8 @@ mod tests {
 
     #[test]
     fn what_is_html_is_text_and_what_leads_out_of_the_handbook_is_no_link() {
-        let text = "# Titel <b>\n\n<script>alert(1)</script>\n\n<!-- mark -->\n\na <i>b</i> [x](y.md#Ü-1) [z](../api.md) \
-            [j](javascript:alert(1)) [s](seiten.md#ärger)\n\n![Bild](b.png)\n\n## Größe & `Maß`, zwei\n";
+        let text = "# Titel <b>\n\n<script>alert(1)</script>\n\n<!-- mark -->\n\na <i>b</i> [x](y.md#Ü-1) \
+            [z](../api.md) [j](javascript:alert(1)) [s](seiten.md#ärger)\n\n![Bild](b.png)\n\n## Größe & `Maß`, zwei\n";
         let chapter = Chapter::of("a", text, &["a", "seiten"]);
         assert_eq!(chapter.title, "Titel <b>");
         assert_eq!(chapter.sections, [("groesse--mass-zwei".to_owned(), "Größe & Maß, zwei".to_owned())]);

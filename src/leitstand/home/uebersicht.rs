@@ -90,8 +90,11 @@ fn without_erechnung(request: &PageRequest, db: &Snapshot<'_>) -> Result<Option<
         .text("Was fehlte", |beleg| beleg.erechnung_fehlt.as_deref().unwrap_or_default().join("; "));
     Ok((!found.is_empty()).then(|| html! {
         h2 { "Ohne E-Rechnung abgeschlossen" }
-        p { "Diese " (count) " Belege brauchten eine E-Rechnung und haben keine. Bitte ergänzen, was fehlte, \
-             den Beleg stornieren und neu schreiben. Was anders geregelt ist, verschwindet hier, sobald es erledigt ist." }
+        p {
+            "Diese " (count) " Belege brauchten eine E-Rechnung und haben keine. Bitte ergänzen, was fehlte, \
+             den Beleg stornieren und neu schreiben. Was anders geregelt ist, verschwindet hier, sobald es \
+             erledigt ist."
+        }
         (table.render())
     }))
 }

@@ -45,11 +45,9 @@ pub fn bars(pairs: &[BarPair], words: &BarWords<'_>) -> Markup {
                     g {
                         title { (pair.says) }
                         rect class=(left) x=(x) y=(GROUND - height(pair.left)) width=(wide)
-                            height=(height(pair.left)) {
-                        }
+                            height=(height(pair.left)) {}
                         rect class=(right) x=(x + wide + 1) y=(GROUND - height(pair.right)) width=(wide)
-                            height=(height(pair.right)) {
-                        }
+                            height=(height(pair.right)) {}
                         text x=(x + wide) y="130" text-anchor="middle" { (pair.label) }
                     }
                 }

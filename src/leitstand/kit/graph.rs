@@ -63,8 +63,7 @@ fn edge((x, y): (i64, i64), (to_x, to_y): (i64, i64)) -> Markup {
     let bend = ((to_x - x) / 2).max(24);
     html! {
         path.edge d=(format!("M{x} {y}C{} {y} {} {to_y} {to_x} {to_y}", x + bend, to_x - bend))
-            marker-end="url(#spitze)" {
-        }
+            marker-end="url(#spitze)" {}
     }
 }
 

@@ -70,7 +70,11 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
                     "Fahrzeug wiegen"
                 }
             }
-            @for (page, name) in [("belege?kunden_id", "Belege"), ("wiegungen?partner_id", "Wiegungen"), ("kontrakte?partner_id", "Kontrakte")] {
+            @for (page, name) in [
+                ("belege?kunden_id", "Belege"),
+                ("wiegungen?partner_id", "Wiegungen"),
+                ("kontrakte?partner_id", "Kontrakte")
+            ] {
                 a.button href=(request.of_firma(&format!("{page}={id}"))) { (name) }
             }
         }

@@ -201,15 +201,21 @@ pub fn hints(hinweise: &Value) -> Markup {
 fn batches(request: &PageRequest, stapel: &[Stapel]) -> Markup {
     let to = |stapel: &Stapel| request.page_of("steuerberater", stapel.id);
     let empty = "Noch ist nichts übergeben. Der erste Stapel entsteht oben mit „Erstellen“.";
-    html! { (linked("Stapel, der neueste zuerst", empty, stapel, to)
-    .text("Stapel", |stapel| stapel.nr.to_string())
-    .text("Bis", |stapel| stapel.bis.german())
-    .numbers("Belege", |stapel| number(stapel.belege))
-    .numbers("Zeilen", |stapel| number(stapel.zeilen))
-    .numbers("Summe (EUR)", |stapel| number(stapel.summe))
-    .text("Angelegt", |stapel| moment(stapel.created_at))
-    .text("Stand", state)
-    .with("Dateien", false, |stapel| html! { a href=(format!("{}/datei", to(stapel))) { "Laden" span.unseen { " von Stapel " (stapel.nr) } } })) }
+    html! {
+        (linked("Stapel, der neueste zuerst", empty, stapel, to)
+            .text("Stapel", |stapel| stapel.nr.to_string())
+            .text("Bis", |stapel| stapel.bis.german())
+            .numbers("Belege", |stapel| number(stapel.belege))
+            .numbers("Zeilen", |stapel| number(stapel.zeilen))
+            .numbers("Summe (EUR)", |stapel| number(stapel.summe))
+            .text("Angelegt", |stapel| moment(stapel.created_at))
+            .text("Stand", state)
+            .with("Dateien", false, |stapel| html! {
+                a href=(format!("{}/datei", to(stapel))) {
+                    "Laden" span.unseen { " von Stapel " (stapel.nr) }
+                }
+            }))
+    }
 }
 
 /// Whether a Stapel is valid or was discarded, in words.

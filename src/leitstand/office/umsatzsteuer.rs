@@ -175,7 +175,12 @@ fn figures(request: &PageRequest, periode: &Periode, bericht: &Umsatzsteuer) -> 
         |of: &Kennzahl| format!("{}{}", of.kennzahl, optional(of.steuer_kennzahl, |tax| format!(" / {tax}")));
     let other = bericht.anderer_monat_anzahl;
     html! {
-        (linked("Kennzahlen", "In diesem Zeitraum gibt es nichts, was in die Voranmeldung gehört.", &bericht.kennzahlen, to)
+        (linked(
+            "Kennzahlen",
+            "In diesem Zeitraum gibt es nichts, was in die Voranmeldung gehört.",
+            &bericht.kennzahlen,
+            to
+        )
             .text("Kennzahl", numbers)
             .text("Was", |of| of.bezeichnung.to_owned())
             .numbers("Basis", |of| euro(of.basis))
@@ -198,7 +203,12 @@ fn figures(request: &PageRequest, periode: &Periode, bericht: &Umsatzsteuer) -> 
                     " Es sind " (number(other)) "; die ersten " (bericht.anderer_monat.len()) ":"
                 }
             }
-            (linked("Leistung in einem anderen Monat", "", &bericht.anderer_monat, |of| request.page_of("belege", of.beleg_id))
+            (linked(
+                "Leistung in einem anderen Monat",
+                "",
+                &bericht.anderer_monat,
+                |of| request.page_of("belege", of.beleg_id)
+            )
                 .text("Beleg", |of| of.beleg_nummer.clone())
                 .text("Belegdatum", |of| of.beleg_datum.german())
                 .text("Leistung", |of| of.leistungsdatum.german())
@@ -287,7 +297,12 @@ pub fn documents(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             "Summe aller: " span { "Basis " strong { (number(basis)) " EUR" } }
             span { "Steuer " strong { (number(steuer)) " EUR" } }
         }
-        (linked("Belege", "Hierzu gibt es keine Belege.", lists::page_of(request).of(&found), |of: &BerichtBeleg| request.page_of("belege", of.beleg_id))
+        (linked(
+            "Belege",
+            "Hierzu gibt es keine Belege.",
+            lists::page_of(request).of(&found),
+            |of: &BerichtBeleg| request.page_of("belege", of.beleg_id)
+        )
             .text("Beleg", |of| of.beleg_nummer.clone())
             .text("Datum", |of| of.beleg_datum.german())
             .text("Partner", |of| of.kunden_name.clone())

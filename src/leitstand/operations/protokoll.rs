@@ -303,7 +303,11 @@ fn whole(connection: &Connection, rows: i64, sealed: &Sealed) -> Result<Markup> 
     });
     Ok(html! {
         p.note {
-            (if matches!(sealed, Sealed::Since(..)) { "Das Protokoll ist echt: " } else { "Die Prüfsummen stimmen: " })
+            (if matches!(sealed, Sealed::Since(..)) {
+                "Das Protokoll ist echt: "
+            } else {
+                "Die Prüfsummen stimmen: "
+            })
             (number(rows)) " Zeilen" (days) ", keine geändert, entfernt oder eingefügt."
         }
         p {
@@ -312,13 +316,11 @@ fn whole(connection: &Connection, rows: i64, sealed: &Sealed) -> Result<Markup> 
                     "Versiegelt ist es seit dem " (moment(*since))
                     " mit dem Geheimnis neben der Datenbank: Wer seitdem eine Zeile ändert und alle \
                      Prüfsummen neu rechnet, fällt auf."
-                }
-                ,
+                },
                 Sealed::Not(_) | Sealed::Broken(_) => {
                     "Versiegelt ist es nicht: Geprüft sind die Prüfsummen allein. Wer sie alle neu rechnet, \
                      fällt so nicht auf."
-                }
-                ,
+                },
             }
         }
         p {

@@ -59,7 +59,11 @@ pub fn list(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
         (nightly(request, found.as_deref().unwrap_or_default()))
         (form(request, html! {}, "Jetzt sichern", false))
         @match &found {
-            Ok(found) => (linked("Sicherungen", none, found, to).text("Sicherung", |kept| kept.id.clone()).text("Fertig", |kept| optional(kept.made, moment)).text("Art", |kept| kind(kept).to_owned()).numbers("Größe (MB)", |kept| megabytes(kept.bytes))),
+            Ok(found) => (linked("Sicherungen", none, found, to)
+                .text("Sicherung", |kept| kept.id.clone())
+                .text("Fertig", |kept| optional(kept.made, moment))
+                .text("Art", |kept| kind(kept).to_owned())
+                .numbers("Größe (MB)", |kept| megabytes(kept.bytes))),
             Err(failure) => p.refused role="alert" { "Der Ordner ist nicht zu lesen: " (failure.in_german()) }
         }
         h2 { "Die Datenbank" }

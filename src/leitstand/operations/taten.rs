@@ -294,8 +294,8 @@ mod tests {
                     Art::Firma,
                     &[("konto erloes/7/Öle", "", "8301"), ("konto aufwand_ig/19", "3425", "")],
                 ),
-                "Konto für Einkauf aus der EU 19 %: bisher 3425, jetzt nichts; Konto für Erlöse 7 %, Artikelgruppe Öle: \
-                 bisher nichts, jetzt 8301",
+                "Konto für Einkauf aus der EU 19 %: bisher 3425, jetzt nichts; Konto für Erlöse 7 %, \
+                 Artikelgruppe Öle: bisher nichts, jetzt 8301",
             ),
             (
                 event(AdminAction::Angelegt, Art::DatevStapel, &[("gesperrt_bis", "", "2026-10-31")]),

@@ -58,7 +58,8 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
                 "Nach dem Abschließen lässt sich " (beleg.beleg_nummer)
                 " nicht mehr ändern, nur noch stornieren"
                 @if beleg.beleg_typ.ist_rechnung() { ", mit einem Stornobeleg" }
-                ". " "Die angeschlossenen Programme sehen ihn, und Blatt und E-Rechnung stehen fest."
+                ". "
+                "Die angeschlossenen Programme sehen ihn, und Blatt und E-Rechnung stehen fest."
             }
             (form_to(request, "", made_from(request, "version", beleg.version), "Endgültig abschließen", false))
         }

@@ -276,7 +276,9 @@ fn inside(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, has_sheet: bo
         }
         details { summary { "Zahlungsziel, Skonto, Notizen" }
             div.fields {
-                @for (name, label) in HEAD_NUMBERS.into_iter().zip(["Zahlungsziel (Tage)", "Skonto (Tage)", "Skonto (%)"]) {
+                @for (name, label) in
+                    HEAD_NUMBERS.into_iter().zip(["Zahlungsziel (Tage)", "Skonto (Tage)", "Skonto (%)"])
+                {
                     (field(request, name, label, "text", "", "off"))
                 }
                 (field(request, "kontaktperson", "Ansprechpartner", "text", "", "off"))
@@ -350,12 +352,20 @@ fn sums(request: &PageRequest, filled: &[usize]) -> Markup {
         div id="summe" data-rechnet-teil aria-live="polite" {
             @if let Some(beleg) = tried {
                 dl {
-                    @for (label, field) in [("Netto (EUR)", "summe_netto"), ("Steuer (EUR)", "summe_mwst"), ("Brutto (EUR)", "summe_brutto")] {
+                    @for (label, field) in [
+                        ("Netto (EUR)", "summe_netto"),
+                        ("Steuer (EUR)", "summe_mwst"),
+                        ("Brutto (EUR)", "summe_brutto")
+                    ] {
                         div { dt { (label) } dd { strong { (number(text_of(beleg, field))) } } }
                     }
                 }
             } @else if let Some(refusal) = &request.refusal {
-                @let row = refusal.feld.as_deref().and_then(entwurf::parts).map(|(at, _)| format!("Position {}: ", at + 1));
+                @let row = refusal
+                    .feld
+                    .as_deref()
+                    .and_then(entwurf::parts)
+                    .map(|(at, _)| format!("Position {}: ", at + 1));
                 p.soft { "Noch nicht vollständig. " (row.unwrap_or_default()) (refusal.message) }
             }
             @else { p.soft { "Die Summen stehen hier nach „Prüfen“." } }
