@@ -105,8 +105,10 @@ pub fn fields(request: &PageRequest, stored: Option<ScopeSet>) -> Markup {
             }
             @if let Some(refused) = refused { p.refused id="fehler-scope" role="alert" { (refused) } }
         }
-        details
-            open[refused.is_some() || stored.is_some() && !all || is_sent && ticked(request, SCOPE).next().is_some()] {
+        details open[refused.is_some()
+            || stored.is_some() && !all
+            || is_sent && ticked(request, SCOPE).next().is_some()]
+        {
             summary { "Einzeln ankreuzen" }
             fieldset {
                 legend { "Er darf auch" }
