@@ -89,20 +89,16 @@ pub fn fields(request: &PageRequest, stored: Option<ScopeSet>) -> Markup {
         fieldset aria-describedby=[refused.map(|_| "fehler-scope")] {
             legend { "Wofür ist der Schlüssel?" }
             @for known in Purpose::ALL {
-                div {
-                    label {
-                        input type="checkbox" name="zweck" value=(known.as_str())
-                            checked[has("zweck", known.as_str())];
-                        " " (purpose(*known))
-                    }
-                }
+                div { label {
+                    input type="checkbox" name="zweck" value=(known.as_str())
+                        checked[has("zweck", known.as_str())];
+                    " " (purpose(*known))
+                } }
             }
-            div {
-                label {
-                    input type="checkbox" name="alles" value="ja" checked[all];
-                    " Alles: jede Anfrage der Schnittstelle"
-                }
-            }
+            div { label {
+                input type="checkbox" name="alles" value="ja" checked[all];
+                " Alles: jede Anfrage der Schnittstelle"
+            } }
             @if let Some(refused) = refused { p.refused id="fehler-scope" role="alert" { (refused) } }
         }
         details open[refused.is_some()
@@ -113,13 +109,11 @@ pub fn fields(request: &PageRequest, stored: Option<ScopeSet>) -> Markup {
             fieldset {
                 legend { "Er darf auch" }
                 @for known in Scope::ALL {
-                    div {
-                        label {
-                            input type="checkbox" name=(SCOPE) value=(known.as_str())
-                                checked[has(SCOPE, known.as_str()) || is_stored(*known)];
-                            " " (scope(*known)) " " small { "(" (known.as_str()) ")" }
-                        }
-                    }
+                    div { label {
+                        input type="checkbox" name=(SCOPE) value=(known.as_str())
+                            checked[has(SCOPE, known.as_str()) || is_stored(*known)];
+                        " " (scope(*known)) " " small { "(" (known.as_str()) ")" }
+                    } }
                 }
             }
         }

@@ -43,8 +43,8 @@ fn state(person: &Person) -> &'static str {
     }
 }
 
-/// The names of the companies that a person sees, or `alle`. The reader sees all of them: they manage
-/// everything, or they are that person.
+/// The companies that a person sees, by name, or `alle`. `request.firmen` has all of them: the reader manages
+/// everything, or is that person.
 pub fn companies(request: &PageRequest, person: &Person) -> String {
     let names = request.firmen.iter().filter(|firma| person.sees(firma.id)).map(|firma| firma.name.as_str());
     match person.firmen {

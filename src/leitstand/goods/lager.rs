@@ -43,10 +43,8 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             button type="submit" { "Zeigen" }
         }
         @if on_paper {
-            p {
-                "Stand " (db.tx.today().german()) ", " (number(count))
-                " Posten. Gezählt von: ____________________ am: ____________"
-            }
+            p { "Stand " (db.tx.today().german()) ", " (number(count))
+                " Posten. Gezählt von: ____________________ am: ____________" }
             @if count > i64::from(MAX_LIMIT) {
                 p { "Gezeigt sind die ersten " (number(MAX_LIMIT)) "; bitte nach Gruppen zählen." }
             }
@@ -58,22 +56,11 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             }
         }
         @if is_form {
-            p {
-                "Wo nichts eingetragen ist, wird nichts gebucht. Vor dem Buchen werden die Unterschiede \
-                 gezeigt; gebucht wird eine Seite auf einmal."
-            }
+            p { "Wo nichts eingetragen ist, wird nichts gebucht. Vor dem Buchen werden die Unterschiede \
+                 gezeigt; gebucht wird eine Seite auf einmal." }
             (form(request, html! {
-                (refusal(
-                    request,
-                    &rows
-                        .iter()
-                        .map(name_of)
-                        .chain(["grund".to_owned()])
-                        .collect::<Vec<_>>()
-                        .iter()
-                        .map(String::as_str)
-                        .collect::<Vec<_>>()
-                ))
+                (refusal(request, &rows.iter().map(name_of).chain(["grund".to_owned()]).collect::<Vec<_>>()
+                    .iter().map(String::as_str).collect::<Vec<_>>()))
                 (field(request, "grund", "Grund, etwa: Inventur zum Jahresende", "text", "", "off"))
                 (sheet(request, &rows, true))
             }, "Unterschiede zeigen", false))

@@ -24,7 +24,7 @@ const HARDLY_ANY_FREE_BYTES: u64 = 1_000_000_000;
 /// Hours after which the newest backup is too old: one night was skipped.
 const BACKUP_AGE_HOURS_MAX: i64 = 36;
 
-/// Days before its end at which a new certificate is asked for.
+/// Days before the end of the certificate at which a new one is requested.
 const CERTIFICATE_ENDS_SOON_DAYS: i64 = 30;
 
 /// Percent of its daily limit at which a key is near it.

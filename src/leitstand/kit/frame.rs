@@ -280,7 +280,7 @@ pub fn redirect(to: impl Into<String>) -> Reply {
     guarded(Reply { status: 303, ..Reply::default() }.with("location", to))
 }
 
-/// Answers GET where only a form is taken: redirects to the list, `/leitstand/` and the next segment.
+/// Answers GET on a path that only takes a form: redirects to its list, the first two segments of the path.
 pub fn back(page_request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     let list: Vec<_> = page_request.page.pattern.split('/').take(3).collect();
     Ok(redirect(list.join("/")))

@@ -1,5 +1,5 @@
-//! Partners: the list with its search, and a record with the gaps of its e-invoices, its attachments and its
-//! history.
+//! Partners: the list with its search, and a record with the data that its e-invoices lack, its attachments
+//! and its history.
 
 use maud::{Markup, html};
 

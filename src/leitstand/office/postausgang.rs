@@ -67,42 +67,25 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         div.fields {
             (field(request, "server", "Mailserver (SMTP)", "text", &of(|one| one.server.clone()), "off"))
             (field(request, "port", "Port", "text", &port, "off"))
-            (choice(
-                request,
-                "verschluesselung",
-                "Verschlüsselung",
-                KINDS.map(|(kind, words)| (kind.as_str(), words)),
-                kind.as_str()
-            ))
+            (choice(request, "verschluesselung", "Verschlüsselung",
+                KINDS.map(|(kind, words)| (kind.as_str(), words)), kind.as_str()))
             (field(request, "benutzer", "Benutzer", "text", &of(|one| or_blank(&one.benutzer)), "off"))
             (field(request, PASSWORD, &password_label(now.as_ref()), "password", "", "new-password"))
             (field(request, "absender", "Absender", "email", &of(|one| one.absender.clone()), "off"))
-            (field(
-                request,
-                "antwort_an",
-                "Antworten gehen an (leer: an den Absender)",
-                "email",
-                &of(|one| or_blank(&one.antwort_an)),
-                "off"
-            ))
+            (field(request, "antwort_an", "Antworten gehen an (leer: an den Absender)", "email",
+                &of(|one| or_blank(&one.antwort_an)), "off"))
         }
         (field(request, "betreff", "Betreff", "text", subject, "off"))
         (lines(request, "text", "Text", text))
         p.hint { "Eingesetzt wird: " @for name in PLACEHOLDERS { code { "{" (name) "}" } " " } }
         details open[request.refusal.is_some()] { summary { "Eigenes Zertifikat" }
-            (lines(
-                request,
-                "zertifikat",
-                "Zertifikat eines Mailservers im eigenen Haus (PEM)",
-                &of(|one| or_blank(&one.zertifikat))
-            ))
+            (lines(request, "zertifikat", "Zertifikat eines Mailservers im eigenen Haus (PEM)",
+                &of(|one| or_blank(&one.zertifikat))))
         }
     };
     let body = html! {
-        p {
-            "Von hier gehen Belege per E-Mail hinaus. Ohne Mailserver führt der Beleg in das E-Mail-Programm \
-             des Rechners. Ist das Feld „Mailserver“ leer, wird nichts aufbewahrt, auch kein Passwort."
-        }
+        p { "Von hier gehen Belege per E-Mail hinaus. Ohne Mailserver führt der Beleg in das E-Mail-Programm \
+             des Rechners. Ist das Feld „Mailserver“ leer, wird nichts aufbewahrt, auch kein Passwort." }
         (form_to(request, &request.of_firma("postausgang"), inside, "Speichern", false))
         @if let Some(one) = &now { @if request.may_manage() {
             h2 { "Ausprobieren" }
@@ -221,8 +204,8 @@ const FORMS: [Form; 8] = [
     ),
 ];
 
-/// The password of the user. A stored one is only used for the server it was entered for: another server
-/// would reveal it to whoever entered that server.
+/// The password of the user. A stored one is only used for the server it was entered for; otherwise whoever
+/// changes the server would get it.
 fn password(request: &PageRequest, new: &Postausgang, old: Option<&Postausgang>) -> Checked<Option<String>> {
     let typed = Some(request.field_as_typed(PASSWORD)).filter(|typed| !typed.is_empty());
     let is_same = |old: &&Postausgang| {

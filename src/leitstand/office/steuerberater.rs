@@ -61,9 +61,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         h2 { "Monate" }
         p {
             "Rechnungen, Gutschriften und ihre Stornos im laufenden und im vorigen Wirtschaftsjahr"
-            @if let Some(ab) = einstellungen.datev_ab {
-                "; übergeben wird, was ab dem " (ab.german()) " datiert ist"
-            }
+            @if let Some(ab) = einstellungen.datev_ab { "; übergeben wird, was ab dem " (ab.german()) " datiert ist" }
             "."
         }
         (months(&monate, today, missing.is_empty() && request.may_change()))

@@ -175,12 +175,8 @@ fn figures(request: &PageRequest, periode: &Periode, bericht: &Umsatzsteuer) -> 
         |of: &Kennzahl| format!("{}{}", of.kennzahl, optional(of.steuer_kennzahl, |tax| format!(" / {tax}")));
     let other = bericht.anderer_monat_anzahl;
     html! {
-        (linked(
-            "Kennzahlen",
-            "In diesem Zeitraum gibt es nichts, was in die Voranmeldung gehört.",
-            &bericht.kennzahlen,
-            to
-        )
+        (linked("Kennzahlen", "In diesem Zeitraum gibt es nichts, was in die Voranmeldung gehört.",
+            &bericht.kennzahlen, to)
             .text("Kennzahl", numbers)
             .text("Was", |of| of.bezeichnung.to_owned())
             .numbers("Basis", |of| euro(of.basis))
@@ -188,12 +184,10 @@ fn figures(request: &PageRequest, periode: &Periode, bericht: &Umsatzsteuer) -> 
             .numbers("Steuer", |of| euro(of.steuer))
             .numbers("im Formular", |of| euro(of.steuer_formular))
             .numbers("Unterschied", |of| euro(of.differenz)))
-        p {
-            "Beträge in EUR. Kennzahlen nach dem Vordruck " (bericht.formular) "; gezählt sind "
+        p { "Beträge in EUR. Kennzahlen nach dem Vordruck " (bericht.formular) "; gezählt sind "
             (number(bericht.belege))
             " Belege, und jede Kennzahl führt zu ihren. „Steuer“ steht auf den Belegen; das Formular rechnet \
-             sie aus vollen Euro, daher der Unterschied."
-        }
+             sie aus vollen Euro, daher der Unterschied." }
         @if other > 0 {
             h3 { "Leistung in einem anderen Monat" }
             p {
@@ -203,12 +197,8 @@ fn figures(request: &PageRequest, periode: &Periode, bericht: &Umsatzsteuer) -> 
                     " Es sind " (number(other)) "; die ersten " (bericht.anderer_monat.len()) ":"
                 }
             }
-            (linked(
-                "Leistung in einem anderen Monat",
-                "",
-                &bericht.anderer_monat,
-                |of| request.page_of("belege", of.beleg_id)
-            )
+            (linked("Leistung in einem anderen Monat", "", &bericht.anderer_monat,
+                |of| request.page_of("belege", of.beleg_id))
                 .text("Beleg", |of| of.beleg_nummer.clone())
                 .text("Belegdatum", |of| of.beleg_datum.german())
                 .text("Leistung", |of| of.leistungsdatum.german())

@@ -144,30 +144,22 @@ fn preview(upload: &Upload, looked: &Looked<'_>) -> Markup {
         @if rows.is_empty() { p.refused { "Die Datei hat keine Zeilen." } }
         @if is_old { p.note { "Alle Zeilen stehen schon so da. Es gibt nichts zu importieren." } }
         @if !mistakes.is_empty() {
-            p.refused role="alert" {
-                "Bitte diese Fehler in der Datei beheben und sie noch einmal hochladen. " (NOTHING_STORED)
-            }
+            p.refused role="alert" { "Bitte diese Fehler in der Datei beheben und sie noch einmal hochladen. "
+                (NOTHING_STORED) }
             (table_of("Fehler", mistakes))
         }
         @if !suspicions.is_empty() {
             h2 { "Auffällig" }
-            p {
-                "Das ist vermutlich nicht gemeint. Bitte in der Datei berichtigen, oder unten bestätigen, \
-                 dass es so sein soll."
-            }
+            p { "Das ist vermutlich nicht gemeint. Bitte in der Datei berichtigen, oder unten bestätigen, \
+                 dass es so sein soll." }
             (table_of("Auffälligkeiten", suspicions))
         }
         @if mistakes.is_empty() && rows.len() > PART_ROWS_MAX {
-            p {
-                "Es sind mehr als " (number(PART_ROWS_MAX))
+            p { "Es sind mehr als " (number(PART_ROWS_MAX))
                 " Zeilen. Sie werden in Teilen gespeichert, damit an der Waage niemand wartet; was vor einem \
-                 Fehler kam, bleibt."
-            }
+                 Fehler kam, bleibt." }
         }
-        @if !rows.is_empty() {
-            h2 { "So werden die Zeilen gespeichert" }
-            (understood(upload.kind, looked))
-        }
+        @if !rows.is_empty() { h2 { "So werden die Zeilen gespeichert" } (understood(upload.kind, looked)) }
     }
 }
 

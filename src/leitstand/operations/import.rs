@@ -73,7 +73,7 @@ pub fn look(request: &PageRequest) -> Result<HouseChange> {
         "punkt" => Some(Decimal::Point),
         _ => None,
     };
-    // Checked before the form is left, because the person would have to choose the file again.
+    // Refuses now, while the form can be shown again, and not only when the job is to begin.
     request.app.jobs.check_room(request.tenant_id())?;
     let upload = Upload {
         id: Uuid::now_v7(),
@@ -88,7 +88,7 @@ pub fn look(request: &PageRequest) -> Result<HouseChange> {
     };
     let app = Arc::clone(&request.app);
     Ok(start_job(format!("{} ansehen", upload.name), move |job| {
-        // Only now is it certain that a page leads to the file.
+        // Kept only once the job runs, because its page is the way to the file.
         app.uploads.keep(upload.clone());
         einlesen::look(&upload, &app, job)
     }))

@@ -58,21 +58,17 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let body = html! {
         @if let Some(mistake) = mistake { p.refused role="alert" { (mistake) } }
         @if !is_deeds {
-            p.actions {
-                a.button href=(format!("{}?ergebnis={}", here(request), suchfelder::DEEDS)) {
-                    "Was jemand geändert hat"
-                }
-            }
+            p.actions { a.button href=(format!("{}?ergebnis={}", here(request), suchfelder::DEEDS)) {
+                "Was jemand geändert hat"
+            } }
         }
         (suchfelder::form(request, db, &people)?)
         div.wrap { (shown) }
         (older(request, next))
         @if is_house {
             h2 { "Ist das Protokoll echt?" }
-            p {
-                "Die Zeilen sind verkettet und versiegelt. Die Prüfung findet, ob eine geändert, entfernt \
-                 oder eingefügt wurde."
-            }
+            p { "Die Zeilen sind verkettet und versiegelt. Die Prüfung findet, ob eine geändert, entfernt \
+                 oder eingefügt wurde." }
             (form_to(request, &format!("{HOUSE_LOG_PATH}/pruefen"), html! {}, "Protokoll prüfen", false))
         }
     };
@@ -117,7 +113,7 @@ fn who(entry: &Entry, people: &[Person]) -> String {
     }
 }
 
-/// The request and the status of its answer, and how often if the row stands for several requests.
+/// The request, the status of its answer, and the number of requests if the row stands for several.
 fn what(entry: &Entry) -> String {
     let asked = format!("{} {}", entry.method, entry.path);
     let asked = format!("{} {}", asked.trim(), entry.status);

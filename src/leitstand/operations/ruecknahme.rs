@@ -93,7 +93,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &format!("Import {}", import.nr), body))
 }
 
-/// A button that shows what undoing would do, and then one that does it.
+/// The button that shows what undoing would do, or, once that is shown, the one that does it.
 fn way_back(request: &PageRequest, db: &Snapshot<'_>, import: &Entry) -> Result<Markup> {
     if let Err(failure) = rueckgaengig::rows(&db.tx, import) {
         return match failure {
@@ -107,10 +107,8 @@ fn way_back(request: &PageRequest, db: &Snapshot<'_>, import: &Entry) -> Result<
     let Some(tried) = request.tried.as_deref() else {
         let inside = html! { input type="hidden" name="schritt" value=(TRY); };
         return Ok(html! {
-            p {
-                "Ein Import lässt sich zurücknehmen, solange nichts auf das verweist, was er angelegt hat. \
-                 Was geschähe, wird erst gezeigt."
-            }
+            p { "Ein Import lässt sich zurücknehmen, solange nichts auf das verweist, was er angelegt hat. \
+                 Was geschähe, wird erst gezeigt." }
             (form_to(request, "", inside, "Ansehen, was zurückginge", false))
         });
     };

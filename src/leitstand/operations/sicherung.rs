@@ -108,12 +108,10 @@ fn nightly(request: &PageRequest, kept: &[Kept]) -> Markup {
                 code { "--config" } "):"
             }
             pre tabindex="0" { (NIGHTLY_SETTINGS) }
-            p {
-                "Der Ordner muss da sein, am besten auf einer anderen Platte, und dem Benutzer des Dienstes \
+            p { "Der Ordner muss da sein, am besten auf einer anderen Platte, und dem Benutzer des Dienstes \
                  gehören. Danach den Dienst neu starten (bei Debian "
                 code { "systemctl restart partnerd" } "). Bis dahin gehen Sicherungen von Hand nach " (folder)
-                ", auf dieselbe Platte wie die Datenbank."
-            }
+                ", auf dieselbe Platte wie die Datenbank." }
         };
     };
     let (today, minute) = (Day::in_berlin(request.now), request.now.minute_in_berlin());
@@ -129,10 +127,8 @@ fn nightly(request: &PageRequest, kept: &[Kept]) -> Markup {
         (true, _) => format!("morgen ab {at}"),
     };
     html! {
-        p {
-            "Jede Nacht entsteht von selbst eine geprüfte Sicherung in " (folder) "; die neuesten "
-            (nightly.keep) " bleiben."
-        }
+        p { "Jede Nacht entsteht von selbst eine geprüfte Sicherung in " (folder) "; die neuesten "
+            (nightly.keep) " bleiben." }
         (facts(&[
             ("Zuletzt", last.and_then(|kept| kept.made).map_or("noch keine".to_owned(), moment)),
             ("Die nächste", next),

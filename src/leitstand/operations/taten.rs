@@ -35,7 +35,7 @@ pub fn page(request: &PageRequest, db: &Snapshot<'_>, filter: &Filter) -> Result
         (Some(Who::Key(id)), _) => (None, Some(id.clone()), None),
         (_, "leute") => (Some("person"), None, None),
         (_, COMMANDS) => (Some("befehl"), None, None),
-        // Programs and strangers have no rows here: `key` matches none.
+        // Finds nothing: no event has an author of the kind `key`.
         (_, "programme" | "fremde") => (Some("key"), None, None),
         _ => (None, None, None),
     };

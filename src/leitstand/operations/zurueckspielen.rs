@@ -48,10 +48,8 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             .text("Zuletzt geändert", |lost| optional(lost.now.1, moment))
             .text("In der Sicherung zuletzt", |lost| optional(lost.then.1, moment)))
         ul {
-            li {
-                "Auch Änderungen an Einstellungen, Schlüsseln und Zugängen seit damals sind weg: Was \
-                 gesperrt wurde, ist wieder frei, und es gelten die Passwörter von damals."
-            }
+            li { "Auch Änderungen an Einstellungen, Schlüsseln und Zugängen seit damals sind weg: Was \
+                 gesperrt wurde, ist wieder frei, und es gelten die Passwörter von damals." }
             li { "Die Datenbank von jetzt bleibt daneben liegen und lässt sich ebenso zurückholen." }
             li {
                 "Programme und Leute warten so lange; die Seite kommt von selbst wieder. Bei einer großen \

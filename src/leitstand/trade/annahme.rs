@@ -84,9 +84,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
                     @if schein.gesperrt { "Freigeben" } @else { "Anderes Schema" }
                 }
                 @if let (Some(partner), false) = (schein.partner_id, schein.gesperrt) {
-                    a.button href=(request.of_firma(&format!("annahme/abrechnen?partner_id={partner}"))) {
-                        "Abrechnen"
-                    }
+                    a.button href=(request.of_firma(&format!("annahme/abrechnen?partner_id={partner}"))) { "Abrechnen" }
                 }
             }
             @if request.may_change() && schein.abrechnung_id.is_some() {

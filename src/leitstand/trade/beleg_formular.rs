@@ -155,7 +155,8 @@ fn stored(request: &PageRequest, tx: &WriteTx<'_>, id: Option<Uuid>) -> Result<D
         None => (Method::Post, "/api/v1/belege".to_owned(), "Der Beleg ist gespeichert; er ist noch offen."),
     };
     if let (None, Some(typ)) = (id, typ_in(request)) {
-        // A form sent twice is one document; a trial does not count.
+        // A form sent twice makes one document; a trial has no external_ref, so that it is never taken for
+        // the document.
         let nummer = request.filled(ONCE).and_then(parse_uuid).filter(|_| request.step().is_none());
         body["external_ref"] = json!(nummer.map(|nummer| format!("{WRITTEN_HERE}{nummer}")));
         body["beleg_typ"] = json!(typ.as_str());
@@ -244,7 +245,8 @@ fn partners_found(request: &PageRequest, db: &Snapshot<'_>) -> Result<Records<Ku
     }
 }
 
-/// The content of the form: its fields, and their results if it was tried.
+/// The content of the form: its fields, and their results if it was tried. The first button is the one that the
+/// Enter key presses.
 fn inside(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, has_sheet: bool) -> Result<Markup> {
     let filled: Vec<_> = entwurf::rows(request).into_iter().collect();
     let shown = filled.last().map_or(1, |last| last + 2).min(ROWS_MAX);
@@ -262,45 +264,27 @@ fn inside(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, has_sheet: bo
     let rows = (0..shown).map(one).collect::<Result<Vec<_>>>()?;
     let names: Vec<&str> = request.form.fields.iter().map(|(name, _)| name.as_str()).collect();
     Ok(html! {
-        // Pressed by the Enter key.
         button.unseen type="submit" name="schritt" value=(TRY) tabindex="-1" aria-hidden="true" { "Prüfen" }
-        (refusal(request, &names))
-        (head(request, db, typ, partner.as_ref())?)
-        p.soft {
-            "Partner und Artikel findet man mit Nummer oder Name, Artikel auch mit der EAN. Was leer bleibt \
-             (Einheit, Preis, Steuer), kommt von selbst."
-        }
-        @for row in &rows { (row) }
-        @if shown == filled.len() {
-            p { "Mehr als " (ROWS_MAX) " Positionen gehen hier nicht. Bitte auf mehrere Belege verteilen." }
-        }
-        details { summary { "Zahlungsziel, Skonto, Notizen" }
-            div.fields {
-                @for (name, label) in
-                    HEAD_NUMBERS.into_iter().zip(["Zahlungsziel (Tage)", "Skonto (Tage)", "Skonto (%)"])
-                {
-                    (field(request, name, label, "text", "", "off"))
-                }
-                (field(request, "kontaktperson", "Ansprechpartner", "text", "", "off"))
-            }
-            (lines(request, "notizen", "Notizen", ""))
-        }
+        (refusal(request, &names)) (head(request, db, typ, partner.as_ref())?)
+        p.soft { "Partner und Artikel findet man mit Nummer oder Name, Artikel auch mit der EAN. Was leer bleibt \
+             (Einheit, Preis, Steuer), kommt von selbst." }
+        @for row in &rows { (row) } @if shown == filled.len() { p { "Mehr als " (ROWS_MAX)
+            " Positionen gehen hier nicht. Bitte auf mehrere Belege verteilen." } }
+        details { summary { "Zahlungsziel, Skonto, Notizen" } div.fields {
+            @for (name, label) in
+                HEAD_NUMBERS.into_iter().zip(["Zahlungsziel (Tage)", "Skonto (Tage)", "Skonto (%)"])
+            { (field(request, name, label, "text", "", "off")) }
+            (field(request, "kontaktperson", "Ansprechpartner", "text", "", "off"))
+        } (lines(request, "notizen", "Notizen", "")) }
         @if let Some(id) = request.filled("vorgaenger_beleg_id") {
-            input type="hidden" name="vorgaenger_beleg_id" value=(id);
-        }
+            input type="hidden" name="vorgaenger_beleg_id" value=(id); }
         (sums(request, &filled))
-        p {
-            button.second type="submit" name="schritt" value=(TRY) { "Prüfen" }
-            " rechnet und zeigt Hinweise, ohne zu speichern."
-        }
-        @if has_sheet {
-            p {
-                button.second type="submit" name="schritt" value=(PREVIEW) formtarget="_blank" {
-                    "Vorschau des Blatts"
-                }
-                " zeigt es als Entwurf in einem neuen Fenster, ohne zu speichern."
-            }
-        }
+        p { button.second type="submit" name="schritt" value=(TRY) { "Prüfen" }
+            " rechnet und zeigt Hinweise, ohne zu speichern." }
+        @if has_sheet { p {
+            button.second type="submit" name="schritt" value=(PREVIEW) formtarget="_blank" { "Vorschau des Blatts" }
+            " zeigt es als Entwurf in einem neuen Fenster, ohne zu speichern."
+        } }
     })
 }
 

@@ -66,13 +66,11 @@ pub fn row(request: &PageRequest, db: &Snapshot<'_>, row: &Row<'_>) -> Result<Ma
                 (text("mwst_satz", "Steuersatz (%)"))
             }
             (outcome(request, db, row)?)
-            @if row.filled.contains(&at) {
-                div.wide {
-                    button.second type="submit" name="schritt" value=(format!("weg={at}")) {
-                        "Position " (at + 1) " entfernen"
-                    }
+            @if row.filled.contains(&at) { div.wide {
+                button.second type="submit" name="schritt" value=(format!("weg={at}")) {
+                    "Position " (at + 1) " entfernen"
                 }
-            }
+            } }
         }
     })
 }

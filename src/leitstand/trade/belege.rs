@@ -92,25 +92,20 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         (facts(&facts_of(&beleg)))
         div.actions {
             @if papiere.pdf.is_ok() {
-                a.button href=(format!("{here}/pdf")) {
-                    @if is_open { "Vorschau (PDF)" } @else { "Blatt (PDF)" }
-                }
+                a.button href=(format!("{here}/pdf")) { @if is_open { "Vorschau (PDF)" } @else { "Blatt (PDF)" } }
             }
             @if papiere.erechnung.is_ok() { a.button href=(format!("{here}/erechnung")) { "E-Rechnung (XML)" } }
             (request.links([(Some(beleg.kunde_id), "partner", "Partner")]))
             @if request.may_change() {
                 @if papiere.pdf.is_ok() { (versendet::button(&beleg, &here)) }
                 @if is_open {
-                    a.button href=(format!("{here}/aendern")) { "Ändern" }
-                    (abschluss::button(request, &beleg, &here))
+                    a.button href=(format!("{here}/aendern")) { "Ändern" } (abschluss::button(request, &beleg, &here))
                 }
                 @if beleg.status == BelegStatus::Abgeschlossen {
                     a.button href=(format!("{here}/erledigen")) { "Erledigt" }
                 }
                 @for (query, words) in next_documents(&beleg) {
-                    a.button href=(request.of_firma(&format!("belege/neu?aus={}&{query}", beleg.id))) {
-                        (words)
-                    }
+                    a.button href=(request.of_firma(&format!("belege/neu?aus={}&{query}", beleg.id))) { (words) }
                 }
                 @if !is_cancelled && beleg.storno_von_beleg_id.is_none() {
                     a.button.danger href=(format!("{here}/storno")) { "Stornieren" }
@@ -118,10 +113,8 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             }
         }
         (missing_of(&beleg, &papiere))
-        h2 { "Positionen" }
-        (positions(beleg.positionen.as_deref().unwrap_or_default()))
-        (chain(request, db, &beleg)?)
-        (counterparts(request, &beleg))
+        h2 { "Positionen" } (positions(beleg.positionen.as_deref().unwrap_or_default()))
+        (chain(request, db, &beleg)?) (counterparts(request, &beleg))
         (movements(request, db, beleg.id)?)
         (anhaenge::original(db, Besitzer::Beleg(beleg.id), &here)?)
         (versendet::sent(request, db, beleg.id)?)

@@ -130,6 +130,8 @@ fn value(request: &PageRequest, field: &str, is_number: bool) -> Value {
     }
 }
 
+/// An item of the body. If the form names another contract position, the stored contract goes, too; likewise the
+/// reason of a tax rate with the rate.
 fn item(request: &PageRequest, tx: &Tx<'_>, at: usize, stored: Option<&Beleg>) -> Result<Value> {
     let artikel = artikel(request, tx, at)?;
     let field = name(at, ARTIKEL);
@@ -150,7 +152,6 @@ fn item(request: &PageRequest, tx: &Tx<'_>, at: usize, stored: Option<&Beleg>) -
         let name = name(at, field);
         request.is_sent(&name) && request.field(&name) != was.unwrap_or_default()
     };
-    // A contract goes with its position, and the reason of a tax rate with the rate.
     if says_another(
         "kontrakt_position_id",
         was.and_then(|was| was.kontrakt_position_id).map(|id| id.to_string()),

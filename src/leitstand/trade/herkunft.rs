@@ -194,7 +194,7 @@ fn draw_partners(drawing: &mut Drawing<'_>, weg: &Weg, richtung: &Richtung) {
     for (charge, partners) in by_batch {
         let Some(near) = drawing.known.get(&Key::Charge(charge)).copied() else { continue };
         let partners: Vec<_> = partners.into_values().collect();
-        // The box for the others stands for two at least: for a single one it would save nothing.
+        // One box for all others is only worthwhile from two partners on.
         let own = if partners.len() > PARTNER_BOXES_MAX { PARTNER_BOXES_MAX - 1 } else { partners.len() };
         let (shown, others) = partners.split_at(own);
         let mut boxes = Vec::new();
