@@ -1,4 +1,4 @@
-//! Pages of goods: weighings, stock, batches, contracts, production, schemes of settlement.
+//! Pages of goods: weighings, stock, batches, contracts, production, settlement schemes.
 //!
 //! Begin with `chargen.rs` (the list and the record).
 

@@ -1,4 +1,4 @@
-//! Pages for adviser and auditor: accounts, batches, VAT figures, audit data, the mail server.
+//! Pages for tax adviser and auditor: accounts, Stapel, VAT figures, audit data, the mail server.
 //!
 //! Begin with `steuerberater.rs`.
 

@@ -1,4 +1,4 @@
-//! Pages of whoever keeps the house: imports, backups, restore, the logs, jobs.
+//! Pages for operating the installation: imports, backups, restore, the logs, jobs.
 //!
 //! Begin with `sicherung.rs`.
 

@@ -1,4 +1,5 @@
-//! Pages of trade: documents with their forms and e-mails, goods receipts, settlements, cash, the way of a batch.
+//! Pages of trade: documents with their forms and e-mails, goods receipts, settlements, cash, the origin of a
+//! batch.
 //!
 //! Begin with `belege.rs` (the list and the record), then `beleg_formular.rs` (its form).
 
