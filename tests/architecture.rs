@@ -145,7 +145,7 @@ fn the_head_of_a_group_says_what_is_in_it_what_is_not_and_where_to_begin() {
         let head = read(&format!("src/{group}/mod.rs"));
         let doc: Vec<_> = head.lines().take_while(|line| line.starts_with("//!")).collect();
         assert!((4..=9).contains(&doc.len()), "{group}: {} lines", doc.len());
-        for said in ["//! In it: ", "//! Not in it: ", "//! Begin with "] {
+        for said in ["//! Contains: ", "//! Does not contain: ", "//! Start with "] {
             assert!(doc.iter().any(|line| line.starts_with(said)), "{group} lacks {said}");
         }
     }

@@ -1,11 +1,11 @@
 //! The Leitstand: the pages for the people of the firm (D27), rendered on the server.
 //!
-//! In it: a file per page, in directories named like the groups whose records they show. `access` says who
+//! Contains: a file per page, in directories named like the groups whose records they show. `access` says who
 //! may log in and see what, `kit` holds the parts of pages and answers requests for them, `home` holds the
 //! pages of no single subject.
-//! Not in it: rules. A page reads records from the slices and sends its form to a route of the interface
+//! Does not contain: rules. A page reads records from the slices and sends its form to a route of the interface
 //! ([`kit::page::PageRequest::change`]).
-//! Begin with [`PAGES`] below: a new page is a function that shows it and a row there.
+//! Start with [`PAGES`] below: a new page is a function that shows it and a row there.
 
 pub mod kit;
 

@@ -1,9 +1,9 @@
 //! Kit: the parts of pages, and the server that answers requests for them.
 //!
-//! In it: the page as a row of data (`page`), the frame, parts, lists, charts, jobs, uploads, messages,
+//! Contains: the page as a row of data (`page`), the frame, parts, lists, charts, jobs, uploads, messages,
 //! scripts and styles.
-//! Not in it: pages; those are in the directories beside it.
-//! Begin with `page.rs`, then `server.rs`.
+//! Does not contain: pages; those are in the directories beside it.
+//! Start with `page.rs`, then `server.rs`.
 
 pub mod akteure;
 pub mod anhaenge;

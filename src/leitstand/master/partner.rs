@@ -85,7 +85,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         (anhaenge::section(request, db, Besitzer::Kunde(id), &here)?)
         (verlauf::section(request, db, &here, changes, partner_felder::LESART)?)
         @if request.may_manage() {
-            p.page_request {
+            p.ask {
                 "Verlangt diese Person, dass ihre Daten gelöscht werden: "
                 a href=(format!("{here}/vergessen")) { "Vergessen" }
             }
