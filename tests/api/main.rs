@@ -18,3 +18,4 @@ mod office;
 mod operations;
 mod platform;
 mod trade;
+mod validator;

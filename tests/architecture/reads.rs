@@ -36,7 +36,11 @@ const READS: &[(&str, &str, &str)] = &[
     ),
     ("trade/annahmescheine", "beleg beleg_position", "a note shows the document that it made, and its batch"),
     ("trade/annahmescheine", "nummernkreis", NUMBERS),
-    ("operations/backup", "installation", "whether a file is a database of ours, before anything of it is used"),
+    (
+        "operations/backup",
+        "installation",
+        "whether a file is a database of ours, before anything of it is used",
+    ),
     (
         "office/buchhaltung",
         "artikel artikelgruppe beleg beleg_position kunde",

@@ -8,8 +8,8 @@ use rusqlite::Connection;
 use super::database::{in_transaction, now};
 use super::terminal::{Outcome, Terminal, sentence};
 use crate::platform::db::file::connection::open_sealed;
-use crate::platform::db::file::owner::name_of;
 #[cfg(target_os = "linux")]
+use crate::platform::db::file::owner::name_of;
 use crate::platform::db::{TenantId, log};
 use crate::platform::failure::Result;
 use crate::platform::gate::administration::{self, Akteur};

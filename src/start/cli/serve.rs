@@ -14,9 +14,10 @@ use tokio_rustls::TlsAcceptor;
 
 use super::database::{is_there, now};
 use super::finding::{Finding, Severity, ok, warning, wrong};
-use super::terminal::{Outcome, Terminal, sentence};
-use super::{changes, systemd, user};
 #[cfg(target_os = "linux")]
+use super::systemd;
+use super::terminal::{Outcome, Terminal, sentence};
+use super::{changes, user};
 use crate::leitstand::operations::restoring::{Order, Restored};
 use crate::operations::backup::restore;
 use crate::platform::db::file::copy::is_any_in_work;
