@@ -1,7 +1,7 @@
 //! Start: how the process begins and ends.
 //!
-//! In it: settings ([`config`]), the service with its threads ([`service`]) and the command line ([`cli`]), one command per
-//! file.
+//! In it: settings ([`config`]), the service with its threads ([`service`]) and the command line ([`cli`]),
+//! one command per file.
 //! Not in it: what a command does; it calls `operations` and the slices.
 //! Begin with `cli/mod.rs` for the commands, with `service.rs` for the threads.
 
