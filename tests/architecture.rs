@@ -1,6 +1,6 @@
 //! The map in `src/lib.rs` is true: who may use whom, what is pure, who writes and reads which table, that
-//! statements name the tenant, that only the socket awaits, that files use each other in one direction and that files and
-//! functions stay small.
+//! statements name the tenant, that only the socket awaits, that files use each other in one direction and
+//! that files and functions stay small.
 
 mod architecture {
     pub mod circles;
@@ -248,8 +248,8 @@ fn files_stay_small() {
     }
 }
 
-/// Rows of companies that are no data of theirs: which company a key opens is asked of it, and logs and evidence are chains
-/// over all of them.
+/// Rows of companies that are no data of theirs: which company a key opens is asked of it, and logs and
+/// evidence are chains over all of them.
 const OF_THE_HOUSE: [&str; 4] = ["api_key", "audit", "audit_flut", "nachweis"];
 
 /// Tables of the schema whose rows belong to a company.

@@ -1,5 +1,6 @@
-//! The checker of DATEV's format (`datev/`): DATEV's own samples and the worked files of D32 to D34 pass, each broken copy
-//! is refused for its reason, and the tax that DATEV computes of the worked lines is that of the documents.
+//! The checker of DATEV's format (`datev/`): DATEV's own samples and the worked files of D32 to D34 pass,
+//! each broken copy is refused for its reason, and the tax that DATEV computes of the worked lines is that of
+//! the documents.
 
 // amounts are cents: 4972_00 is 4972.00
 #![allow(clippy::inconsistent_digit_grouping)]

@@ -228,7 +228,8 @@ fn a_thousand_wait_and_cost_hardly_anything() {
         resident.saturating_sub(before) >> 10
     );
     assert!(ticks.last().is_some_and(|ticks| *ticks < 4), "{ticks:?}");
-    // Who is answered counts as a connection again, so those of the second company come first: an address may have as many.
+    // Who is answered counts as a connection again, so those of the second company come first: an address may
+    // have as many.
     let made = [other, client].map(|client| client.post("/api/v1/kunden", &json!({"name": "A"})));
     assert!(made.iter().all(|made| made.status == 201));
     for (at, stream) in waiting.iter_mut().enumerate() {

@@ -22,8 +22,8 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts a server, lets clients ask it until the key got so many `answers`, and kills it. One client has a wrong key, and
-/// is refused meanwhile as often as the machine is quick. What was answered: the request id
+/// Starts a server, lets clients ask it until the key got so many `answers`, and kills it. One client has a
+/// wrong key, and is refused meanwhile as often as the machine is quick. What was answered: the request id
 /// and the status.
 fn round(folder: &Folder, key: &str, answers: usize) -> Vec<(String, u16)> {
     let mut server = folder.serve(&["--config", &quiet(folder)]);

@@ -1,5 +1,5 @@
-//! A backup put back in the browser: the process stops, restores and serves again by itself, and whenever it is killed one
-//! of the two databases is whole.
+//! A backup put back in the browser: the process stops, restores and serves again by itself, and whenever it
+//! is killed one of the two databases is whole.
 
 use std::time::{Duration, Instant};
 

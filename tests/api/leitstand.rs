@@ -1,5 +1,5 @@
-//! The pages for people (D27): who gets in, and what those who should not cannot do. Forms and addresses are walked from
-//! the table of pages, so that a new page is tested with its row.
+//! The pages for people (D27): who gets in, and what those who should not cannot do. Forms and addresses are
+//! walked from the table of pages, so that a new page is tested with its row.
 
 mod abrechnen;
 mod angriffe;

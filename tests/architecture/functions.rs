@@ -62,9 +62,10 @@ fn functions_have_at_most_forty_lines() {
 
 #[test]
 fn the_length_of_a_function_is_counted_from_its_name_to_its_brace() {
-    let text = "impl A {\n    pub const fn one(self) -> u8 { 1 }\n\n    fn two(\n        self,\n    ) -> u8 {\n        \
-        if x {\n            y\n        }\n    }\n}\n\ntrait B {\n    fn three(&self);\n    fn four<T>(\n        t: T,\n    \
-        ) -> T;\n}\n\nfn five() {\n}\n\n#[cfg(test)]\nmod tests {\n    fn six() {\n    }\n}\n";
+    let text = "impl A {\n    pub const fn one(self) -> u8 { 1 }\n\n    fn two(\n        self,\n    \
+                ) -> u8 {\n        if x {\n            y\n        }\n    }\n}\n\ntrait B {\n    \
+                fn three(&self);\n    fn four<T>(\n        t: T,\n    ) -> T;\n}\n\nfn five() {\n}\n\n\
+                #[cfg(test)]\nmod tests {\n    fn six() {\n    }\n}\n";
     let expected = [("one", 1), ("two", 7), ("three", 1), ("four", 3), ("five", 2)];
     assert_eq!(functions(text), expected.map(|(name, lines)| (name.to_owned(), lines)));
 }

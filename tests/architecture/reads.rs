@@ -17,8 +17,8 @@ const READS: &[(&str, &str, &str)] = &[
     (
         "trade/abrechnungen",
         "annahmeschein annahme_analyse",
-        "what was paid on a contract counts the live settlement of each note, and a list says which notes were analysed \
-      again, each in one statement",
+        "what was paid on a contract counts the live settlement of each note, and a list says which notes were \
+         analysed again, each in one statement",
     ),
     ("goods/abrechnungsschemata", "artikel", NAMES),
     ("interface/aenderungen", "aenderung", "proves what db wrote"),
@@ -105,9 +105,10 @@ const READS: &[(&str, &str, &str)] = &[
     ("goods/waage", "nummernkreis", NUMBERS),
     (
         "office/z3",
-        "abrechnung abrechnung_annahme anhang annahmeschein api_key artikel artikel_verlauf artikelgruppe audit barverkauf \
-      beleg beleg_position beleg_verlauf bon charge datev_beleg datev_stapel inventur konto kontrakt kontrakt_position kassendatei kunde kunde_verlauf lagerbewegung \
-      pa_input pa_output person produktionsauftrag steuersatz verwaltung wiegung",
+        "abrechnung abrechnung_annahme anhang annahmeschein api_key artikel artikel_verlauf artikelgruppe audit \
+         barverkauf beleg beleg_position beleg_verlauf bon charge datev_beleg datev_stapel inventur konto \
+         kontrakt kontrakt_position kassendatei kunde kunde_verlauf lagerbewegung pa_input pa_output person \
+         produktionsauftrag steuersatz verwaltung wiegung",
         "an auditor gets all of a period, each table in one statement from one snapshot",
     ),
 ];

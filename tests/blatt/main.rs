@@ -386,7 +386,8 @@ fn a_text_of_4000_characters_without_a_blank_loses_none() {
 #[test]
 fn letters_of_europe_are_drawn_and_others_are_boxes_that_are_named() {
     needs!("qpdf", "pdftotext");
-    let europe = "ÄÖÜäöüßẞ€ ÆØÅ ÞÐ ŁŻŹĆ ŘŮČĎŤŇ ŐŰ ȘȚĂÂ ĢĶĻŅ ŲĖ ĞİŞ ĦĊ ŴŶ ΑΒΓΔάέήίόύώ АБВЃЖЅЮЯЂЉЊЋЄІЇҐ „“‚‘»« – — … ½ ² ³ µ ± × ≤";
+    let europe = "ÄÖÜäöüßẞ€ ÆØÅ ÞÐ ŁŻŹĆ ŘŮČĎŤŇ ŐŰ ȘȚĂÂ ĢĶĻŅ ŲĖ ĞİŞ ĦĊ ŴŶ ΑΒΓΔάέήίόύώ АБВЃЖЅЮЯЂЉЊЋЄІЇҐ „“‚‘»« – \
+                  — … ½ ² ³ µ ± × ≤";
     let mut blatt = samples::rechnung();
     blatt.untertitel = Some(europe.to_owned());
     let (drawn, file) = drawn(&blatt);

@@ -1,4 +1,5 @@
-//! Where things stand on a sheet, as `pdftotext -bbox` measures it: figures under each other, and what stays on one page.
+//! Where things stand on a sheet, as `pdftotext -bbox` measures it: figures under each other, and what stays
+//! on one page.
 
 use std::fs;
 use std::path::Path;

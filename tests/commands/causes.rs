@@ -1,5 +1,5 @@
-//! Situations in which a helper was sent the wrong way: each is made for real, and doctor, the start and the commands name its
-//! cause and the cure.
+//! Situations in which a helper was sent the wrong way: each is made for real, and doctor, the start and the
+//! commands name its cause and the cure.
 
 use std::fs::{self, Permissions};
 use std::io::{ErrorKind, Read, Write};

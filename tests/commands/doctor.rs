@@ -129,9 +129,8 @@ fn from_where_the_pages_are_reached_is_said() {
         (
             &format!("{tls}listen = \"0.0.0.0:8443\"\nhosts = \"Muehle.local, WAAGE_1, [2001:DB8::4]\""),
             "ok",
-            &[
-                "https://muehle.local:8443/leitstand, https://waage_1:8443/leitstand, https://[2001:db8::4]:8443/leitstand",
-            ],
+            &["https://muehle.local:8443/leitstand, https://waage_1:8443/leitstand, \
+               https://[2001:db8::4]:8443/leitstand"],
         ),
         (
             tls,

@@ -299,7 +299,8 @@ fn what_is_no_import_that_can_go_back_is_refused_in_words() {
         let said = said(&take_back(&folder, &["--yes", "--", number]), 1);
         assert!(said.contains(expected), "{number}: {said}");
     }
-    let first = "delete from aenderung where nr < (select max(nr) from aenderung where tenant_id = 1) and tenant_id = 1";
+    let first = "delete from aenderung where nr < (select max(nr) from aenderung where tenant_id = 1) and \
+                 tenant_id = 1";
     assert!(import(&folder, "kunden", &json!([{"kundennr": "Z", "name": "Z"}])) > dropped);
     database.execute(first, []).unwrap();
     let said = said(&take_back(&folder, &["--yes", &dropped]), 1);

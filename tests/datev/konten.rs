@@ -1,5 +1,5 @@
-//! What DATEV computes on an account by itself (Kontenfunktionen of the charts SKR03 and SKR04 of 2026), for the accounts
-//! a grain trader needs.
+//! What DATEV computes on an account by itself (Kontenfunktionen of the charts SKR03 and SKR04 of 2026), for
+//! the accounts a grain trader needs.
 
 use super::kopf::Kopf;
 
@@ -58,8 +58,8 @@ const TABLE: &[(u64, u64, u64, Funktion)] = &[
     (1360, 1360, 1460, Geld),
 ];
 
-/// The function of a Sachkonto, nothing where the table does not know it. Charts have accounts of four digits; longer ones
-/// are filled up with zeros behind them.
+/// The function of a Sachkonto, nothing where the table does not know it. Charts have accounts of four
+/// digits; longer ones are filled up with zeros behind them.
 pub fn funktion(konto: u64, kopf: &Kopf) -> Option<Funktion> {
     let konto = konto / 10_u64.pow(u32::try_from(kopf.laenge).ok()?.checked_sub(4)?);
     let of_chart = |&(from, to, skr04, does): &(u64, u64, u64, Funktion)| match kopf.rahmen.as_str() {

@@ -1,5 +1,6 @@
-//! Records of category 16, Debitoren/Kreditoren, version 5: 254 columns. Which are texts is what DATEV's sample quotes; how
-//! long they may be is from DATEV's document 1036228, as `lib/datev/base/contact.rb` of ledermann/datev quotes it.
+//! Records of category 16, Debitoren/Kreditoren, version 5: 254 columns. Which are texts is what DATEV's
+//! sample quotes; how long they may be is from DATEV's document 1036228, as `lib/datev/base/contact.rb` of
+//! ledermann/datev quotes it.
 
 use super::konten::is_personenkonto;
 use super::kopf::Kopf;

@@ -36,7 +36,8 @@ fn bomb(name: &'static str, file: &'static str, bytes: Vec<u8>, said: &'static s
 
 fn cell(columns: u32, text: &str) -> String {
     format!(
-        "<table:table-cell office:value-type=\"string\" table:number-columns-repeated=\"{columns}\"><text:p>{text}</text:p></table:table-cell>"
+        "<table:table-cell office:value-type=\"string\" \
+         table:number-columns-repeated=\"{columns}\"><text:p>{text}</text:p></table:table-cell>"
     )
 }
 

@@ -351,7 +351,8 @@ fn formatted(format: &str, cells: &[&str]) -> Vec<u8> {
 fn documents() -> Vec<Case> {
     let kunden = |name, bytes: Vec<u8>, expected| case(name, "kunden", bytes, expected).named("data.ods");
     let good = |name: &'static str| [["1", name, "01234", "Ulm"]];
-    let spanned = "<table:table-cell office:value-type=\"string\" table:number-rows-spanned=\"2\"><text:p>Hof</text:p></table:table-cell>";
+    let spanned = "<table:table-cell office:value-type=\"string\" \
+                   table:number-rows-spanned=\"2\"><text:p>Hof</text:p></table:table-cell>";
     vec![
         kunden(
             "an .ods",
@@ -365,7 +366,8 @@ fn documents() -> Vec<Case> {
                 &[
                     "1",
                     "Hof",
-                    "<table:table-cell office:value-type=\"float\" office:value=\"1234\"><text:p>01234</text:p></table:table-cell>",
+                    "<table:table-cell office:value-type=\"float\" \
+                     office:value=\"1234\"><text:p>01234</text:p></table:table-cell>",
                 ],
             ]),
             stored(&["1|Hof|01234|"]),
@@ -416,8 +418,10 @@ fn documents() -> Vec<Case> {
 fn bombs() -> Vec<Case> {
     let kunden = |name, bytes: Vec<u8>, expected| case(name, "kunden", bytes, expected).named("data.xlsx");
     let nothing = "0".repeat(40 << 20);
-    let repeated = "<table:table-cell office:value-type=\"string\" table:number-columns-repeated=\"16384\"><text:p>A</text:p></table:table-cell>";
-    let rows = "<table:table-row table:number-rows-repeated=\"1048576\"><table:table-cell office:value-type=\"string\"><text:p>A</text:p></table:table-cell></table:table-row>";
+    let repeated = "<table:table-cell office:value-type=\"string\" \
+                    table:number-columns-repeated=\"16384\"><text:p>A</text:p></table:table-cell>";
+    let rows = "<table:table-row table:number-rows-repeated=\"1048576\"><table:table-cell \
+                office:value-type=\"string\"><text:p>A</text:p></table:table-cell></table:table-row>";
     vec![
         kunden(
             "a zip bomb as .xlsx",
@@ -429,7 +433,8 @@ fn bombs() -> Vec<Case> {
         kunden(
             "an .ods of repeated rows",
             ods_of(&format!(
-                "<table:table table:name=\"A\"><table:table-row><table:table-cell office:value-type=\"string\"><text:p>name</text:p></table:table-cell></table:table-row>{rows}</table:table>"
+                "<table:table table:name=\"A\"><table:table-row><table:table-cell \
+                 office:value-type=\"string\"><text:p>name</text:p></table:table-cell></table:table-row>{rows}</table:table>"
             )),
             refused(&["Zeilen", "--in-parts"]),
         ),
@@ -438,7 +443,8 @@ fn bombs() -> Vec<Case> {
             xlsx_of(&[(
                 "A",
                 "visible",
-                "<sheetData><row r=\"1\"><c r=\"A1\" t=\"inlineStr\"><is><t>name</t></is></c></row><row r=\"1048576\"><c r=\"XFD1048576\"><v>1</v></c></row></sheetData>",
+                "<sheetData><row r=\"1\"><c r=\"A1\" t=\"inlineStr\"><is><t>name</t></is></c></row><row \
+                 r=\"1048576\"><c r=\"XFD1048576\"><v>1</v></c></row></sheetData>",
             )]),
             refused(&["Zeile 1048576", "Spalten"]),
         ),

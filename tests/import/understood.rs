@@ -121,7 +121,9 @@ pub fn suspicious() -> Vec<Case> {
     let hidden = data.replace("<row r=\"2\">", "<row r=\"2\" hidden=\"1\">");
     let collapsed = table("A", "ta1", &[&HEAD]).replace(
         "</table:table>",
-        "<table:table-row table:visibility=\"filter\"><table:table-cell office:value-type=\"string\"><text:p>1</text:p></table:table-cell><table:table-cell office:value-type=\"string\"><text:p>Hof</text:p></table:table-cell></table:table-row></table:table>",
+        "<table:table-row table:visibility=\"filter\"><table:table-cell \
+         office:value-type=\"string\"><text:p>1</text:p></table:table-cell><table:table-cell \
+         office:value-type=\"string\"><text:p>Hof</text:p></table:table-cell></table:table-row></table:table>",
     );
     let two = format!("{}{}", table("A", "ta1", &rows), table("Alt", "ta1", &[&["Notiz"]]));
     let empty = format!("{}{}", table("A", "ta1", &rows), table("Leer", "ta1", &[]));

@@ -1,9 +1,9 @@
 //! `cargo bench --bench load`: what a request costs, against bare hyper and SQLite alone in the same run.
 //!
 //! Builds a database (10,000 customers, 100,000 documents, 1,000,000 receipt lines), drives the real
-//! executable over loopback, and prints a table each of reads, writes, mixes, long histories, hostile clients, start and
-//! memory. Speeds of one
-//! machine at one moment say little: read the ratios. Any answer but 2xx ends it with an error.
+//! executable over loopback, and prints a table each of reads, writes, mixes, long histories, hostile
+//! clients, start and memory. Speeds of one machine at one moment say little: read the ratios. Any answer but
+//! 2xx ends it with an error.
 //!
 //! `-- --seconds N` says how long each round takes (2), `--rounds N` how many there are, of which the middle
 //! one counts (3), `--quick` is one round of a second; `--scale N` makes the tables N times as large,
@@ -124,7 +124,8 @@ fn headline(bench: &Bench) -> String {
     let fsync = server::fsync(&bench.service.folder);
     let [documents, lines] = [100_000, 1_000_000].map(|number| number * bench.scale);
     format!(
-        "{cores} cores ({}), fsync {:.2} ms; {} customers, {documents} documents of 5 positions, {lines} receipt lines; {} × {} s each",
+        "{cores} cores ({}), fsync {:.2} ms; {} customers, {documents} documents of 5 positions, {lines} \
+         receipt lines; {} × {} s each",
         model.map_or("unknown", |(_, model)| model),
         fsync.as_secs_f64() * 1e3,
         bench.customers(),

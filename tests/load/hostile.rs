@@ -63,7 +63,8 @@ pub fn table(bench: &Bench) {
     }
     println!("## Hostile clients\n");
     println!(
-        "p99 of {READING} honest connections that read one customer, and of {WRITING} that write documents, as times of the same without them.\n"
+        "p99 of {READING} honest connections that read one customer, and of {WRITING} that write documents, as \
+         times of the same without them.\n"
     );
     println!(
         "| hostile clients | p99 of reads | p99 of writes | write-ahead log at most, MiB | memory at most, MiB |"

@@ -30,8 +30,8 @@ pub struct Operation {
     pub request: fn(History, u64) -> (&'static str, String, String),
 }
 
-/// What is done to the documents of one deal after the other. A delivery that is changed or cancelled has been invoiced,
-/// so that its invoice looks for another.
+/// What is done to the documents of one deal after the other. A delivery that is changed or cancelled has
+/// been invoiced, so that its invoice looks for another.
 pub const OPERATIONS: &[Operation] = &[
     Operation {
         name: "PUT of a note",

@@ -38,7 +38,8 @@ pub fn table(bench: &Bench, server: &Server) {
     println!("## Mixes: one customer by id from {SHORT} connections\n");
     println!("The long list is `{path}`; a client that is alone waits {taken:.0} ms for it.\n");
     println!(
-        "| mix | reads/s alone | with the others | share | p99 ms alone | with the others | times | others/s | their p99 ms |"
+        "| mix | reads/s alone | with the others | share | p99 ms alone | with the others | times | others/s | \
+         their p99 ms |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     let short = Load::same(SHORT, &bench.get(&format!("kunden/{}", bench.customer)));

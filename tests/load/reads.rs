@@ -23,7 +23,8 @@ pub fn table(bench: &Bench, server: &Server, bare: &Server) {
     }
     println!("## Reads\n");
     println!(
-        "| workload | connections | requests/s | of bare hyper | p99 ms | server CPU µs | times bare hyper | SQLite alone µs | times SQLite alone | answer KiB |"
+        "| workload | connections | requests/s | of bare hyper | p99 ms | server CPU µs | times bare hyper | \
+         SQLite alone µs | times SQLite alone | answer KiB |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     let alone = Alone::open(&bench.service.folder);

@@ -47,7 +47,8 @@ impl Writes {
         }
         println!("## Writes\n");
         println!(
-            "| workload | connections | written/s | of 1 connection | p50 ms | p99 ms | p99 in fsyncs | server CPU µs | times bare hyper | requests per commit | fsyncs each |"
+            "| workload | connections | written/s | of 1 connection | p50 ms | p99 ms | p99 in fsyncs | server \
+             CPU µs | times bare hyper | requests per commit | fsyncs each |"
         );
         println!("|---|---|---|---|---|---|---|---|---|---|---|");
         let mut single = None;
@@ -66,7 +67,8 @@ impl Writes {
             }
             let of_single = single.filter(|(same, _)| *same == name).map(|(_, rate)| round.rate / rate);
             println!(
-                "| {name} | {connections} | {:.0} | {} | {p50:.2} | {p99:.2} | {:.1} | {:.0} | {:.1} | {per_commit:.1} | {} |",
+                "| {name} | {connections} | {:.0} | {} | {p50:.2} | {p99:.2} | {:.1} | {:.0} | {:.1} | \
+                 {per_commit:.1} | {} |",
                 round.rate,
                 of_single.map_or("–".into(), |of_single| format!("{of_single:.1}")),
                 p99 / fsync_ms,

@@ -319,8 +319,8 @@ fn rate(step: &Value, wert: Fraction) -> Option<Fraction> {
     }
 }
 
-/// What a person with a pocket calculator does: rate times reference, as printed, is the result; what was left before and
-/// the result is what is left; and all rows of a kind are first minus last.
+/// What a person with a pocket calculator does: rate times reference, as printed, is the result; what was
+/// left before and the result is what is left; and all rows of a kind are first minus last.
 fn again_from_what_is_printed(schema: &Schema, found: &Rechnung, kg: &str, preis: &str) {
     let gross = Fraction::parse(&found.brutto_kg.to_string());
     assert_eq!(gross, Fraction::parse(kg).rounded(0));

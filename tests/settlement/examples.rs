@@ -88,8 +88,9 @@ fn wheat_a() -> Schema {
     )
 }
 
-/// RPL-Abrechnungsbedingungen zur Ernte 2015, A wheat: 1.00 €/t per 0.1 % of protein, 1 % per kg of hl weight, 0.05 €/t per
-/// 0.1 % of broken grain, ergot above 0.05 % 5 €/t; protein below 12.8 or a falling number below 250 is B wheat.
+/// RPL-Abrechnungsbedingungen zur Ernte 2015, A wheat: 1.00 €/t per 0.1 % of protein, 1 % per kg of hl
+/// weight, 0.05 €/t per 0.1 % of broken grain, ergot above 0.05 % 5 €/t; protein below 12.8 or a falling
+/// number below 250 is B wheat.
 #[test]
 fn a_wheat_by_the_conditions_of_2015() {
     let measured = |protein, fallzahl| {
@@ -122,8 +123,9 @@ fn a_wheat_by_the_conditions_of_2015() {
     assert_eq!(locked("12.8", "250"), [""; 0]);
 }
 
-/// top agrar, "Körnermais: Kompass im Abrechnungs-Dschungel" (waste 0.5, 1, 1.5 %); drying by Landwirtschaftskammer Burgenland,
-/// "Verkaufspreis für Feuchtmais" 2020: 27, 32 and 37 €/t wet at 25, 30 and 35 % with 13 % VAT, 1 €/t for each per cent.
+/// top agrar, "Körnermais: Kompass im Abrechnungs-Dschungel" (waste 0.5, 1, 1.5 %); drying by
+/// Landwirtschaftskammer Burgenland, "Verkaufspreis für Feuchtmais" 2020: 27, 32 and 37 €/t wet at 25, 30 and
+/// 35 % with 13 % VAT, 1 €/t for each per cent.
 #[test]
 fn grain_maize_the_classic_way() {
     let waste = json!({"wirkung": "menge", "regel": "tabelle", "merkmal": "feuchte",

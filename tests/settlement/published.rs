@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use super::schemes::{locks, printed, rows, scheme, settle, sums};
 
-/// Regulation (EU) 1272/2009, Annex I part IX: 0.1 €/t for each 0.1 % from 13.4 % down to 10.0 %, −0.2 for each 0.1 % from 14.1
-/// to 14.5 %; common wheat below 76 kg/hl −0.5, below 75 −1.0 (public intervention at 101.31 €/t).
+/// Regulation (EU) 1272/2009, Annex I part IX: 0.1 €/t for each 0.1 % from 13.4 % down to 10.0 %, −0.2 for
+/// each 0.1 % from 14.1 to 14.5 %; common wheat below 76 kg/hl −0.5, below 75 −1.0 (public intervention at
+/// 101.31 €/t).
 #[test]
 fn the_tables_of_public_intervention() {
     let surcharges = (100..=134).map(|tenths| (tenths, 135 - tenths));
@@ -53,8 +54,9 @@ fn the_tables_of_public_intervention() {
     }
 }
 
-/// Swiss granum, protein of Top wheat from harvest 2019 (Bauernzeitung, "Proteinbezahlung wird angepasst"): between 12.8 and
-/// 13.8 nothing, 0.15 Fr. for each 0.1 % and 100 kg beyond, above 15.0 and below 11.5 it is 2.00.
+/// Swiss granum, protein of Top wheat from harvest 2019 (Bauernzeitung, "Proteinbezahlung wird angepasst"):
+/// between 12.8 and 13.8 nothing, 0.15 Fr. for each 0.1 % and 100 kg beyond, above 15.0 and below 11.5 it is
+/// 2.00.
 #[test]
 fn protein_of_swiss_granum() {
     let tenth = |tenths: i32| format!("{}.{}", tenths / 10, tenths % 10);
@@ -88,8 +90,8 @@ fn protein_of_swiss_granum() {
     }
 }
 
-/// AMIC A.eins, "Rohware-Tabellen für Zu- und Abschlag-Staffeln": 18.3 % over 9.0 %, base extended by 0.5: 9.8 × 1.4 = 13.72 %;
-/// 4.4 × 1.2 + 4.0 × 1.3 + 1.4 × 1.4 = 12.44 %.
+/// AMIC A.eins, "Rohware-Tabellen für Zu- und Abschlag-Staffeln": 18.3 % over 9.0 %, base extended by 0.5:
+/// 9.8 × 1.4 = 13.72 %; 4.4 × 1.2 + 4.0 × 1.3 + 1.4 × 1.4 = 12.44 %.
 #[test]
 fn the_two_kinds_of_staffel_in_the_manual_of_amic() {
     let staffel = |gestaffelt: bool| {
@@ -127,8 +129,8 @@ fn the_two_kinds_of_staffel_in_the_manual_of_amic() {
     );
 }
 
-/// Pioneer, "Moisture Shrink" (876.7 of 1,000 with 1.183 × 10 + 0.5) and Harvest Profit, "Shrink Calculations" (941.2 of 1,000);
-/// AMIC A.eins, Bezugsmenge × (100 − Analyse) / (100 − Basis).
+/// Pioneer, "Moisture Shrink" (876.7 of 1,000 with 1.183 × 10 + 0.5) and Harvest Profit, "Shrink
+/// Calculations" (941.2 of 1,000); AMIC A.eins, Bezugsmenge × (100 − Analyse) / (100 − Basis).
 #[test]
 fn shrink_by_formula_by_factor_and_with_handling() {
     let standard = |basis: &str, handling: Value| {

@@ -5,11 +5,12 @@
 //! charge T3/1=4%2
 //! ```
 //!
-//! A document has a type, a partner after `/` (1 unless it says 2) and quantities; its number is that of its turn, or
-//! stands before it (`7:LS 10`). A quantity is of the article with batches, with `s` before it of the other, and has
-//! behind it `@B0` a charge_id, `#3` the supplier's number T-3, `#3%4` with a best-before date, `%4` only that, `^1` the
-//! document it refers to, `~` lager_buchen false, `!` a negative price, `$` the contract. A batch is corrected by what
-//! stands behind `=`: the supplier's number and the date, each or neither.
+//! A document has a type, a partner after `/` (1 unless it says 2) and quantities; its number is that of its
+//! turn, or stands before it (`7:LS 10`). A quantity is of the article with batches, with `s` before it of
+//! the other, and has behind it `@B0` a charge_id, `#3` the supplier's number T-3, `#3%4` with a best-before
+//! date, `%4` only that, `^1` the document it refers to, `~` lager_buchen false, `!` a negative price, `$`
+//! the contract. A batch is corrected by what stands behind `=`: the supplier's number and the date, each or
+//! neither.
 
 use std::fmt;
 
@@ -273,8 +274,9 @@ pub fn op(text: &str, next: u32) -> Op {
 
 #[test]
 fn what_is_written_reads_as_it_was() {
-    let story = "1:LS/1 10@B0 -5@T3/2^1 s7$; 2:RE/2 4~ 3! 2#5 1%6 7#1%2; put 1: 3; partner 2/1; note 1; \
-                 final 2; charge T3/2/2=4%5; charge M6/1=; charge T5/2=%1; storno 1; close 2; alt on; fefo on; lieferung off";
+    let story = "1:LS/1 10@B0 -5@T3/2^1 s7$; 2:RE/2 4~ 3! 2#5 1%6 7#1%2; put 1: 3; partner 2/1; note 1; final \
+                 2; charge T3/2/2=4%5; charge M6/1=; charge T5/2=%1; storno 1; close 2; alt on; fefo on; \
+                 lieferung off";
     let read: Vec<Op> = story.split(';').map(|part| op(part, 0)).collect();
     assert_eq!(text(&read), story);
     assert_eq!(op("LS 1", 4).to_string(), "4:LS/1 1");

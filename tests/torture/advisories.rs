@@ -1,8 +1,8 @@
 //! P26: no crate of the executables stands in `Cargo.lock` in a version for which there is a known advisory.
 //!
-//! A trial is a version that stands there against an advisory of RustSec for its crate. The table is a snapshot of the
-//! newest advisories for crates that meet what strangers send, or keep what they sent; `cargo deny check advisories` asks
-//! for all crates, where the database can be fetched (`packaging/deny.toml`).
+//! A trial is a version that stands there against an advisory of RustSec for its crate. The table is a
+//! snapshot of the newest advisories for crates that meet what strangers send, or keep what they sent; `cargo
+//! deny check advisories` asks for all crates, where the database can be fetched (`packaging/deny.toml`).
 
 use crate::experiment::{Case, Experiment};
 

@@ -1,10 +1,10 @@
 //! P10: a backup has all that was answered before it began, and is proved by restoring it.
 //!
-//! Sixteen writers work, the same as for power cuts (`power/writers.rs`). Beside them the command line makes backups one
-//! after the other, and the server its own of the night, for its time is over when the server starts. Each is restored into a
-//! folder of its own, proved there, looked at for what had been answered, and one of them is served and sent every document
-//! again. What is noted of the server's calls is the clock: how long the notes were when a backup began, and when an answer
-//! had come in.
+//! Sixteen writers work, the same as for power cuts (`power/writers.rs`). Beside them the command line makes
+//! backups one after the other, and the server its own of the night, for its time is over when the server
+//! starts. Each is restored into a folder of its own, proved there, looked at for what had been answered, and
+//! one of them is served and sent every document again. What is noted of the server's calls is the clock: how
+//! long the notes were when a backup began, and when an answer had come in.
 
 use std::path::Path;
 use std::thread::sleep;
@@ -120,8 +120,8 @@ fn of_the_night(folder: &Folder, log: &Log) -> Result<Backup, String> {
     }
 }
 
-/// Restores a backup where nothing is but the secret, and looks for what was answered before; where a key is given, a server
-/// is started on it, too.
+/// Restores a backup where nothing is but the secret, and looks for what was answered before; where a key is
+/// given, a server is started on it, too.
 fn restored(
     from: &Folder,
     backup: &Backup,

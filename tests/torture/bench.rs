@@ -1,11 +1,12 @@
-//! `cargo bench --bench torture -- [P1 P2 …] [--seeds N] [--minutes M] [--seed S] [--full]`: what would refute our promises
-//! (docs/promises.md), tried on the real executable.
+//! `cargo bench --bench torture -- [P1 P2 …] [--seeds N] [--minutes M] [--seed S] [--full]`: what would
+//! refute our promises (docs/promises.md), tried on the real executable.
 //!
-//! An experiment consists of cases, each of which follows from its seed alone. It ends after N seeds, or at the first that
-//! begins after M minutes; without either it has the small size that `.ci/run` has time for, and so has each case without
-//! `--full`. "P3, P9: calls of commands" is the experiment of a promise whose trials are called so. Then it is done once more
-//! with a fault built in, its control, which must be found within a stated number of seeds. A violation, or a control that
-//! is not found, ends the run with an error that says the seed and the shortest sequence that shows it.
+//! An experiment consists of cases, each of which follows from its seed alone. It ends after N seeds, or at
+//! the first that begins after M minutes; without either it has the small size that `.ci/run` has time for,
+//! and so has each case without `--full`. "P3, P9: calls of commands" is the experiment of a promise whose
+//! trials are called so. Then it is done once more with a fault built in, its control, which must be found
+//! within a stated number of seeds. A violation, or a control that is not found, ends the run with an error
+//! that says the seed and the shortest sequence that shows it.
 
 mod advisories;
 mod audit;

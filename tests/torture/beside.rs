@@ -1,8 +1,8 @@
 //! P6: clients and commands beside each other never see that the database is locked.
 //!
-//! Thirty-two clients (sixty-four in the full size) write and some read long lists, while the command line creates, changes and deactivates keys, makes
-//! backups and proves the database, as often as the seed says. Nobody is answered 5xx, no command fails, and nothing that is said to anybody
-//! has the word "locked".
+//! Thirty-two clients (sixty-four in the full size) write and some read long lists, while the command line
+//! creates, changes and deactivates keys, makes backups and proves the database, as often as the seed says.
+//! Nobody is answered 5xx, no command fails, and nothing that is said to anybody has the word "locked".
 
 use std::process::Output;
 use std::sync::Mutex;

@@ -1,9 +1,10 @@
-//! P3 and P9: whatever call of the system fails while something is written, or is the last before a kill, nothing that was
-//! answered is lost, nothing is half-written, and what was sent can be sent again.
+//! P3 and P9: whatever call of the system fails while something is written, or is the last before a kill,
+//! nothing that was answered is lost, nothing is half-written, and what was sent can be sent again.
 //!
-//! A case is an operation, a kind of call, and what becomes of it (`calls/fault.rs`): it fails, ends with half of what it
-//! should write, or the process is killed at it. A library that is preloaded does that (`power/recorder.c`). The operation
-//! is run once whole, so that its calls are counted, and then with one of them failing at a time.
+//! A case is an operation, a kind of call, and what becomes of it (`calls/fault.rs`): it fails, ends with
+//! half of what it should write, or the process is killed at it. A library that is preloaded does that
+//! (`power/recorder.c`). The operation is run once whole, so that its calls are counted, and then with one of
+//! them failing at a time.
 //!
 //! Operations are requests and forms (`calls/operation.rs`), and what the command line and a start do
 //! (`calls/commands.rs`). For a request calls count from when the server has verified the key.

@@ -1,10 +1,11 @@
 //! P2 and P24: a server that ends while 16 clients write and 4 read. Killed, or told to stop, it loses nothing that it
 //! answered, has nothing twice, and no number is missing.
 //!
-//! A case has some lives of a server on one folder. Each ends at an answer: the clients count them, and whoever gets the
-//! one that chance chose ends the server while the others are waiting for theirs. After it all that was answered in all lives
-//! is looked for (`power/oracle.rs`); after some of them only once another life has begun on what was left, because a proof
-//! takes over what a killed server left in its journal, as a server that starts does.
+//! A case has some lives of a server on one folder. Each ends at an answer: the clients count them, and
+//! whoever gets the one that chance chose ends the server while the others are waiting for theirs. After it
+//! all that was answered in all lives is looked for (`power/oracle.rs`); after some of them only once another
+//! life has begun on what was left, because a proof takes over what a killed server left in its journal, as a
+//! server that starts does.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -197,8 +198,8 @@ fn ended_well(folder: &Folder, server: &mut Running) -> Result<(), String> {
     left.map_or(Ok(()), |name| Err(format!("{name} was left behind")))
 }
 
-/// Whether all that was answered is there, once, and everything is whole. The proofs go first: they take over what a killed
-/// server left in its journal.
+/// Whether all that was answered is there, once, and everything is whole. The proofs go first: they take over
+/// what a killed server left in its journal.
 fn whole(folder: &Folder, answered: &[Answered]) -> Result<(), String> {
     oracle::prove(folder)?;
     oracle::look(&folder.file("partnerd.db"), answered)

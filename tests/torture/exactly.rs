@@ -2,7 +2,8 @@
 
 use rust_decimal::Decimal;
 
-/// Places by which the point is moved beyond the digits there are: farther away a number is beyond every limit, or nothing.
+/// Places by which the point is moved beyond the digits there are: farther away a number is beyond every
+/// limit, or nothing.
 const FAR: i64 = 100;
 
 /// 10^12, which no value reaches (D14).

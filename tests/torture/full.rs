@@ -1,9 +1,10 @@
 //! P8: a full disk is an answer, not an outage.
 //!
-//! A small file system is filled while writers send documents and attachments. From when a write is refused on: writes 503,
-//! reads 200, `/readyz` 503. Then there is room again: the first write works, what was answered is there once, and every
-//! request, answered or refused, has its audit row. At the end the server is killed or told to stop, and started on the
-//! full disk: it serves or says what to do, and serves once there is room.
+//! A small file system is filled while writers send documents and attachments. From when a write is refused
+//! on: writes 503, reads 200, `/readyz` 503. Then there is room again: the first write works, what was
+//! answered is there once, and every request, answered or refused, has its audit row. At the end the server
+//! is killed or told to stop, and started on the full disk: it serves or says what to do, and serves once
+//! there is room.
 
 use std::collections::HashMap;
 use std::fs::File;

@@ -1,10 +1,10 @@
 //! P17: slow and silent connections keep no honest client out, and are closed.
 //!
-//! Some connections never finish a head, a body or an upload, do not read their answers, send a byte now and then, or
-//! nothing more; they come in an order that the seed chose, from the address of the honest clients, which has fewer places
-//! than there are of both. Most of them are there before, the others come while honest clients read and write. Every honest
-//! request is answered, and the server closes every hostile connection. How quick honest clients are beside them is
-//! measured elsewhere (`tests/load/hostile.rs`).
+//! Some connections never finish a head, a body or an upload, do not read their answers, send a byte now and
+//! then, or nothing more; they come in an order that the seed chose, from the address of the honest clients,
+//! which has fewer places than there are of both. Most of them are there before, the others come while honest
+//! clients read and write. Every honest request is answered, and the server closes every hostile connection.
+//! How quick honest clients are beside them is measured elsewhere (`tests/load/hostile.rs`).
 
 use std::io::{ErrorKind, Read, Write};
 use std::sync::OnceLock;
@@ -25,8 +25,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     control_seeds: 1,
 };
 
-/// Hostile connections of a case: with them an address has more than its 512 places. All but the last are there before the
-/// honest clients begin.
+/// Hostile connections of a case: with them an address has more than its 512 places. All but the last are
+/// there before the honest clients begin.
 const HOSTILE: usize = 560;
 const LATER: usize = 60;
 

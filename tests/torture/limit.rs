@@ -1,8 +1,9 @@
 //! P21: a key gets as many answers a day as its limit says, whoever sends at once, and never more across kills.
 //!
-//! A case has two keys. With the first, 64 clients send more than its limit: exactly as many are answered. With the second
-//! they do so while the server is killed at answers that the seed chose: never more are answered, and no fewer than the
-//! limit without the requests that were on their way when it was killed. Each item of a bulk counts, too (D20).
+//! A case has two keys. With the first, 64 clients send more than its limit: exactly as many are answered.
+//! With the second they do so while the server is killed at answers that the seed chose: never more are
+//! answered, and no fewer than the limit without the requests that were on their way when it was killed. Each
+//! item of a bulk counts, too (D20).
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -122,8 +123,8 @@ fn end_of(server: &mut Running, end: usize) {
     }
 }
 
-/// Reads, writes and errs until the day is used up or the server is gone. `at` is told how many were answered, one after
-/// the other.
+/// Reads, writes and errs until the day is used up or the server is gone. `at` is told how many were
+/// answered, one after the other.
 fn send(client: &Client, nr: usize, came: &Came, at: &(dyn Fn(usize) + Sync)) {
     let name = json!({"name": format!("Hof {nr}")});
     let bulk = json!({"items": vec![name.clone(); ITEMS]});

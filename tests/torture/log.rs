@@ -1,9 +1,9 @@
 //! P7: the write-ahead log stays below 64 MiB, whatever clients do.
 //!
-//! Sixteen writers of four keys send attachments, more than 64 MiB of them, while clients read a long list byte by byte and
-//! others read it as fast as they can, one read beginning before the other has ended. How large the attachments are and how
-//! many read is up to the seed. After each answer the length of the log is looked at; it does not shrink as long as there is
-//! work, so no growth is missed between two looks.
+//! Sixteen writers of four keys send attachments, more than 64 MiB of them, while clients read a long list
+//! byte by byte and others read it as fast as they can, one read beginning before the other has ended. How
+//! large the attachments are and how many read is up to the seed. After each answer the length of the log is
+//! looked at; it does not shrink as long as there is work, so no growth is missed between two looks.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;

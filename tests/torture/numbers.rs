@@ -1,10 +1,11 @@
 //! P5: numbers have no gap, whatever becomes of the requests that ask for one.
 //!
-//! Clients of two companies write documents of six types and two years, stornos, weighing slips, production orders, and
-//! goods-receipt notes, which make a delivery and a batch with them. A third of what they send is refused: before anything
-//! is written and after it (a company refuses to sell more than it has), as a conflict, or in the midst of a bulk.
-//! Connections are cut off, and for some of its writes the disk is full. In the end each series of each company and year has
-//! the numbers from 1 to its last, and whatever was answered is among them.
+//! Clients of two companies write documents of six types and two years, stornos, weighing slips, production
+//! orders, and goods-receipt notes, which make a delivery and a batch with them. A third of what they send is
+//! refused: before anything is written and after it (a company refuses to sell more than it has), as a
+//! conflict, or in the midst of a bulk. Connections are cut off, and for some of its writes the disk is full.
+//! In the end each series of each company and year has the numbers from 1 to its last, and whatever was
+//! answered is among them.
 
 mod series;
 mod step;

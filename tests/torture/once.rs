@@ -1,9 +1,10 @@
 //! P4: a document that is sent again and again under its external_ref is made once, whatever became of the requests and
 //! of the server meanwhile.
 //!
-//! Each document is sent one to five times, all of them in a random order by 16 clients at once, some of them as a bulk of
-//! one, for a document and its repeat may come by different ways. Some connections are cut in the request, some in the answer, and the server is killed at deliveries that the seed chose. In the end every
-//! document is sent once more, as a client does that never had its answer.
+//! Each document is sent one to five times, all of them in a random order by 16 clients at once, some of them
+//! as a bulk of one, for a document and its repeat may come by different ways. Some connections are cut in
+//! the request, some in the answer, and the server is killed at deliveries that the seed chose. In the end
+//! every document is sent once more, as a client does that never had its answer.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -129,7 +130,8 @@ impl Scene {
         json!({"beleg_typ": "RE", "kunden_id": 2, "external_ref": reference(document), "items": [item]})
     }
 
-    /// Delivers what is to do, and kills the server when so many deliveries are done, or the next one if they are already.
+    /// Delivers what is to do, and kills the server when so many deliveries are done, or the next one if they
+    /// are already.
     fn deliver(&self, server: &Running, kill_at: usize) {
         let already = self.done.lock().unwrap().len();
         let kill_at = kill_at.max(already + 1);

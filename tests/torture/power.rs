@@ -1,19 +1,20 @@
 //! P1: a power cut loses no answered write and leaves nothing in halves.
 //!
-//! A real server works for 16 writers while a library that is preloaded into it notes each write, truncate, sync and name
-//! (`power/recorder.c`), and each client how long those notes were when it had its answer. Out of them states of the disk
-//! are made as a power cut would leave them (`power/disk.rs`), and each must have all that was answered before it
-//! (`power/oracle.rs`): looked at in this process with SQLite; in a share of them with `partnerd check` and `partnerd
-//! audit verify`, which take as long as ten such looks, and in a smaller share by a server that is started on it and sent
-//! every document again.
+//! A real server works for 16 writers while a library that is preloaded into it notes each write, truncate,
+//! sync and name (`power/recorder.c`), and each client how long those notes were when it had its answer. Out
+//! of them states of the disk are made as a power cut would leave them (`power/disk.rs`), and each must have
+//! all that was answered before it (`power/oracle.rs`): looked at in this process with SQLite; in a share of
+//! them with `partnerd check` and `partnerd audit verify`, which take as long as ten such looks, and in a
+//! smaller share by a server that is started on it and sent every document again.
 //!
-//! A case has two lives: the second server begins on what a power cut left of the first, so recovery is cut off as well.
-//! In each the write-ahead log is moved into the database and emptied under way; in some it grows so long that it is begun
-//! anew over its old content. The first server drops the audit rows of long ago. Between both lives an import, a backup and
-//! two restores begin on what the first cut left, and are cut off in the same way (`power/commands.rs`).
+//! A case has two lives: the second server begins on what a power cut left of the first, so recovery is cut
+//! off as well. In each the write-ahead log is moved into the database and emptied under way; in some it
+//! grows so long that it is begun anew over its old content. The first server drops the audit rows of long
+//! ago. Between both lives an import, a backup and two restores begin on what the first cut left, and are cut
+//! off in the same way (`power/commands.rs`).
 //!
-//! Threads make the server do something else each time: a seed gives the plan of a case, and a violation keeps the state
-//! that shows it.
+//! Threads make the server do something else each time: a seed gives the plan of a case, and a violation
+//! keeps the state that shows it.
 
 mod commands;
 pub mod disk;

@@ -1,9 +1,10 @@
 //! P22: what is read is of one instant, and has all that was answered before it was asked for.
 //!
-//! Each document takes a kilogram from each of five batches. So an answer tells by itself of how many documents it knows:
-//! the stock of each batch, the stock of the article, the rows and the count of a list. They are as many as had been
-//! answered when it was asked for, or more, and no more than had been sent when it came; and where an answer tells it more
-//! than once, it is the same number. Who follows the feed of changes is told of each of them once.
+//! Each document takes a kilogram from each of five batches. So an answer tells by itself of how many
+//! documents it knows: the stock of each batch, the stock of the article, the rows and the count of a list.
+//! They are as many as had been answered when it was asked for, or more, and no more than had been sent when
+//! it came; and where an answer tells it more than once, it is the same number. Who follows the feed of
+//! changes is told of each of them once.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -173,7 +174,8 @@ impl Scene {
             return Ok(());
         }
         Err(format!(
-            "GET {path} knows of {documents} documents: {answered} had been answered before, {sent} were sent when it came"
+            "GET {path} knows of {documents} documents: {answered} had been answered before, {sent} were sent \
+             when it came"
         ))
     }
 

@@ -1,4 +1,5 @@
-//! HTTP over a socket of our own: a request that is cut off at any byte, an answer that is not read, or a byte at a time.
+//! HTTP over a socket of our own: a request that is cut off at any byte, an answer that is not read, or a
+//! byte at a time.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -18,7 +19,12 @@ pub fn get(path: &str, key: &str) -> String {
 pub fn send(method: &str, path: &str, key: &str, headers: &str, body: &str) -> String {
     let length = body.len();
     format!(
-        "{method} /api/v1/{path} HTTP/1.1\r\nHost: a\r\nX-API-Key: {key}\r\n{headers}Content-Length: {length}\r\n\r\n{body}"
+        "{method} /api/v1/{path} HTTP/1.1\r\n\
+         Host: a\r\n\
+         X-API-Key: {key}\r\n\
+         {headers}Content-Length: {length}\r\n\
+         \r\n\
+         {body}"
     )
 }
 

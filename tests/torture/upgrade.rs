@@ -1,9 +1,9 @@
-//! P11: an upgrade is done or not done, whatever call of it fails or is the last before a kill, and however many begin it
-//! at once; an executable that is older touches nothing.
+//! P11: an upgrade is done or not done, whatever call of it fails or is the last before a kill, and however
+//! many begin it at once; an executable that is older touches nothing.
 //!
-//! There is one migration up to now, so one to come is made up: it is applied by this program in a process of its own, as
-//! the next executable would. What must be there in the end is what an undisturbed upgrade of the same database leaves:
-//! the same schema and the same rows.
+//! There is one migration up to now, so one to come is made up: it is applied by this program in a process of
+//! its own, as the next executable would. What must be there in the end is what an undisturbed upgrade of the
+//! same database leaves: the same schema and the same rows.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -130,8 +130,8 @@ fn at_once(is_old: bool, lacks: bool) -> Result<(), String> {
     if is_old { look(&folder, true) } else { of_new(&folder) }
 }
 
-/// Whether an upgraded database is as an undisturbed upgrade leaves it, with a whole copy of what was there before. What
-/// could not be deleted is so when the upgrade is carried on.
+/// Whether an upgraded database is as an undisturbed upgrade leaves it, with a whole copy of what was there
+/// before. What could not be deleted is so when the upgrade is carried on.
 fn look(folder: &Folder, is_carried_on: bool) -> Result<(), String> {
     equal(&contents(&folder.file(DATABASE))?, after(), "the upgraded database")?;
     let (parts, copies): (Vec<_>, Vec<_>) =

@@ -11,7 +11,10 @@ fn stocked(server: &Server) -> Client {
     server.import(
         &mill,
         "artikel",
-        "artikelnummer;artikelnr;bezeichnung;einheit;chargenpflichtig\nW;10;Weizen;kg;ja\nR;20;Roggen;kg;ja\nX;20;X;Stk;ja\n",
+        "artikelnummer;artikelnr;bezeichnung;einheit;chargenpflichtig\n\
+         W;10;Weizen;kg;ja\n\
+         R;20;Roggen;kg;ja\n\
+         X;20;X;Stk;ja\n",
     );
     server.import(&mill, "biozertifikate", "id;nummer\n7;DE-ÖKO-001\n");
     server.import(

@@ -427,7 +427,8 @@ fn mistakes_stand_in_their_rows_and_what_nobody_named_is_not_named() {
     press(&mut browser, &page, &form, &[("items[1].ep_netto", "3")], "").is(303);
     let stored = |id: &str, sql: &str| -> i64 {
         let sql = format!(
-            "select {sql} from beleg_position p join beleg b on b.id = p.beleg_id and b.tenant_id = p.tenant_id where hex(b.id) = ?1"
+            "select {sql} from beleg_position p join beleg b on b.id = p.beleg_id and b.tenant_id = p.tenant_id \
+             where hex(b.id) = ?1"
         );
         let hex = id.replace('-', "").to_uppercase();
         rusqlite::Connection::open(&server.database)

@@ -248,7 +248,8 @@ fn the_sheet_for_the_authority_opens_in_a_german_spreadsheet() {
     let expected = [
         "\u{feff}abschnitt;tiefe;charge_nr;fremde_charge_nr;artikelnummer;artikel_bezeichnung;kundennr;name;strasse;plz;ort;staat;nummer;datum;menge;einheit;bemerkung".to_owned(),
         format!("Charge;;{number};'-X;W;Weizen;;;;;;;;;1200,000;kg;Bestand"),
-        format!("Lieferant;;{number};;;;H9;\"'=Hof; \"\"Süd\"\"\";Feldweg 1;94447;Plattling;DE;EL-2026-00001;2026-07-10;1250,000;kg;"),
+        format!("Lieferant;;{number};;;;H9;\"'=Hof; \"\"Süd\"\"\";Feldweg \
+                 1;94447;Plattling;DE;EL-2026-00001;2026-07-10;1250,000;kg;"),
         format!("Empfänger;;{number};;;;Kd;Kd;;;;DE;LS-2026-00001;2026-07-10;50,000;kg;"),
         format!("Bilanz;;{number};'-X;W;Weizen;;;;;;;;;1250,000;kg;Eingang"),
         format!("Bilanz;;{number};'-X;W;Weizen;;;;;;;;;50,000;kg;Abgang"),

@@ -1,4 +1,5 @@
-//! Documents by e-mail: a mail server in the test, which speaks SMTP as a real one, and all that can go wrong on the way.
+//! Documents by e-mail: a mail server in the test, which speaks SMTP as a real one, and all that can go wrong
+//! on the way.
 
 use std::sync::Arc;
 use std::thread;

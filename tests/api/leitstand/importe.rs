@@ -149,7 +149,8 @@ fn a_file_of_5_000_rows_is_kept_whole_or_not_at_all_and_a_larger_one_in_parts() 
     let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
     for (rows, other) in [(5_000, "X-1"), (5_001, "X-2")] {
         let good: String = (1..rows).map(|row| format!("{rows}-{row};Meier;\n")).collect();
-        // This one only the database knows to be wrong, once the file was looked at: the customer has another kunden_id.
+        // This one only the database knows to be wrong, once the file was looked at: the customer has another
+        // kunden_id.
         let csv = format!("kundennr;name;kunden_id\n{good}{other};Huber;900000\n");
         let seen = looked_at(&mut browser, "kunden", "viele.csv", csv.as_bytes());
         mill.post("/api/v1/kunden", serde_json::json!({"name": "Huber", "kundennr": other})).is(201);
@@ -322,7 +323,11 @@ fn what_would_become_of_each_row_is_shown_as_it_would_be_stored() {
     let first = "artikelnummer;bezeichnung;preis\nA;Alt;1,00\nB;Bleibt;2,00\n";
     let seen = looked_at(&mut browser, "artikel", "artikel.csv", first.as_bytes());
     imported(&mut browser, &seen);
-    let csv = "Unsere Artikel\n\nArt.-Nr.;Bezeichnung;VK;chargenpflichtig\nA;Alt;1.200,50;ja\nB;Bleibt;2;\nC;Neu;3,1234567;nein\n";
+    let csv = "Unsere Artikel\n\n\
+               Art.-Nr.;Bezeichnung;VK;chargenpflichtig\n\
+               A;Alt;1.200,50;ja\n\
+               B;Bleibt;2;\n\
+               C;Neu;3,1234567;nein\n";
     let seen = looked_at(&mut browser, "artikel", "artikel.csv", csv.as_bytes());
     shows(
         &seen.text,
@@ -364,7 +369,10 @@ fn what_is_suspicious_is_only_imported_where_somebody_says_so() {
     let server = Server::start();
     let mill = server.company("Mühle");
     let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
-    let csv = "artikelnummer;bezeichnung;preis;einheit;mwst_satz\nA;Weizen;-5;Schaufel;17\nB;Roggen;1;kg;7,8\nSumme;2 Artikel;;;\n";
+    let csv = "artikelnummer;bezeichnung;preis;einheit;mwst_satz\n\
+               A;Weizen;-5;Schaufel;17\n\
+               B;Roggen;1;kg;7,8\n\
+               Summe;2 Artikel;;;\n";
     let seen = looked_at(&mut browser, "artikel", "artikel.csv", csv.as_bytes());
     shows(
         &seen.text,

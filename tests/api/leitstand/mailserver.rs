@@ -60,8 +60,8 @@ trait Stream: Read + Write {}
 impl<S: Read + Write> Stream for S {}
 
 impl Mailserver {
-    /// One that answers as usual, but to these commands; `hello` is its greeting, `.` the end of a mail. Where an answer is
-    /// blank it hangs up, or [`Mailserver::hold`]s the line.
+    /// One that answers as usual, but to these commands; `hello` is its greeting, `.` the end of a mail.
+    /// Where an answer is blank it hangs up, or [`Mailserver::hold`]s the line.
     pub fn start(way: Way, says: &[(&'static str, &'static str)]) -> Mailserver {
         let key = KeyPair::generate().unwrap();
         let certificate =

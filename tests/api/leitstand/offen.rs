@@ -1,4 +1,5 @@
-//! What is open to be paid, by the day on which it is due; its sums; what was paid, ticked; and documents by their amount.
+//! What is open to be paid, by the day on which it is due; its sums; what was paid, ticked; and documents by
+//! their amount.
 
 use serde_json::{Value, json};
 

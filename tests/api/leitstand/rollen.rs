@@ -10,8 +10,8 @@ use serde_json::json;
 use super::{Browser, address, person};
 use crate::harness::Server;
 
-/// Pages that are no everyday work of a company, by their path behind it: buero neither opens them nor sends their form,
-/// ansehen opens them.
+/// Pages that are no everyday work of a company, by their path behind it: buero neither opens them nor sends
+/// their form, ansehen opens them.
 const MANAGEMENT: &[&str] = &[
     "/partner/{id}/vergessen",
     "/import",

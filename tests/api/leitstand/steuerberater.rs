@@ -1,5 +1,5 @@
-//! What the adviser gets, in the browser: a batch is tried, made, loaded and discarded, and accounts are set where they are
-//! missing.
+//! What the adviser gets, in the browser: a batch is tried, made, loaded and discarded, and accounts are set
+//! where they are missing.
 
 use serde_json::{Value, json};
 
@@ -204,7 +204,8 @@ fn a_missing_account_is_entered_beside_what_waits_for_it() {
     shows(
         &log.is(200).text,
         &[
-            "Konto für Erlöse 19 %, Artikelgruppe Büro: bisher nichts, jetzt 4711 BU 3; Konto für Erlöse 7 %: bisher nichts, jetzt 8300",
+            "Konto für Erlöse 19 %, Artikelgruppe Büro: bisher nichts, jetzt 4711 BU 3; Konto für Erlöse 7 %: \
+             bisher nichts, jetzt 8300",
         ],
     );
     // What lacks no account but is wrong leads to the accounts.

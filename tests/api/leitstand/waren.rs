@@ -213,8 +213,8 @@ fn lists_of_goods_are_summed_by_unit() {
     partner::shows(
         &all.is(200).text,
         &[
-            "Zusammen (3): <span>vereinbart <strong>1.500 kg + 2 t</strong></span>\
-           <span>geliefert <strong>250,125 kg + 0 t</strong></span><span>offen <strong>1.249,875 kg + 2 t</strong></span>",
+            "Zusammen (3): <span>vereinbart <strong>1.500 kg + 2 t</strong></span><span>geliefert \
+             <strong>250,125 kg + 0 t</strong></span><span>offen <strong>1.249,875 kg + 2 t</strong></span>",
             "1 ohne Einheit zählen darin nicht mit.",
         ],
     );

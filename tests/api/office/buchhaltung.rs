@@ -34,7 +34,12 @@ const ACCOUNTS: &str = "fall;satz;artikelgruppe;konto;bu\n\
     aufwand_13b;19;;3123;\naufwand_ohne;;;3200;\n";
 
 const ARTICLES: &str = "artikelnummer;bezeichnung;einheit;mwst_satz;gruppe\n\
-    A;Mehl;kg;7;A\nB;Grieß;kg;7;B\nC;Rabatt;kg;7;C\nW;Weizen;t;7;Getreide\nR;Reinigung;t;7;Abzug\nP;Papier;Stück;19;Büro\n";
+                        A;Mehl;kg;7;A\n\
+                        B;Grieß;kg;7;B\n\
+                        C;Rabatt;kg;7;C\n\
+                        W;Weizen;t;7;Getreide\n\
+                        R;Reinigung;t;7;Abzug\n\
+                        P;Papier;Stück;19;Büro\n";
 
 /// A company that its adviser has set up, on a day of October 2026.
 pub fn advised(server: &Server) -> Client {

@@ -1,4 +1,5 @@
-//! The data of a period for an auditor (D36), read back from the file: whole, exact, of one company, and as its index says.
+//! The data of a period for an auditor (D36), read back from the file: whole, exact, of one company, and as
+//! its index says.
 
 mod lesen;
 
@@ -379,7 +380,9 @@ fn on_the_page_only_who_manages_begins_one_and_downloads_it() {
     let file_read = Lesbar::read(&erika.get_bytes(&file));
     file_read.check();
     assert_eq!(file_read.table("belege").rows.len(), 1);
-    let noted: String = server.sql("select akteur || (gegenstand ->> 'name') from verwaltung where gegenstand ->> 'art' = 'ueberlassung'");
+    let noted: String = server.sql(
+        "select akteur || (gegenstand ->> 'name') from verwaltung where gegenstand ->> 'art' = 'ueberlassung'",
+    );
     assert_eq!(noted, "{\"person\":1}01.01.2025 bis 31.12.2025");
 
     let mut anna = person(&server, &["Anna", "--role", "ansehen"]);

@@ -18,8 +18,8 @@ use crate::harness::{Answer, Client, NOON, Server};
 /// An id that no record has.
 const NOBODY: &str = "0197f000-0000-7000-8000-000000000000";
 
-/// The scope of each route with a key, as its row says; empty: any valid key. `docs/api.md` is where it is reviewed, and
-/// `tests/documents.rs` compares the two.
+/// The scope of each route with a key, as its row says; empty: any valid key. `docs/api.md` is where it is
+/// reviewed, and `tests/documents.rs` compares the two.
 fn scopes() -> Vec<(String, &'static str)> {
     let keyed = routes::all().filter_map(|route| match route.access {
         Access::Open => None,

@@ -92,8 +92,8 @@ impl Service {
         }
     }
 
-    /// Polls a request as a socket does: its answer, and whether that was there at once. The first time it has to wait it
-    /// leaves its thread.
+    /// Polls a request as a socket does: its answer, and whether that was there at once. The first time it
+    /// has to wait it leaves its thread.
     fn answered(&self, request: Request) -> (Reply, bool) {
         let mut client = Client::within();
         let mut answer = pin!(Arc::clone(&self.app.gate).answer(request, &mut client));

@@ -34,8 +34,8 @@ fn an_invoice_at_the_price_of_the_article_says_what_was_delivered_at_another() {
     assert_eq!(
         said(&answer),
         [
-            "items[1].ep_netto: Geliefert ist mit LS-2026-00001 zu 30.0000 je Stk, berechnet wird der Preis des Artikels: \
-          33.5000 je Stk. Gilt der von damals, bitte ep_netto angeben, einen Rabatt in rabatt_prozent."
+            "items[1].ep_netto: Geliefert ist mit LS-2026-00001 zu 30.0000 je Stk, berechnet wird der Preis des \
+             Artikels: 33.5000 je Stk. Gilt der von damals, bitte ep_netto angeben, einen Rabatt in rabatt_prozent."
         ]
     );
     let id = answer.id();

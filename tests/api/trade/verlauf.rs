@@ -13,7 +13,8 @@ const POSITIONS: i64 = 300;
 /// Bytes of the database, what is free in it left out.
 fn size(server: &Server) -> i64 {
     server.sql(
-        "select (page_count - freelist_count) * page_size from pragma_page_count, pragma_freelist_count, pragma_page_size",
+        "select (page_count - freelist_count) * page_size from pragma_page_count, pragma_freelist_count, \
+         pragma_page_size",
     )
 }
 

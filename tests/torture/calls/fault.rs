@@ -60,8 +60,9 @@ impl Way {
 /// Calls of a case that fail, each in a trial of its own; they are spread over all that there are.
 const FAILING: u64 = 6;
 
-/// Tries a way at calls of an operation, once it was tried without: `run` is told which call fails, and says how many of
-/// the kind there were. The same operation and way come again in a later case of a seed, at other calls.
+/// Tries a way at calls of an operation, once it was tried without: `run` is told which call fails, and says
+/// how many of the kind there were. The same operation and way come again in a later case of a seed, at other
+/// calls.
 pub fn each_call(
     case: &Case,
     operations: usize,

@@ -139,8 +139,8 @@ impl Ready {
     }
 }
 
-/// Whether an answer says that it was done; a bulk request is answered 200 whatever became of its items, a form with the
-/// way to what it made.
+/// Whether an answer says that it was done; a bulk request is answered 200 whatever became of its items, a
+/// form with the way to what it made.
 pub fn is_done(answer: &Answer) -> bool {
     answer.status < 400 && answer.body["abgelehnt"].as_i64().unwrap_or(0) == 0
 }

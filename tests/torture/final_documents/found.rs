@@ -1,7 +1,7 @@
 //! Whoever gets the triggers out of the way can alter a final document with SQL; `check` says so.
 //!
-//! A trial is a statement by chance that altered a row that must stay, on a copy whose triggers were dropped and then made
-//! again.
+//! A trial is a statement by chance that altered a row that must stay, on a copy whose triggers were dropped
+//! and then made again.
 
 use rusqlite::Connection;
 

@@ -89,9 +89,9 @@ const KEPT: &[Kept] = &[
     Kept { table: "firma", rows: "true", free: &[], grows: true },
 ];
 
-/// Tables that name a document and are not part of it: pairs of goods, which later documents change (D8), what of a
-/// document is dropped when it becomes final or its partner is forgotten, and its e-mails, which are written before it is
-/// known what became of them.
+/// Tables that name a document and are not part of it: pairs of goods, which later documents change (D8),
+/// what of a document is dropped when it becomes final or its partner is forgotten, and its e-mails, which
+/// are written before it is known what became of them.
 const NOT_KEPT: &[&str] =
     &["lager_offen", "beleg_lieferanten_nr", "beleg_frueherer_kunde", "nachweis", "versand"];
 

@@ -134,8 +134,11 @@ pub fn queries() -> Vec<Input> {
 }
 
 pub fn heads() -> Vec<Input> {
-    let headers = "x-forwarded-for: 9.9.9.9, [2001:db8::1]:443, 127.0.0.1:80\nhost: [::1]:8080\n\
-        accept-encoding: br;q=0.5, gzip;q=0.001, *\nx-api-key: ak_0123456789abcdef_0123456789abcdef\nforwarded: for=1.2.3.4";
+    let headers = "x-forwarded-for: 9.9.9.9, [2001:db8::1]:443, 127.0.0.1:80\n\
+                   host: [::1]:8080\n\
+                   accept-encoding: br;q=0.5, gzip;q=0.001, *\n\
+                   x-api-key: ak_0123456789abcdef_0123456789abcdef\n\
+                   forwarded: for=1.2.3.4";
     let id = "0197f000-0000-7000-8000-000000000001";
     let path = |pattern: &str| pattern.replace("{id}", id);
     routes::all().map(|route| Input::text(&format!("{}\n{headers}", path(route.pattern)))).collect()

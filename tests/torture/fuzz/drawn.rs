@@ -1,4 +1,5 @@
-//! Texts on a sheet: what a client may send as a name or a remark is drawn, and the e-invoice in the PDF is found again.
+//! Texts on a sheet: what a client may send as a name or a remark is drawn, and the e-invoice in the PDF is
+//! found again.
 
 use partnerd::papers::blatt::{Abschnitt, Blatt, ERechnung, Tabelle, Wert, Zeile, draw, fits, hints};
 use partnerd::papers::erechnung::Profil;

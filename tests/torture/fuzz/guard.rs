@@ -70,7 +70,8 @@ impl Trace {
     }
 }
 
-/// Does work on a thread of its own, with panics kept instead of printed, while another one watches that each case ends.
+/// Does work on a thread of its own, with panics kept instead of printed, while another one watches that each
+/// case ends.
 pub fn watched<T: Send>(seed: u64, work: impl FnOnce(&mut Trace) -> T + Send) -> T {
     let mut trace = Trace::new();
     let path = trace.1.clone();

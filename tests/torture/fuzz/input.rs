@@ -1,5 +1,5 @@
-//! What a parser is given: bytes, or files that are zipped afterwards, so that what is mutated within them is not only a
-//! wrong checksum.
+//! What a parser is given: bytes, or files that are zipped afterwards, so that what is mutated within them is
+//! not only a wrong checksum.
 
 use std::io::{Cursor, Read, Write};
 

@@ -1,4 +1,5 @@
-//! P23: no input makes a parser panic, never end or take more memory than it may, and what it accepts is what was written.
+//! P23: no input makes a parser panic, never end or take more memory than it may, and what it accepts is what
+//! was written.
 //!
 //! One seed is a batch of inputs for every parser, each a member of its corpus that chance has changed. They are read
 //! within this process, on a stack as large as that of a thread of the server.

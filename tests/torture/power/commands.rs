@@ -1,4 +1,5 @@
-//! Commands that write a database or put another in its place, cut off as the server is: an import, a backup, a restore.
+//! Commands that write a database or put another in its place, cut off as the server is: an import, a backup,
+//! a restore.
 
 use rusqlite::Connection;
 use serde_json::json;
@@ -92,8 +93,8 @@ fn agree(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> 
     if holds { Ok(()) } else { Err(otherwise()) }
 }
 
-/// Runs a command in a folder, cuts it off and looks at each state: what is expected of it holds, and is told whether the
-/// command was done.
+/// Runs a command in a folder, cuts it off and looks at each state: what is expected of it holds, and is told
+/// whether the command was done.
 fn each_state(
     case: &mut Case,
     folder: &Folder,

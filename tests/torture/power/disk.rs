@@ -1,9 +1,10 @@
 //! A disk that may be cut off: what is on it for certain, and what was asked for and not synced yet.
 //!
-//! A sync covers all that was asked of its file before the sync began; that of a new file covers its name, too (ext4, XFS
-//! and btrfs keep that), that of a folder all names in it. What is not covered is kept or lost by chance, each sector of
-//! 512 bytes of a write, each truncate and each name by itself: later ones may be there without earlier ones. That is
-//! more than a journalling file system does to us, so a loss is to be looked at, and none is good for all of them.
+//! A sync covers all that was asked of its file before the sync began; that of a new file covers its name,
+//! too (ext4, XFS and btrfs keep that), that of a folder all names in it. What is not covered is kept or lost
+//! by chance, each sector of 512 bytes of a write, each truncate and each name by itself: later ones may be
+//! there without earlier ones. That is more than a journalling file system does to us, so a loss is to be
+//! looked at, and none is good for all of them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::os::unix::fs::MetadataExt;

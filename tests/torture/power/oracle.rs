@@ -84,7 +84,8 @@ fn has(connection: &Connection, requests: &HashMap<Uuid, usize>, answered: &Answ
         |id: &str| Uuid::parse_str(id).map_err(|_| lost("an answer without an id")).map(Uuid::into_bytes);
     let found = match &answered.promise {
         Promise::Beleg { id: beleg, nummer, sent } => {
-            let sql = "select count(*) from beleg where tenant_id = 1 and external_ref = ?1 and beleg_nummer = ?2 and id = ?3";
+            let sql = "select count(*) from beleg where tenant_id = 1 and external_ref = ?1 and beleg_nummer = \
+                       ?2 and id = ?3";
             let external_ref = sent["external_ref"].as_str();
             connection.query_row(sql, (external_ref, nummer, id(beleg)?), |row| row.get(0))
         }
@@ -152,7 +153,8 @@ fn numbers_have_no_gap(connection: &Connection) -> Result<(), String> {
     gaps.map_or(Ok(()), |gaps| Err(format!("the numbers have a gap: {gaps}")))
 }
 
-/// What the executable itself says of a state. Without the secret it proves less and succeeds, so that must be there, too.
+/// What the executable itself says of a state. Without the secret it proves less and succeeds, so that must
+/// be there, too.
 pub fn prove(folder: &Folder) -> Result<(), String> {
     for command in [&["check"][..], &["audit", "verify"]] {
         let output = folder.run(command);

@@ -113,8 +113,8 @@ impl Recording {
         records(&self.log)
     }
 
-    /// Cuts it off behind so many records each, and looks at what is left. `look` is told where in the log that is; what
-    /// it finds, and in which state, is the violation.
+    /// Cuts it off behind so many records each, and looks at what is left. `look` is told where in the log
+    /// that is; what it finds, and in which state, is the violation.
     pub fn cut_off(
         &self,
         case: &mut Case,

@@ -65,7 +65,8 @@ pub enum Promise {
     Liste,
 }
 
-/// An answer, and what the clock said when it had come in: how long the log of calls was, or how many answers there were.
+/// An answer, and what the clock said when it had come in: how long the log of calls was, or how many answers
+/// there were.
 #[derive(Clone)]
 pub struct Answered {
     pub at: usize,

@@ -1,11 +1,12 @@
-//! The simulation: chance mixes routes, forms and commands on two companies, and a model of plain maps says what must be
-//! answered and what there is afterwards. The clock jumps over days, years and changes of the clocks in between; the
-//! server is stopped, killed, killed under a request that is then sent again (or left with a failing disk under it), and put
-//! back to a backup.
+//! The simulation: chance mixes routes, forms and commands on two companies, and a model of plain maps says
+//! what must be answered and what there is afterwards. The clock jumps over days, years and changes of the
+//! clocks in between; the server is stopped, killed, killed under a request that is then sent again (or left
+//! with a failing disk under it), and put back to a backup.
 //!
-//! A case is a story of some steps (`story.rs`), told to the model (`model/`) and to a server (`server.rs`) side by side
-//! (`player.rs`). Each answer is compared, now and then the record that was written, and after some steps all that there
-//! is (`oracle.rs`). A story that differs is made shorter until nothing can be left out.
+//! A case is a story of some steps (`story.rs`), told to the model (`model/`) and to a server (`server.rs`)
+//! side by side (`player.rs`). Each answer is compared, now and then the record that was written, and after
+//! some steps all that there is (`oracle.rs`). A story that differs is made shorter until nothing can be left
+//! out.
 //!
 //! Before it, the story is told to a model with a rule broken, each of `broken.rs` in turn: the answers must differ.
 

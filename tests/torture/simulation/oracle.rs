@@ -1,5 +1,5 @@
-//! What is looked at between steps: all lists, the feed, the log of requests, and what `partnerd check` and `audit verify`
-//! say.
+//! What is looked at between steps: all lists, the feed, the log of requests, and what `partnerd check` and
+//! `audit verify` say.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! A server in a process of its own whose clock is told to it: this programme, started once more. It can be killed as the
-//! executable can, and no day has to be waited for.
+//! A server in a process of its own whose clock is told to it: this programme, started once more. It can be
+//! killed as the executable can, and no day has to be waited for.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

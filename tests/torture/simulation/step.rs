@@ -265,8 +265,8 @@ pub enum World {
     Kill,
     /// The next step is sent, the server killed under it, and the step sent again.
     KillUnder,
-    /// The next step is sent while calls of the system fail, the server killed where it has not ended itself, and the step
-    /// sent again.
+    /// The next step is sent while calls of the system fail, the server killed where it has not ended itself,
+    /// and the step sent again.
     FailUnder(&'static str),
     Backup,
     /// The last backup takes the place of the database.

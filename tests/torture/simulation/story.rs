@@ -4,8 +4,8 @@ use super::model::{Document, Model};
 use super::step::{Ask, Deed, Flaw, Head, Malformed, Match, Name, PartnerChange, SALT, Small, Step, WHEAT};
 use crate::dice::Dice;
 
-/// When stories begin: 2008-07-10T10:00:00Z, noon in Berlin. They lie in the past, because commands have the clock of the
-/// machine, and between two changes of tax rates.
+/// When stories begin: 2008-07-10T10:00:00Z, noon in Berlin. They lie in the past, because commands have the
+/// clock of the machine, and between two changes of tax rates.
 pub const BEGIN: i64 = 1_215_684_000_000;
 
 /// Until when they go: 2020-05-01.

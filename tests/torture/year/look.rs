@@ -13,7 +13,8 @@ use super::day::Counts;
 use super::server::KEEP;
 use crate::process::{Client, Folder, most_memory};
 
-/// Days for which the log and the changes are kept, and answers that may be asked for again (specification, Limits; D19).
+/// Days for which the log and the changes are kept, and answers that may be asked for again (specification,
+/// Limits; D19).
 const LOG_DAYS: i64 = 90;
 const ANSWER_DAYS: i64 = 7;
 
@@ -23,12 +24,12 @@ const LOG_BYTES_MAX: u64 = 64 << 20;
 /// Days over which the growth of the file is measured.
 const WINDOW: i64 = 30;
 
-/// Memory may be so much more than after the first window, in MiB: until then each thread of the system's allocator gets
-/// room of its own, for a service that is started anew every day.
+/// Memory may be so much more than after the first window, in MiB: until then each thread of the system's
+/// allocator gets room of its own, for a service that is started anew every day.
 const MEMORY_GROWTH_MAX: usize = 64;
 
-/// What is read for the same questions may grow by so many bytes with each document: lists count the entries of an index,
-/// and a row of a document is several times as long.
+/// What is read for the same questions may grow by so many bytes with each document: lists count the entries
+/// of an index, and a row of a document is several times as long.
 const READ_PER_DOCUMENT_MAX: u64 = 200;
 
 pub fn names(folder: &Folder) -> Vec<String> {
@@ -134,8 +135,8 @@ impl Measures {
         self.grows_no_faster(day)
     }
 
-    /// The file grows by what is new: for each document no more than in the first month, when the log was new, too. So does
-    /// what is read.
+    /// The file grows by what is new: for each document no more than in the first month, when the log was
+    /// new, too. So does what is read.
     fn grows_no_faster(&self, day: i64) -> Result<(), String> {
         if day < 2 * WINDOW {
             return Ok(());
@@ -170,8 +171,9 @@ impl Measures {
         let rows = number(&connection, "select count(*) from audit")?;
         let (bytes, documents) = self.days[self.days.len() - 1];
         eprintln!(
-            "day {day}: {documents} documents, {} KiB, {} bytes for each of the last {WINDOW} days, {rows} audit rows, \
-             write-ahead log {} KiB at most, {memory} MiB of memory, {} KiB read for three questions (day {WINDOW}: {} KiB)",
+            "day {day}: {documents} documents, {} KiB, {} bytes for each of the last {WINDOW} days, {rows} \
+             audit rows, write-ahead log {} KiB at most, {memory} MiB of memory, {} KiB read for three \
+             questions (day {WINDOW}: {} KiB)",
             bytes >> 10,
             self.bytes_per_document(day),
             self.longest_log >> 10,

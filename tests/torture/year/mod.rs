@@ -1,10 +1,11 @@
 //! The long life: a mill works day after day, and neither its file, its log nor its memory grows beyond what is kept.
 //!
-//! A case is a day; days follow one another in one life, so `--seeds 365` is a year. The service runs in this process with
-//! a clock that is set, on a small file system of its own. A day begins with a start, which drops what is too old, and the backup
-//! of the night. Lorries come, documents are written, changed, made final and cancelled; at midnight in Berlin the open invoices
-//! become final. On some days the backup is restored, the database is brought to a schema to come and back, or the
-//! disk is full for a while. A day of each change of the clocks is within a year.
+//! A case is a day; days follow one another in one life, so `--seeds 365` is a year. The service runs in this
+//! process with a clock that is set, on a small file system of its own. A day begins with a start, which
+//! drops what is too old, and the backup of the night. Lorries come, documents are written, changed, made
+//! final and cancelled; at midnight in Berlin the open invoices become final. On some days the backup is
+//! restored, the database is brought to a schema to come and back, or the disk is full for a while. A day of
+//! each change of the clocks is within a year.
 //!
 //! At its end a day is looked at (`year/look.rs`).
 

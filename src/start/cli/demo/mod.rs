@@ -181,9 +181,11 @@ impl Client<'_> {
 
     /// Records June, which the tax adviser waits for: two sales, one with two tax rates, and a supplier's invoice.
     fn books(&self) -> Outcome {
-        let line = |text: &str, ep_netto: &str, satz: u8| json!({
-            "bezeichnung": text, "menge": 1, "einheit": "Stk", "ep_netto": ep_netto, "mwst_satz": satz
-        });
+        let line = |text: &str, ep_netto: &str, satz: u8| {
+            json!({
+                "bezeichnung": text, "menge": 1, "einheit": "Stk", "ep_netto": ep_netto, "mwst_satz": satz
+            })
+        };
         let flour = json!([line("Backmehl 550, 40 Sack", "568.00", 7)]);
         let delivered = json!([line("Roggenmehl 1150, 60 Sack", "741.00", 7), line("Fracht", "85.00", 19)]);
         let repair = json!([line("Wartung der Waage", "240.00", 19)]);

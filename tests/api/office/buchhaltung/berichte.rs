@@ -90,8 +90,8 @@ fn the_figures_of_the_worked_documents_are_right_to_the_cent() {
     assert_eq!(cells, ["86", "7.434,47", "7434", "520,41", "520,38", "\u{2212}0,03"]);
 }
 
-/// Net and tax of each case and rate: what the batch brings to its accounts, as DATEV computes it, in cents. What is sold
-/// is positive, too.
+/// Net and tax of each case and rate: what the batch brings to its accounts, as DATEV computes it, in cents.
+/// What is sold is positive, too.
 type Sums = BTreeMap<(String, i64), (i64, i64)>;
 
 fn of_report(report: &Answer) -> Sums {

@@ -1,5 +1,5 @@
-//! Random documents: the tax that DATEV takes out of the lines is that of the document, to the cent, and what differs is
-//! named (D33).
+//! Random documents: the tax that DATEV takes out of the lines is that of the document, to the cent, and what
+//! differs is named (D33).
 
 use partnerd::rules::buchung::{
     Aufteilung, Automatik, Buchungsbeleg, Buchungsposition, Fall, Funktionsart, Kontierung, zeilen,
@@ -161,7 +161,8 @@ fn what_differs_is_named_by_the_cent() {
     assert!(named > 500, "only {named} documents differ");
 }
 
-/// Documents of October, some of them cancelled: of each its number, what it brings to its partner and its tax, in cents.
+/// Documents of October, some of them cancelled: of each its number, what it brings to its partner and its
+/// tax, in cents.
 pub fn documents(mill: &Client, seed: u64, count: usize) -> Vec<(String, i64, i64)> {
     let partner = kunde(mill, json!({"partner_typen": ["kunde", "lieferant"]}));
     let mut dice = Dice::new(seed);

@@ -10,8 +10,8 @@ use serde_json::json;
 use super::{BELEGE, KONTEN, STAPEL, advised, files, kunde, re, stapel};
 use crate::harness::{Client, Server};
 
-/// A batch until the end of October that is computed now and stored once `meanwhile` has happened; whether it was computed
-/// again by then.
+/// A batch until the end of October that is computed now and stored once `meanwhile` has happened; whether it
+/// was computed again by then.
 fn made_after(server: &Server, mill: &Client, meanwhile: impl FnOnce()) -> (StapelAngelegt, bool) {
     let (computed, stored) =
         (Instant::from_millis(1_800_000_000_000), Instant::from_millis(1_800_000_060_000));

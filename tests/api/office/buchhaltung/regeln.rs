@@ -104,7 +104,9 @@ fn late_is_what_is_dated_up_to_the_last_day_that_any_live_batch_reaches() {
 fn an_account_computes_what_the_newest_year_up_to_that_of_the_document_says() {
     let server = Server::start_at("2026-10-28T10:00:00Z");
     let mill = advised(&server);
-    let ranges = "rahmen;von;bis;ab_jahr;art;satz\n03;8300;8300;2026;umsatzsteuer;19\n03;8300;8300;2027;umsatzsteuer;8\n";
+    let ranges = "rahmen;von;bis;ab_jahr;art;satz\n\
+                  03;8300;8300;2026;umsatzsteuer;19\n\
+                  03;8300;8300;2027;umsatzsteuer;8\n";
     server.import(&mill, "kontenfunktionen", ranges);
     let konto = |satz: &str| {
         mill.put(KONTEN, json!({"fall": "erloes", "satz": satz, "artikelgruppe": "B", "konto": 8300}))

@@ -119,8 +119,9 @@ impl Lesbar {
         &self.tables.iter().find(|(known, _)| known == name).unwrap_or_else(|| panic!("no {name}")).1
     }
 
-    /// What holds for every hand-over: keys are unique, references resolve in a table that stands before, each file is in the
-    /// report with its sha256, and nothing is there that the index and the report do not name.
+    /// What holds for every hand-over: keys are unique, references resolve in a table that stands before,
+    /// each file is in the report with its sha256, and nothing is there that the index and the report do not
+    /// name.
     pub fn check(&self) {
         let mut keys: HashMap<String, BTreeSet<String>> = HashMap::new();
         for (file, table) in &self.tables {

@@ -1,4 +1,5 @@
-//! The harvest of the handbook (docs/handbuch/ernte.md), from the first lorry to the supplement, and what is paid beyond what came.
+//! The harvest of the handbook (docs/handbuch/ernte.md), from the first lorry to the supplement, and what is
+//! paid beyond what came.
 
 use serde_json::{Value, json};
 

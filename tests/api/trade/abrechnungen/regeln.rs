@@ -302,7 +302,8 @@ fn an_advance_that_says_its_price_needs_none_of_the_goods() {
     assert_eq!(sums(end.is(201))[0], "42.68");
 }
 
-/// Somebody changed the delivery note of a goods-receipt note: what it still brings of these goods is what was delivered.
+/// Somebody changed the delivery note of a goods-receipt note: what it still brings of these goods is what
+/// was delivered.
 #[test]
 fn a_changed_delivery_counts_for_the_goods_that_it_brings() {
     let server = Server::start_at("2026-07-25T10:00:00Z");

@@ -1,4 +1,5 @@
-//! What finalising says, what it would say, and which documents became final without the e-invoice that they should have.
+//! What finalising says, what it would say, and which documents became final without the e-invoice that they
+//! should have.
 
 use serde_json::{Value, json};
 
@@ -13,7 +14,8 @@ fn finalise(client: &Client, id: &str, query: &str) -> crate::harness::Answer {
     client.post(&format!("{BELEGE}/{id}/abschliessen{query}"), json!({}))
 }
 
-/// A document whose sheet lacks a letter, whose address does not fit, and which needs an e-invoice that cannot be written.
+/// A document whose sheet lacks a letter, whose address does not fit, and which needs an e-invoice that
+/// cannot be written.
 fn troubled(mill: &Client) -> Value {
     let long = "Genossenschaft der Müller und Bäcker im Landkreis ".repeat(5);
     let kunde = partner(mill, json!({"name": long.trim(), "plz": null, "ort": null}));

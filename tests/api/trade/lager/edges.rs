@@ -101,8 +101,8 @@ fn a_corrected_invoice_needs_its_batch_too() {
     assert_eq!((mill.stock("C1").as_str(), mill.charge_id(&invoice)), ("90.000", json!(charge)));
 }
 
-/// Without returns: one that loses the delivery it took back takes back what an invoice moved instead, and the delivery,
-/// which enters last, moves as much more (D8, step 3).
+/// Without returns: one that loses the delivery it took back takes back what an invoice moved instead, and
+/// the delivery, which enters last, moves as much more (D8, step 3).
 #[test]
 fn equal_items_leave_all_stock_as_it_was() {
     let server = Server::start();
@@ -221,8 +221,8 @@ fn the_storno_of_an_invoice_in_a_locked_period_gives_back_its_goods() {
     assert_eq!(moves(&mill.post("RE", plain(10))), [""; 0], "and it is open again");
 }
 
-/// A delivery in three batches: what a return took back of it comes free while a credit, which is older, makes it take over
-/// goods that its invoice had moved.
+/// A delivery in three batches: what a return took back of it comes free while a credit, which is older,
+/// makes it take over goods that its invoice had moved.
 #[test]
 fn parts_of_a_delivery_that_come_free_together_stay_in_their_batches() {
     let server = Server::start();

@@ -201,8 +201,8 @@ impl Model {
         Ok(moves)
     }
 
-    /// Batches to which a changed delivery brings as much as before at another price, where it is their oldest one: they
-    /// say what was paid for them (D8).
+    /// Batches to which a changed delivery brings as much as before at another price, where it is their
+    /// oldest one: they say what was paid for them (D8).
     pub fn repriced(&self, firm: usize, name: Name, before: &Document, after: &Document) -> Moves {
         let is_oldest = |batch: Name| {
             let older =

@@ -1,5 +1,5 @@
-//! What the service must do, told with plain maps: it predicts each answer, and what records and lists show afterwards. It
-//! shares no code with the server.
+//! What the service must do, told with plain maps: it predicts each answer, and what records and lists show
+//! afterwards. It shares no code with the server.
 //!
 //! Names stand for ids: a text `#1200` is the record that step 12 made. Invoices of the first company move no goods
 //! (`lagerbuchung = lieferung`), those of the second move salt (`pairs.rs`).

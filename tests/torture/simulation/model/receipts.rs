@@ -35,7 +35,8 @@ pub struct Order {
 pub const STATES: [&str; 5] = ["schwebend", "geplant", "in_bearbeitung", "erledigt", "storniert"];
 
 impl Grain {
-    /// What is left of it in whole kilogrammes, rounded half up, below zero none; percentages are tenths, the factor, too.
+    /// What is left of it in whole kilogrammes, rounded half up, below zero none; percentages are tenths, the
+    /// factor, too.
     fn net(&self, wrong: bool) -> Option<i64> {
         let dirt = i128::from((self.dirt - self.base_dirt).max(0));
         let moist = i128::from((self.moisture - self.base_moisture).max(0) * self.factor);
