@@ -256,7 +256,8 @@ fn no_piece_of_a_pdf_is_read_again_and_again() {
 #[test]
 fn texts_and_lists_are_bounded() {
     let long = "9".repeat(1 << 20);
-    let account = "<PaymentMeans><PayeeFinancialAccount><ID>DE89370400440532013000</ID></PayeeFinancialAccount></PaymentMeans>";
+    let account = "<PaymentMeans><PayeeFinancialAccount><ID>DE89370400440532013000</ID></PayeeFinancialAccount>\
+                   </PaymentMeans>";
     let xml = format!(
         "<Invoice><AccountingSupplierParty><Party><PartyName><Name>{long}</Name></PartyName></Party>\
          </AccountingSupplierParty>{}<LegalMonetaryTotal/><InvoiceLine><LineExtensionAmount>5</LineExtensionAmount>\

@@ -21,7 +21,8 @@ fn bytes(written: &str) -> Vec<u8> {
 fn content(folder: &Folder) -> String {
     let database = folder.database();
     let count = "select (select count(*) from tenant) || ' ' || (select count(*) from api_key) || ' ' ||
-        (select count(*) from person) || ' ' || (select count(*) from artikel) || ' ' || (select count(*) from kunde) || ' ' ||
+        (select count(*) from person) || ' ' || (select count(*) from artikel) || ' ' || (select count(*) from \
+        kunde) || ' ' ||
         (select count(*) from kontrakt) || ' ' || (select count(*) from verwaltung)";
     database.query_row(count, [], |row| row.get(0)).unwrap()
 }

@@ -26,7 +26,8 @@ fn take_back(folder: &Folder, more: &[&str]) -> std::process::Output {
 /// What a table holds, in its order; without what only counts changes.
 fn content(folder: &Folder, table: &str) -> Vec<Value> {
     let database = folder.database();
-    let columns = "select group_concat('''' || name || ''', ' || iif(type = 'BLOB', 'hex(' || name || ')', name)) from pragma_table_info(?1)
+    let columns = "select group_concat('''' || name || ''', ' || iif(type = 'BLOB', 'hex(' || name || ')', \
+                   name)) from pragma_table_info(?1)
         where name not in ('version', 'geaendert_am')";
     let columns: String = database.query_row(columns, [table], |row| row.get(0)).unwrap();
     let rows = format!("select json_object({columns}) from {table} order by 1");
@@ -61,7 +62,10 @@ fn mill() -> (Folder, String) {
         "partner_typen": ["kunde", "lieferant"]})
     };
     folder.import("Mühle", "kunden", &json!([partner("A"), partner("B")]));
-    let artikel = |nr: &str| json!({"artikelnummer": nr, "bezeichnung": nr, "einheit": "dt", "gruppe": "Saat", "preis": "19.5"});
+    let artikel = |nr: &str| {
+        json!({"artikelnummer": nr, "bezeichnung": nr, "einheit": "dt", "gruppe": "Saat",
+        "preis": "19.5"})
+    };
     folder.import("Mühle", "artikel", &json!([artikel("W"), artikel("R")]));
     let tier = json!([{"artikelnummer": "W", "ab_menge": "10", "preis": "18"}]);
     folder.import("Mühle", "staffelpreise", &tier);
@@ -83,7 +87,8 @@ fn what_an_import_made_is_deleted_and_what_it_changed_is_as_before() {
         (
             "kunden",
             json!([
-                {"kundennr": "A", "nachname_firma": "Anders", "plz": "99999", "skonto_prozent": "3", "telefon": "1", "staat": "AT",
+                {"kundennr": "A", "nachname_firma": "Anders", "plz": "99999", "skonto_prozent": "3",
+                    "telefon": "1", "staat": "AT",
                  "status": "gesperrt", "partner_typen": ["spediteur"], "zahlungsziel_tage": 7},
                 {"kundennr": "B", "name": "B"},
                 {"kundennr": "C", "name": "Neu", "status": "inaktiv"},
@@ -94,7 +99,8 @@ fn what_an_import_made_is_deleted_and_what_it_changed_is_as_before() {
         (
             "artikel",
             json!([
-                {"artikelnummer": "W", "bezeichnung": "Weizen", "preis": "20", "gruppe": "Futter", "status": "inaktiv", "ean": "1"},
+                {"artikelnummer": "W", "bezeichnung": "Weizen", "preis": "20", "gruppe": "Futter",
+                    "status": "inaktiv", "ean": "1"},
                 {"artikelnummer": "N", "bezeichnung": "Neu"},
             ]),
             [1, 1],

@@ -407,7 +407,8 @@ fn documents() -> Vec<Case> {
                 &HEAD,
                 &[
                     "1",
-                    "<table:table-cell office:value-type=\"string\"><office:annotation><text:p>Notiz</text:p></office:annotation><text:p>Hof</text:p></table:table-cell>",
+                    "<table:table-cell office:value-type=\"string\"><office:annotation><text:p>Notiz</text:p>\
+                     </office:annotation><text:p>Hof</text:p></table:table-cell>",
                 ],
             ]),
             stored(&["1|Hof||"]),
@@ -434,7 +435,8 @@ fn bombs() -> Vec<Case> {
             "an .ods of repeated rows",
             ods_of(&format!(
                 "<table:table table:name=\"A\"><table:table-row><table:table-cell \
-                 office:value-type=\"string\"><text:p>name</text:p></table:table-cell></table:table-row>{rows}</table:table>"
+                 office:value-type=\"string\"><text:p>name</text:p></table:table-cell>\
+                 </table:table-row>{rows}</table:table>"
             )),
             refused(&["Zeilen", "--in-parts"]),
         ),

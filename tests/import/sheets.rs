@@ -109,7 +109,8 @@ pub fn ods_of(tables: &str) -> Vec<u8> {
         .collect();
     let styles = r#"<office:automatic-styles><style:style style:name="ta1" style:family="table"><style:table-properties table:display="true"/></style:style><style:style style:name="ta2" style:family="table"><style:table-properties table:display="false"/></style:style></office:automatic-styles>"#;
     let content = format!(
-        "<office:document-content{spaces}>{styles}<office:body><office:spreadsheet>{tables}</office:spreadsheet></office:body></office:document-content>"
+        "<office:document-content{spaces}>{styles}<office:body><office:spreadsheet>{tables}</office:spreadsheet>\
+         </office:body></office:document-content>"
     );
     zipped(&[("mimetype", "application/vnd.oasis.opendocument.spreadsheet"), ("content.xml", &content)])
 }

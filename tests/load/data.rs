@@ -69,21 +69,28 @@ pub fn fill(folder: &Path, scale: u64, receipts: u64) -> String {
             "pragma synchronous = off;
              begin;
              with recursive n(i) as (select 1 union all select i + 1 from n where i < {customers})
-             insert into kunde (tenant_id, id, kunden_id, kundennr, name, nachname_firma, ort, plz, strasse, staat, status,
-               ist_kunde, ist_lieferant, ist_spediteur, angelegt_am, geaendert_am, kundennr_key, kundennr_sort, such_text)
+             insert into kunde (tenant_id, id, kunden_id, kundennr, name, nachname_firma, ort, plz, strasse, \
+             staat, status,
+               ist_kunde, ist_lieferant, ist_spediteur, angelegt_am, geaendert_am, kundennr_key, \
+               kundennr_sort, such_text)
              select 1, unhex(printf('%012x7000800000000000%04x', 1700000000000 + i, i % 65536)), i, 'K-' || i,
-               'Kunde ' || i, case i % 3 when 0 then 'Raiffeisen ' || i else 'Hof ' || i end, 'Ort ' || (i % 500), '93183',
+               'Kunde ' || i, case i % 3 when 0 then 'Raiffeisen ' || i else 'Hof ' || i end, 'Ort ' || (i % \
+               500), '93183',
                'Weg ' || i, 'DE', 'aktiv', 1, 0, 0, 1700000000000, 1700000000000, 'k-' || i, printf('k-%010d', i),
                case i % 3 when 0 then 'raiffeisen ' || i else 'hof ' || i end || ' kunde ' || i || ' zwirbel' || i
              from n;
              with recursive n(i) as (select 0 union all select i + 1 from n where i < {receipts} - 1)
              insert into bon (tenant_id, id, bon_nr, bon_nr_sort, kassiert_am, datum, art, zahlart, zeilen)
-             select 1, unhex(printf('%012x7000800000000000%04x', 1700000000000 + i, i % 65536)), '' || i, printf('%010d', i),
-               (1735689600 + (i * 1000 / {receipts}) * 86400) * 1000, date('2025-01-01', '+' || (i * 1000 / {receipts}) || ' days'),
+             select 1, unhex(printf('%012x7000800000000000%04x', 1700000000000 + i, i % 65536)), '' || i, \
+             printf('%010d', i),
+               (1735689600 + (i * 1000 / {receipts}) * 86400) * 1000, date('2025-01-01', '+' || (i * 1000 / \
+               {receipts}) || ' days'),
                'verkauf', 'bar', 10 from n;
              with recursive n(i) as (select 0 union all select i + 1 from n where i < {receipts} * 10 - 1)
-             insert into barverkauf (tenant_id, id, bon_id, position, bezeichnung, menge, einzelpreis, mwst_satz, gesamt, steuer)
-             select 1, i + 1, unhex(printf('%012x7000800000000000%04x', 1700000000000 + i / 10, (i / 10) % 65536)), i % 10 + 1,
+             insert into barverkauf (tenant_id, id, bon_id, position, bezeichnung, menge, einzelpreis, \
+             mwst_satz, gesamt, steuer)
+             select 1, i + 1, unhex(printf('%012x7000800000000000%04x', 1700000000000 + i / 10, (i / 10) % \
+             65536)), i % 10 + 1,
                'Weizenmehl 405', 1000000, 1250000, 7000000, 125, 8 from n;
              insert into lagerbewegung (tenant_id, id, artikel_id, menge, am)
              select tenant_id, id, id, 1000000000000000, 1700000000000 from artikel;

@@ -26,7 +26,8 @@ pub fn fill(folder: &Path, customers: u64, documents: u64) {
              with recursive n(i) as (select 0 union all select i + 1 from n where i < {documents} - 1),
                p(q) as (values (0), (1), (2), (3), (4))
              insert into beleg_position (tenant_id, id, beleg_id, position, artikel_id, bezeichnung, menge, einheit,
-               ep_netto, rabatt_prozent, mwst_satz, satz_gesendet, steuer_kategorie, gesamtpreis, charge_gesendet, lager_buchen,
+               ep_netto, rabatt_prozent, mwst_satz, satz_gesendet, steuer_kategorie, gesamtpreis, \
+               charge_gesendet, lager_buchen,
                lager_menge)
              select 1, {position_id}, {beleg_id}, q + 1, a.id, 'Sack', {menge} * 1000000, 'Stk',
                1250000, 0, 19000000, 0, 'S', {menge} * 125, 0, i % 4 >= 2, {menge} * 1000000
@@ -37,7 +38,8 @@ pub fn fill(folder: &Path, customers: u64, documents: u64) {
              insert into beleg (tenant_id, id, beleg_nummer, beleg_typ, status, beleg_datum, kunde_id, kunden_name,
                kunden_strasse, kunden_plz, kunden_ort, kunden_staat, summe_netto, summe_mwst, summe_brutto,
                rechnungsart, ereignis_am, version, angelegt_am, geaendert_am, such_text)
-             select 1, {beleg_id}, {typ} || printf('-2024-%05d', i / 4 + 1), {typ}, iif(offen, 'offen', 'abgeschlossen'),
+             select 1, {beleg_id}, {typ} || printf('-2024-%05d', i / 4 + 1), {typ}, iif(offen, 'offen', \
+             'abgeschlossen'),
                date(am / 1000, 'unixepoch'), k.id, iif(offen, null, k.name), iif(offen, null, k.strasse),
                iif(offen, null, k.plz), iif(offen, null, k.ort), iif(offen, null, k.staat),
                netto, (netto * 19 + 50) / 100, netto + (netto * 19 + 50) / 100, iif({typ} = 'RE', 'rechnung', null),

@@ -13,7 +13,8 @@ use super::schemes::{locks, merkmale, printed, rows, scheme, settle, sums, with_
 fn grain_maize_of_the_german_maize_committee() {
     let maize = scheme(json!([
         {"wirkung": "menge", "regel": "faktor", "merkmal": "besatz", "richtung": "ueber", "basis": "0", "satz": "1"},
-        {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "13", "satz": "1.2"},
+        {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "13",
+            "satz": "1.2"},
     ]));
     let note = settle(&maize, "50000", "180", &[("besatz", "0.6"), ("feuchte", "25")]).unwrap();
     let expected = ["0.6 | 50000 kg | -300 kg | 49700 kg", "14.4 | 49700 kg | -7157 kg | 42543 kg"];
@@ -76,12 +77,16 @@ fn wheat_a() -> Schema {
         json!([
             {"code": "aspiration", "wirkung": "menge", "regel": "faktor", "merkmal": "aspiration", "richtung": "ueber",
              "basis": "0", "satz": "1"},
-            {"wirkung": "preis", "regel": "faktor", "merkmal": "protein", "richtung": "unter", "basis": "13", "schritt": "0.1",
+            {"wirkung": "preis", "regel": "faktor", "merkmal": "protein", "richtung": "unter", "basis": "13",
+                "schritt": "0.1",
              "satz": "-1", "einheit": "EUR/t"},
-            {"wirkung": "preis", "regel": "faktor", "merkmal": "hl_gewicht", "richtung": "unter", "basis": "77", "satz": "-1"},
-            {"wirkung": "preis", "regel": "faktor", "merkmal": "bruchkorn", "richtung": "ueber", "basis": "5", "schritt": "0.1",
+            {"wirkung": "preis", "regel": "faktor", "merkmal": "hl_gewicht", "richtung": "unter",
+                "basis": "77", "satz": "-1"},
+            {"wirkung": "preis", "regel": "faktor", "merkmal": "bruchkorn", "richtung": "ueber", "basis": "5",
+                "schritt": "0.1",
              "satz": "-0.05", "einheit": "EUR/t"},
-            {"wirkung": "preis", "regel": "faktor", "merkmal": "fremdgetreide", "richtung": "ueber", "basis": "2", "satz": "-1"},
+            {"wirkung": "preis", "regel": "faktor", "merkmal": "fremdgetreide", "richtung": "ueber",
+                "basis": "2", "satz": "-1"},
             {"wirkung": "kosten", "regel": "tabelle", "merkmal": "mutterkorn", "einheit": "EUR/t", "bezug": "netto",
              "zeilen": rows(&[("0", "0.05", "0"), ("0.06", "0.10", "-5"), ("0.11", "1", "-25")])},
         ]),
@@ -132,7 +137,8 @@ fn grain_maize_the_classic_way() {
         "zeilen": rows(&[("0", "25.0", "0.5"), ("25.1", "30.0", "1"), ("30.1", "40", "1.5")])});
     let maize = scheme(json!([
         waste,
-        {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "14", "satz": "1.3"},
+        {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "14",
+            "satz": "1.3"},
         {"wirkung": "kosten", "regel": "tabelle", "merkmal": "feuchte", "einheit": "EUR/t", "bezug": "brutto",
          "zeilen": rows(&[("28.3", "28.3", "-26.81"), ("28.4", "28.4", "-26.90"), ("28.5", "28.5", "-26.99")])},
     ]));
@@ -157,7 +163,8 @@ fn grain_maize_the_classic_way() {
 fn wheat_by_bands() -> Schema {
     scheme(json!([
         {"wirkung": "menge", "regel": "faktor", "merkmal": "besatz", "richtung": "ueber", "basis": "2", "satz": "1"},
-        {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "14.5", "satz": "1.3"},
+        {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "14.5",
+            "satz": "1.3"},
         {"wirkung": "preis", "regel": "tabelle", "merkmal": "protein", "einheit": "EUR/t",
          "zeilen": rows(&[("11.0", "11.9", "-6"), ("12.0", "12.9", "0"), ("13.0", "14.9", "8")])},
     ]))
@@ -221,7 +228,8 @@ fn nothing_is_left_and_less_than_nothing() {
     let price = scheme(json!([{"wirkung": "preis", "regel": "fest", "einheit": "EUR/t", "satz": "-200.01"}]));
     assert_eq!(settle(&price, "10000", "200", &[]).unwrap_err().code, Code::PreisNegativ);
     let wet = scheme(json!([
-        {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "14", "satz": "1.4"},
+        {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "14",
+            "satz": "1.4"},
         {"wirkung": "kosten", "regel": "fest", "einheit": "EUR/t", "bezug": "brutto", "satz": "-55"},
         {"wirkung": "kosten", "regel": "fest", "einheit": "EUR", "satz": "-90"},
     ]));
@@ -235,7 +243,8 @@ fn nothing_is_left_and_less_than_nothing() {
 fn rounding_by_row_and_rounding_once_differ_by_a_kilogram_at_most() {
     let by_row = scheme(json!([
         {"wirkung": "menge", "regel": "faktor", "merkmal": "besatz", "richtung": "ueber", "basis": "2", "satz": "1"},
-        {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "14.5", "satz": "1.3"},
+        {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "14.5",
+            "satz": "1.3"},
     ]));
     let percent = |text: &str| partnerd::rules::fixed::Percent::parse(text).unwrap().value;
     let both = |kg: i64, feuchte: &str, besatz: &str| {

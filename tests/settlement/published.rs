@@ -60,7 +60,10 @@ fn the_tables_of_public_intervention() {
 #[test]
 fn protein_of_swiss_granum() {
     let tenth = |tenths: i32| format!("{}.{}", tenths / 10, tenths % 10);
-    let row = |(wert, satz): (i32, i32)| json!({"von": tenth(wert), "bis": tenth(wert), "satz": format!("{}{}.{}", if satz < 0 {"-"} else {""}, satz.abs() / 10, satz.abs() % 10)});
+    let row = |(wert, satz): (i32, i32)| {
+        json!({"von": tenth(wert), "bis": tenth(wert),
+        "satz": format!("{}{}.{}", if satz < 0 {"-"} else {""}, satz.abs() / 10, satz.abs() % 10)})
+    };
     // Per t: 1.50 for each 0.1 %.
     let mut bands: Vec<Value> = (115..=127).map(|wert| row((wert, -15 * (128 - wert)))).collect();
     bands.extend((139..=150).map(|wert| row((wert, 15 * (wert - 138)))));
@@ -174,9 +177,11 @@ fn shrink_by_formula_by_factor_and_with_handling() {
 #[test]
 fn moisture_around_the_basis() {
     let drying = scheme(json!([
-        {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "15", "zaehlt_ab": "14.5",
+        {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "15",
+            "zaehlt_ab": "14.5",
          "satz": "1.3"},
-        {"wirkung": "kosten", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "15", "zaehlt_ab": "14.5",
+        {"wirkung": "kosten", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "15",
+            "zaehlt_ab": "14.5",
          "schritt": "0.5", "angefangen": true, "satz": "-1.75", "einheit": "EUR/t", "bezug": "brutto"},
     ]));
     for (feuchte, kg, costs) in [

@@ -15,7 +15,10 @@ fn a_scheme_that_could_be_read_in_two_ways_is_refused() {
         }
         step
     };
-    let table = |zeilen: Value| json!({"wirkung": "preis", "regel": "tabelle", "einheit": "EUR/t", "merkmal": "feuchte", "zeilen": zeilen});
+    let table = |zeilen: Value| {
+        json!({"wirkung": "preis", "regel": "tabelle", "einheit": "EUR/t",
+        "merkmal": "feuchte", "zeilen": zeilen})
+    };
     let cases = [
         (with(json!({})), ""),
         (with(json!({"merkmal": "farbe"})), "MERKMAL_NICHT_GEFUNDEN schritte[0].merkmal"),
@@ -63,9 +66,8 @@ fn a_scheme_that_could_be_read_in_two_ways_is_refused() {
             "FELD_WIDERSPRUCH schritte[0].zeilen[0].von",
         ),
         (
-            with(
-                json!({"regel": "staffel", "satz": null, "zeilen": [{"bis": "5", "satz": "1"}, {"bis": "5", "satz": "2"}]}),
-            ),
+            with(json!({"regel": "staffel", "satz": null, "zeilen": [{"bis": "5", "satz": "1"},
+                    {"bis": "5", "satz": "2"}]})),
             "TABELLE_UEBERLAPPT schritte[0].zeilen[1].bis",
         ),
     ];
@@ -123,7 +125,8 @@ fn what_is_not_said_is_filled_in() {
 #[test]
 fn absent_is_not_measured_and_zero_is_zero() {
     let step = |fehlt: &str| {
-        json!({"code": "besatz", "wirkung": "menge", "regel": "faktor", "merkmal": "besatz", "richtung": "ueber", "basis": "2",
+        json!({"code": "besatz", "wirkung": "menge", "regel": "faktor", "merkmal": "besatz",
+            "richtung": "ueber", "basis": "2",
             "satz": "1", "fehlt": fehlt})
     };
     let after = json!({"wirkung": "kosten", "regel": "fest", "einheit": "EUR/t", "bezug": "nach:besatz", "satz": "-1"});
@@ -142,7 +145,10 @@ fn absent_is_not_measured_and_zero_is_zero() {
 
 #[test]
 fn a_limit_is_passed_only_beyond_it() {
-    let limit = |richtung: &str, wert: &str, aktion: &str| json!({"merkmal": "feuchte", "richtung": richtung, "wert": wert, "aktion": aktion, "text": "x"});
+    let limit = |richtung: &str, wert: &str, aktion: &str| {
+        json!({"merkmal": "feuchte", "richtung": richtung,
+        "wert": wert, "aktion": aktion, "text": "x"})
+    };
     let scheme = with_limits(
         json!([
             limit("ueber", "15", "hinweis"),

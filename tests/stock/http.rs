@@ -134,7 +134,10 @@ impl<'f> Company<'f> {
             (Some(foreign), _) => {
                 let number = foreign.strip_prefix("T-").unwrap().parse().unwrap();
                 let partner = self.partners[partner.unwrap()];
-                let same = |of: Batch| matches!(of, Batch::Foreign { number: n, partner: p, .. } if (n, p) == (number, partner));
+                let same = |of: Batch| {
+                    matches!(of, Batch::Foreign { number: n, partner: p, .. } if (n,
+                    p) == (number, partner))
+                };
                 Batch::Foreign { number, partner, nth: nth(&same) }
             }
             (None, Some(mhd)) => {

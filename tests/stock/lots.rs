@@ -110,7 +110,10 @@ impl Model {
         };
         let new = match number {
             Some(number) => {
-                let same = |of: Batch| matches!(of, Batch::Foreign { number: n, partner: p, .. } if (n, p) == (number, partner));
+                let same = |of: Batch| {
+                    matches!(of, Batch::Foreign { number: n, partner: p, .. } if (n,
+                    p) == (number, partner))
+                };
                 Batch::Foreign { number, partner, nth: nth(&same) }
             }
             None => {

@@ -141,8 +141,10 @@ fn a_database_from_before_1_0_is_refused_and_stays_as_it_is() {
     let folder = Folder::new();
     let make = |path: &Path| {
         let history = "pragma application_id = 1886549092;
-            create table refinery_schema_history (version integer primary key, name text, applied_on text, checksum text);
-            insert into refinery_schema_history values (1, 'schema', '', '0'), (1000, 'not_for_partnerd_before_1_0', '', '0');
+            create table refinery_schema_history (version integer primary key, name text, applied_on text, \
+            checksum text);
+            insert into refinery_schema_history values (1, 'schema', '', '0'), (1000, \
+            'not_for_partnerd_before_1_0', '', '0');
             create table installation (id integer primary key);";
         Connection::open(path).unwrap().execute_batch(history).unwrap();
     };

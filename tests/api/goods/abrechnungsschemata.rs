@@ -258,9 +258,11 @@ fn what_looks_like_storage_is_named_and_what_is_left_is_not_below_nothing() {
     let mill = mill(&server);
     let mut scheme = wheat("L", "2026-07-01", "1.3");
     scheme["schritte"] = json!([
-        {"nr": 1, "code": "lagergeld", "text": "Geld", "wirkung": "kosten", "regel": "fest", "satz": "-3", "einheit": "EUR/t", "bezug": "netto"},
+        {"nr": 1, "code": "lagergeld", "text": "Geld", "wirkung": "kosten", "regel": "fest", "satz": "-3",
+            "einheit": "EUR/t", "bezug": "netto"},
         {"nr": 2, "code": "abzug", "text": "Abzug", "wirkung": "menge", "regel": "fest", "satz": "100.1"},
-        {"nr": 3, "code": "preis", "text": "Preis", "wirkung": "preis", "regel": "fest", "satz": "-10", "einheit": "EUR/t"}]);
+        {"nr": 3, "code": "preis", "text": "Preis", "wirkung": "preis", "regel": "fest", "satz": "-10",
+            "einheit": "EUR/t"}]);
     let made = mill.post(PATH, scheme.clone());
     assert_eq!(made.hint_codes(), ["LAGERKOSTEN_PRUEFEN"]);
     probe(&mill, &made.id(), "1000", "200", &[], json!({})).refused(400, "NETTO_NEGATIV");

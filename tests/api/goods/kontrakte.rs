@@ -48,7 +48,8 @@ fn a_contract_is_shown_with_every_field() {
         let shown = shown.pointer_mut(id).unwrap().take();
         assert_eq!(shown.as_str().unwrap().len(), 36, "{id}");
     }
-    let expected = json!({"id": null, "partner_id": null, "kontrakt_nr": "V-1", "kontrakt_typ": "einkauf", "partner_name": "Hof",
+    let expected = json!({"id": null, "partner_id": null, "kontrakt_nr": "V-1", "kontrakt_typ": "einkauf",
+        "partner_name": "Hof",
         "gueltig_von": "2026-07-01T00:00:00.000Z", "gueltig_bis": "2026-12-31T00:00:00.000Z",
         "erfassungsdatum": "2026-06-01T00:00:00.000Z", "gesamtmenge": "100.000", "gesamtmenge_einheit": "t",
         "mengenart": "circa", "paritat": "frei Mühle", "zahlungsbedingung": "14 Tage", "erntejahr": 2026,

@@ -180,7 +180,8 @@ fn what_is_named_keeps_what_its_goods_are_counted_by() {
     let (mill, path) = mill(&server);
     let id = path.rsplit('/').next().unwrap();
     // A weighing alone names it already.
-    let erst = json!({"waage_id": 1, "gewicht_erst_kg": 40_000, "partner_id": partner(&mill, "L-1"), "kontrakt_id": id});
+    let erst = json!({"waage_id": 1, "gewicht_erst_kg": 40_000, "partner_id": partner(&mill, "L-1"),
+        "kontrakt_id": id});
     mill.post("/api/v1/wiegungen", erst).is(201);
     for (sent, feld) in [
         (json!({"kontrakt_nr": "V-9"}), "kontrakt_nr"),
@@ -200,7 +201,8 @@ fn what_is_named_keeps_what_its_goods_are_counted_by() {
         assert!(refused.body["message"].as_str().unwrap().contains("erledigt"), "{}", refused.body);
     }
     let more = json!({"kontrakt_typ": "EK", "erledigt": true, "gesamtmenge": 150,
-        "positionen": [{"position": 1, "artikelnr": "W", "menge": 100, "preis": 190}, {"artikelnr": "G", "menge": 50}]});
+        "positionen": [{"position": 1, "artikelnr": "W", "menge": 100, "preis": 190},
+            {"artikelnr": "G", "menge": 50}]});
     mill.put(&path, more).is(200);
 }
 

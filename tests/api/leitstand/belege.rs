@@ -8,7 +8,8 @@ use super::press;
 use crate::harness::{Client, Server};
 
 pub fn artikel(mill: &Client, number: &str, more: Value) -> String {
-    let mut body = json!({"artikelnummer": number, "bezeichnung": format!("Ware {number}"), "einheit": "kg", "mwst_satz": 7});
+    let mut body = json!({"artikelnummer": number, "bezeichnung": format!("Ware {number}"), "einheit": "kg",
+        "mwst_satz": 7});
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     mill.post("/api/v1/artikel", body).id()
 }
@@ -107,7 +108,8 @@ fn an_open_document_is_changed_and_keeps_what_the_form_does_not_show() {
         {"artikelnr": "R", "menge": 2, "kostenstelle": "K2"},
         {"bezeichnung": "Fracht", "menge": 1, "ep_netto": 5, "mwst_satz": 19},
     ]);
-    let body = json!({"beleg_typ": "AU", "kundennummer": "H", "external_ref": "shop-1", "notizen": "a\nb", "items": items});
+    let body = json!({"beleg_typ": "AU", "kundennummer": "H", "external_ref": "shop-1", "notizen": "a\nb",
+        "items": items});
     let id = mill.post("/api/v1/belege", body.clone()).id();
     let one = format!("{firma}/belege/{id}");
     let page = link(&browser.get(&one).is(200).text, "Ändern");
@@ -196,7 +198,10 @@ fn a_batch_is_chosen_beside_its_stock_and_its_date() {
     let (mill, mut browser, firma) = mill(&server);
     kunde(&mill, json!({"name": "Huber", "kundennr": "H", "partner_typen": ["kunde", "lieferant"]}));
     artikel(&mill, "W", json!({"preis": 1, "chargenpflichtig": true}));
-    let lot = |nr: &str, mhd: &str| json!({"artikelnr": "W", "menge": 10, "ep_netto": 1, "fremde_charge_nr": nr, "mhd": mhd});
+    let lot = |nr: &str, mhd: &str| {
+        json!({"artikelnr": "W", "menge": 10, "ep_netto": 1,
+        "fremde_charge_nr": nr, "mhd": mhd})
+    };
     let items = json!([lot("spät", "2099-12-31"), lot("alt", "2020-01-31"), lot("zu", "2030-01-31")]);
     let made = mill.post("/api/v1/belege", json!({"beleg_typ": "EL", "kundennummer": "H", "items": items}));
     let charges: Vec<String> = made.is(201)["lagerbewegungen"]
@@ -309,7 +314,8 @@ fn what_is_changed_in_the_form_counts_and_what_follows_goes_on_following() {
     artikel(&mill, "W", json!({"preis": 1}));
     artikel(&mill, "R", json!({"preis": 2}));
     let contract = |nr: &str| {
-        let body = json!({"kontrakt_nr": nr, "partner_id": huber, "positionen": [{"artikelnr": "W", "menge": 100, "preis": 3}]});
+        let body = json!({"kontrakt_nr": nr, "partner_id": huber,
+            "positionen": [{"artikelnr": "W", "menge": 100, "preis": 3}]});
         let id = mill.post("/api/v1/kontrakte", body).id();
         mill.get(&format!("/api/v1/kontrakte/{id}")).is(200)["positionen"][0]["id"]
             .as_str()

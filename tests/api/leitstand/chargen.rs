@@ -232,7 +232,8 @@ fn the_picture_names_suppliers_batches_orders_and_recipients() {
 fn the_sheet_for_the_authority_opens_in_a_german_spreadsheet() {
     let server = Server::start();
     let mill = Mill::of(&server);
-    let farm = json!({"name": "=Hof; \"Süd\"", "kundennr": "H9", "strasse": "Feldweg 1", "plz": "94447", "ort": "Plattling"});
+    let farm = json!({"name": "=Hof; \"Süd\"", "kundennr": "H9", "strasse": "Feldweg 1", "plz": "94447",
+        "ort": "Plattling"});
     mill.client.post("/api/v1/kunden", farm).is(201);
     mill.post_for("H9", "EL", buy(1_250, "-X")).is(201);
     let batch = mill.batch("-X");
@@ -246,10 +247,14 @@ fn the_sheet_for_the_authority_opens_in_a_german_spreadsheet() {
     assert_eq!(shown.header("content-disposition"), disposition);
     let sheet = String::from_utf8(browser.get_bytes(&path)).unwrap();
     let expected = [
-        "\u{feff}abschnitt;tiefe;charge_nr;fremde_charge_nr;artikelnummer;artikel_bezeichnung;kundennr;name;strasse;plz;ort;staat;nummer;datum;menge;einheit;bemerkung".to_owned(),
+        "\u{feff}abschnitt;tiefe;charge_nr;fremde_charge_nr;artikelnummer;artikel_bezeichnung;kundennr;name;\
+         strasse;plz;ort;staat;nummer;datum;menge;einheit;bemerkung"
+            .to_owned(),
         format!("Charge;;{number};'-X;W;Weizen;;;;;;;;;1200,000;kg;Bestand"),
-        format!("Lieferant;;{number};;;;H9;\"'=Hof; \"\"Süd\"\"\";Feldweg \
-                 1;94447;Plattling;DE;EL-2026-00001;2026-07-10;1250,000;kg;"),
+        format!(
+            "Lieferant;;{number};;;;H9;\"'=Hof; \"\"Süd\"\"\";Feldweg \
+                 1;94447;Plattling;DE;EL-2026-00001;2026-07-10;1250,000;kg;"
+        ),
         format!("Empfänger;;{number};;;;Kd;Kd;;;;DE;LS-2026-00001;2026-07-10;50,000;kg;"),
         format!("Bilanz;;{number};'-X;W;Weizen;;;;;;;;;1250,000;kg;Eingang"),
         format!("Bilanz;;{number};'-X;W;Weizen;;;;;;;;;50,000;kg;Abgang"),
@@ -276,7 +281,8 @@ fn thousands_of_movements_and_successors_are_shown_in_part_and_said_so() {
     let (tenant, from, made) = (mill.client.tenant, hex(&hof), hex(&meal));
     // The order made 1,500 batches more, and the delivery was corrected 2,500 times.
     let copies = format!(
-        "create temp table n as with recursive n(i) as (select 1 union all select i + 1 from n where i < 2500) select i from n;
+        "create temp table n as with recursive n(i) as (select 1 union all select i + 1 from n where i < 2500) \
+         select i from n;
          create temp table c as select * from charge where id = x'{made}';
          create temp table m as select * from lagerbewegung where charge_id = x'{made}' and pa_id is not null;
          create temp table s as select * from lagerbewegung where charge_id = x'{from}' and beleg_id is not null;
@@ -287,7 +293,8 @@ fn thousands_of_movements_and_successors_are_shown_in_part_and_said_so() {
          create temp table v as select n.i, s.* from n, s;
          update v set id = unhex(format('7d%030x', i)), menge = iif(i % 2, 1000000, -1000000);
          alter table g drop column i; alter table b drop column i; alter table v drop column i;
-         insert into charge select * from g; insert into lagerbewegung select * from b; insert into lagerbewegung select * from v;
+         insert into charge select * from g; insert into lagerbewegung select * from b; insert into \
+         lagerbewegung select * from v;
          {BALANCED}"
     );
     open_writer(&server.database).unwrap().execute_batch(&copies).unwrap();
@@ -323,7 +330,8 @@ fn a_stock_with_too_many_movements_is_shown_as_far_as_it_was_read() {
     let mill = Mill::of(&server);
     mill.post("EL", json!({"artikelnr": "S", "menge": 12})).is(201);
     let copies = "create temp table m as select * from lagerbewegung limit 1;
-        create temp table v as with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000) select n.i, m.* from n, m;
+        create temp table v as with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000) \
+        select n.i, m.* from n, m;
         update v set id = unhex(format('7d%030x', i)), menge = iif(i % 2, menge, -menge);
         alter table v drop column i;
         insert into lagerbewegung select * from v;";

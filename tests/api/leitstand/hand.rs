@@ -52,7 +52,8 @@ fn what_was_counted_is_booked() {
     let server = Server::start();
     let (mill, mut browser, firma) = mill(&server);
     let article = |number: &str, tracked: bool| {
-        let body = json!({"artikelnummer": number, "bezeichnung": number, "einheit": "kg", "chargenpflichtig": tracked});
+        let body = json!({"artikelnummer": number, "bezeichnung": number, "einheit": "kg",
+            "chargenpflichtig": tracked});
         mill.post("/api/v1/artikel", body).id()
     };
     let (sack, weizen) = (article("Sack", false), article("Weizen", true));
@@ -82,7 +83,8 @@ fn an_invoice_is_settled_and_what_has_no_counterpart_is_named() {
         json!({"artikelnummer": "S", "bezeichnung": "Sack", "einheit": "Stk", "mwst_satz": 7}),
     )
     .is(201);
-    let body = json!({"beleg_typ": "RE", "kundennummer": "H", "items": [{"artikelnr": "S", "menge": 3, "ep_netto": 2}]});
+    let body = json!({"beleg_typ": "RE", "kundennummer": "H",
+        "items": [{"artikelnr": "S", "menge": 3, "ep_netto": 2}]});
     let id = mill.post("/api/v1/belege", body).id();
     let one = format!("{firma}/belege/{id}");
     assert!(!browser.get(&one).is(200).text.contains(">Erledigt<"), "an open one is not settled");

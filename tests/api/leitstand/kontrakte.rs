@@ -9,7 +9,10 @@ use crate::harness::Server;
 fn a_contract_is_written_and_changed_in_the_browser() {
     let server = Server::start();
     let mill = server.company("Mühle");
-    let scheme = |nummer: &str, artikel: &str| json!({"nummer": nummer, "bezeichnung": "Ernte", "artikel": [artikel], "gueltig_von": "2000-01-01"});
+    let scheme = |nummer: &str, artikel: &str| {
+        json!({"nummer": nummer, "bezeichnung": "Ernte",
+        "artikel": [artikel], "gueltig_von": "2000-01-01"})
+    };
     let partner = mill.post("/api/v1/kunden", json!({"name": "Hof Ahrens", "kundennr": "L-1"})).id();
     let wheat = json!({"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg", "ep_netto": "0.2"});
     let artikel = mill.post("/api/v1/artikel", wheat).id();

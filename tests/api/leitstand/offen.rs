@@ -9,7 +9,8 @@ use crate::harness::{Client, Server};
 
 /// A final invoice of goods at 19 %, with what else its head says; its id.
 fn invoice(mill: &Client, kundennr: &str, netto: f64, head: Value) -> String {
-    let items = json!([{"bezeichnung": "Fracht", "menge": if netto < 0.0 { -1 } else { 1 }, "ep_netto": netto.abs(), "mwst_satz": 19}]);
+    let items = json!([{"bezeichnung": "Fracht", "menge": if netto < 0.0 { -1 } else { 1 },
+        "ep_netto": netto.abs(), "mwst_satz": 19}]);
     let mut body = json!({"beleg_typ": "RE", "kundennummer": kundennr, "items": items, "abschliessen": true});
     body.as_object_mut().unwrap().extend(head.as_object().unwrap().clone());
     mill.post("/api/v1/belege", body).id()

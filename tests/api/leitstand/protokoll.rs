@@ -404,7 +404,8 @@ fn a_page_costs_no_more_where_hardly_a_row_fits() {
          insert into audit (tag, lfd_nr, am, request_id, tenant_id, key_id, adresse, methode, pfad, status, dauer_us,
              bytes_ein, bytes_aus, anzahl, pruefsumme)
            with recursive n (nr) as (select 1 union all select nr + 1 from n where nr < 120000)
-           select 20640, nr, 20640 * 86400000 + nr, randomblob(16), 1, 'andere', '::1', 'GET', '/x', 200, 1, 0, 0, 1, zeroblob(32)
+           select 20640, nr, 20640 * 86400000 + nr, randomblob(16), 1, 'andere', '::1', 'GET', '/x', 200, 1, \
+           0, 0, 1, zeroblob(32)
            from n",
     );
     write("update audit set pfad = '/selten' where tag = 20640 and lfd_nr in (1, 60000)");

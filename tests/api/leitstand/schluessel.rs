@@ -356,7 +356,8 @@ fn days_with_too_many_requests_are_not_counted() {
     let list = format!("/leitstand/f/{}/schluessel", mill.tenant);
     let write = |statement: &str| open_writer(&server.database).unwrap().execute_batch(statement).unwrap();
     // Three days before today.
-    let row = "insert into audit (tag, lfd_nr, am, request_id, tenant_id, key_id, adresse, methode, pfad, status, dauer_us,
+    let row = "insert into audit (tag, lfd_nr, am, request_id, tenant_id, key_id, adresse, methode, pfad, \
+               status, dauer_us,
         bytes_ein, bytes_aus, anzahl, pruefsumme)
         values (20641, 1, 20641 * 86400000, randomblob(16), 1, 'k', '::1', 'GET', '/x', 200, 1, 0, 0, 3, zeroblob(32))";
     write(&format!(

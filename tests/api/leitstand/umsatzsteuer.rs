@@ -87,7 +87,8 @@ fn each_figure_leads_to_its_documents() {
 fn what_a_report_lacks_is_said_in_its_place() {
     let server = Server::start_at("2026-10-28T10:00:00Z");
     let mill = worked_company(&server);
-    let item = json!([{"bezeichnung": "Lohnmahlen", "menge": 1, "ep_netto": "85", "mwst_satz": 0, "steuer_kategorie": "AE"}]);
+    let item = json!([{"bezeichnung": "Lohnmahlen", "menge": 1, "ep_netto": "85", "mwst_satz": 0,
+        "steuer_kategorie": "AE"}]);
     let body = json!({"beleg_typ": "RE", "kundennummer": "16", "beleg_datum": "2026-10-20", "lieferdatum": "2026-09-30",
         "items": item});
     let made = mill.post("/api/v1/belege", body);

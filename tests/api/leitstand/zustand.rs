@@ -259,7 +259,8 @@ fn where_too_much_happened_it_is_said_how_far_back_refused_requests_were_looked_
         "insert into audit_tag (tag, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme)
            values (20643, 100, zeroblob(32), 0, zeroblob(32));
          with recursive n (nr) as (select 1 union all select iif(nr = 1, 9990, nr + 1) from n where nr < 10100)
-         insert into audit (tag, lfd_nr, am, request_id, tenant_id, key_id, adresse, methode, pfad, status, code, dauer_us,
+         insert into audit (tag, lfd_nr, am, request_id, tenant_id, key_id, adresse, methode, pfad, status, \
+         code, dauer_us,
            bytes_ein, bytes_aus, anzahl, pruefsumme)
          select 20643, nr, 20643 * 86400000 + 8 * 3600000, randomblob(16), 1, 'k', '::1', 'GET', '/refused',
            iif(nr = 1, 403, 200), iif(nr = 1, 'SCOPE_FEHLT', null), 1, 0, 0, 1, zeroblob(32) from n",

@@ -109,7 +109,10 @@ fn what_cannot_be_is_refused_by_its_field() {
     let server = Server::start();
     let (mill, path) = weizen(&server);
     mill.post(ARTIKEL, json!({"artikelnummer": "R", "bezeichnung": "Roggen"})).is(201);
-    let tier = |ab_menge: Value, preis: &str| json!({"staffelpreise": [{"ab_menge": 1, "preis": 1}, {"ab_menge": ab_menge, "preis": preis}]});
+    let tier = |ab_menge: Value, preis: &str| {
+        json!({"staffelpreise": [{"ab_menge": 1, "preis": 1},
+        {"ab_menge": ab_menge, "preis": preis}]})
+    };
     for (sent, code, feld) in [
         (json!({"preis": -5}), "WERT_UNGUELTIG", "preis"),
         (json!({"ep_netto": "-0.01"}), "WERT_UNGUELTIG", "ep_netto"),

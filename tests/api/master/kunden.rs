@@ -205,7 +205,8 @@ fn every_field_of_a_post_is_shown_again() {
         "staat": "AT", "zahlungsziel_tage": 14, "steuernummer": "12/345", "ust_id": "ATU12345675",
         "betriebsnummer": "276 01", "iban": "DE02 1203 0000 0000 2020 51",
         "bic": "BYLADEM1001", "e_rechnung": "xrechnung", "kaeuferreferenz": "991-01234-56",
-        "e_adresse": "0204:991-01234-56", "gutschrift_vereinbart_am": "2026-07-01", "vb_id": 4, "partner_typen": ["kunde", "lieferant"], "notizen": "Tor 3"});
+        "e_adresse": "0204:991-01234-56", "gutschrift_vereinbart_am": "2026-07-01", "vb_id": 4,
+            "partner_typen": ["kunde", "lieferant"], "notizen": "Tor 3"});
     let answer = mill.post(KUNDEN, body.clone());
     assert_eq!(answer.hint_codes(), [""; 0]);
     let (kunde, listed) = (get(&mill, &answer.id()), mill.get(KUNDEN).body["data"][0].clone());
@@ -373,7 +374,8 @@ fn a_put_changes_what_was_sent_and_clears_null() {
         "zahlungsziel_tage": null, "kundennr": "X-1", "kunden_id": 77, "farbe": 1});
     let answer = mill.put(&path, change);
     let (answered, after) = (answer.is(200), get(&mill, &id));
-    let expected = json!({"name": "Neuer Name", "nachname_firma": "Neuer Name", "email": null, "notizen": null, "anrede": null,
+    let expected = json!({"name": "Neuer Name", "nachname_firma": "Neuer Name", "email": null, "notizen": null,
+        "anrede": null,
         "zahlungsziel_tage": null});
     for (field, value) in before.as_object().unwrap() {
         let expected = expected.get(field).unwrap_or(value);

@@ -33,7 +33,10 @@ fn writes(mill: &Mill<'_>, charge: &str) -> Vec<Write> {
     let weigh = || post("wiegungen", weighing.clone());
     let note = json!({"kundennummer": "Hof", "artikelnr": "W", "anliefermenge_kg": 50});
     let order = post("produktionsauftraege", json!({}));
-    let scheme = |nummer: &str| json!({"nummer": nummer, "bezeichnung": "Neu", "artikel": ["S"], "gueltig_von": "2026-07-01"});
+    let scheme = |nummer: &str| {
+        json!({"nummer": nummer, "bezeichnung": "Neu", "artikel": ["S"],
+        "gueltig_von": "2026-07-01"})
+    };
     let schema = post("abrechnungsschemata", scheme("A"));
     let items = json!({"items": [sell(2, charge)]});
     let file = json!({"dateiname": "a.txt", "inhalt_base64": "MA=="});
@@ -83,7 +86,8 @@ fn writes(mill: &Mill<'_>, charge: &str) -> Vec<Write> {
             "POST",
             "/api/v1/artikel",
             none.clone(),
-            json!({"artikelnummer": "N", "bezeichnung": "Neu", "gruppe": "X", "staffelpreise": [{"ab_menge": 1, "preis": 1}]}),
+            json!({"artikelnummer": "N", "bezeichnung": "Neu", "gruppe": "X",
+                "staffelpreise": [{"ab_menge": 1, "preis": 1}]}),
         ),
         ("PUT", "/api/v1/artikel/{id}", mill.artikel_id("S"), json!({"ean": "4006381333931"})),
         (

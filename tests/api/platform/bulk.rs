@@ -36,7 +36,10 @@ fn items_are_answered_in_their_order_as_if_each_had_come_alone() {
     let id = answer.body["data"][0]["antwort"]["id"].as_str().unwrap();
     mill.client.get(&format!("/api/v1/kunden/{id}")).is(200);
     // What fails after it wrote something takes nothing of its neighbours with it; a repeated item is the first again.
-    let beleg = |external_ref: &str, menge: i64| json!({"beleg_typ": "EL", "kundennummer": "Hof", "external_ref": external_ref, "items": [buy(menge, "C1")]});
+    let beleg = |external_ref: &str, menge: i64| {
+        json!({"beleg_typ": "EL", "kundennummer": "Hof",
+        "external_ref": external_ref, "items": [buy(menge, "C1")]})
+    };
     let refused = json!({"beleg_typ": "EL", "kundennummer": "Hof",
         "items": [buy(5, "C2"), {"artikelnr": "W", "menge": 1, "charge_id": "0197f000-0000-7000-8000-000000000000"}]});
     let answer = post(&mill.client, "belege", json!([beleg("1", 5), refused, beleg("1", 5), beleg("2", 7)]));

@@ -90,7 +90,8 @@ fn a_field_is_understood_by_the_name_that_another_route_has_for_it() {
         mill.send("POST", "/api/v1/belege", &strict, Some(body.to_string().as_bytes()))
     };
     send(&both).refused(400, "UNBEKANNTES_FELD");
-    let alias = json!({"beleg_typ": "RE", "kundennr": "L-1", "items": [{"bezeichnung": "Fracht", "menge": 1, "ep_netto": 1}]});
+    let alias = json!({"beleg_typ": "RE", "kundennr": "L-1",
+        "items": [{"bezeichnung": "Fracht", "menge": 1, "ep_netto": 1}]});
     send(&alias).hints("FELD_ALIAS");
     // A wrong value is named as it was sent.
     let wrong = json!({"beleg_typ": "RE", "kundennr": 7, "items": [{"bezeichnung": "Fracht", "menge": 1}]});
@@ -120,7 +121,8 @@ fn everything_that_cannot_be_read_is_named_at_once() {
     let mut named = named;
     named.sort_unstable();
     assert_eq!(named, expected);
-    let many = json!({"beleg_typ": "AN", "kundennummer": "L-1", "items": vec![json!({"menge": "x", "ep_netto": "x"}); 1_000]});
+    let many = json!({"beleg_typ": "AN", "kundennummer": "L-1",
+        "items": vec![json!({"menge": "x", "ep_netto": "x"}); 1_000]});
     let refused = mill.post("/api/v1/belege", many);
     assert_eq!(refused.refused(400, "FELD_UNGUELTIG")["details"]["fehler"].as_array().unwrap().len(), 1_000);
     let single = mill.post("/api/v1/kunden", json!({"name": "Hof", "plz": 7}));

@@ -37,7 +37,6 @@ fn read(mill: &Client, created: &Answer) -> Value {
     mill.get(&format!("{BELEGE}/{}", created.id())).is(200).clone()
 }
 
-/// Asserts the fields that `expected` has.
 fn assert_fields(found: &Value, expected: Value) {
     expected.as_object().unwrap().iter().for_each(|(name, value)| assert_eq!(found[name], *value, "{name}"));
 }
@@ -288,7 +287,8 @@ fn a_repeated_external_ref_gives_the_document_that_is_there() {
     // It is asked before required fields and the rules of the trade.
     let fields = json!([
         [{}, false], [{"beleg_typ": "vr"}, false], [{"kunden_id": id}, false], [{"items": [by_id]}, false],
-        [{"items": [{"artikelnr": "a-1", "menge": "12.50", "einheit": "kg"}]}, false], [{"kunden_id": null, "kundennummer": " d1"}, false],
+        [{"items": [{"artikelnr": "a-1", "menge": "12.50", "einheit": "kg"}]}, false],
+        [{"kunden_id": null, "kundennummer": " d1"}, false],
         [{"notizen": null, "farbe": "rot", "external_ref": " shop/1 "}, false],
         [{"items": [{"artikelnr": "A-1", "menge": 12.51, "einheit": "kg"}]}, true], [{"items": [item, item]}, true],
         [{"notizen": "eilig"}, true], [{"beleg_typ": "AN"}, true], [{"kunden_id": 99}, true],
@@ -484,7 +484,8 @@ fn a_single_document_shows_every_field_and_its_positions() {
     assert_fields(&beleg, json!({"created_at": "2026-07-10T10:00:00.000Z", "summe_netto": "9.50"}));
     let positions = beleg["positionen"].as_array().unwrap();
     let names = "id beleg_id artikel_id bezeichnung bezeichnung2 langtext menge einheit einzelpreis ep_netto
-        mwst_satz steuer_kategorie gesamtpreis rabatt_prozent position charge_id kontrakt_id kontrakt_position_id kostenstelle
+        mwst_satz steuer_kategorie gesamtpreis rabatt_prozent position charge_id kontrakt_id \
+        kontrakt_position_id kostenstelle
         niederlassung_id lagerhalle_id artikel_name";
     names.split_whitespace().for_each(|name| assert!(positions[0].get(name).is_some(), "{name}"));
     let first = json!({"menge": "2.000", "ep_netto": "2.5000", "gesamtpreis": "4.50", "position": 1,

@@ -28,7 +28,9 @@ const USTID: &str =
 fn zeile(nummern: &str, menge: &str, preis: &str, netto: &str) -> String {
     format!(
         "<InvoiceLine><InvoicedQuantity \
-         unitCode=\"TNE\">{menge}</InvoicedQuantity><LineExtensionAmount>{netto}</LineExtensionAmount><Item><Name>Weizen A</Name>{nummern}<ClassifiedTaxCategory><ID>S</ID><Percent>7</Percent></ClassifiedTaxCategory></Item><Price><PriceAmount>{preis}</PriceAmount></Price></InvoiceLine>"
+         unitCode=\"TNE\">{menge}</InvoicedQuantity><LineExtensionAmount>{netto}</LineExtensionAmount><Item>\
+         <Name>Weizen A</Name>{nummern}<ClassifiedTaxCategory><ID>S</ID><Percent>7</Percent>\
+         </ClassifiedTaxCategory></Item><Price><PriceAmount>{preis}</PriceAmount></Price></InvoiceLine>"
     )
 }
 
@@ -65,7 +67,15 @@ impl Rechnung {
                 .replace("InvoiceLine", "CreditNoteLine"),
         };
         format!(
-            "<{root}><ID>{nummer}</ID><IssueDate>2026-07-01</IssueDate><DueDate>2026-07-15</DueDate><DocumentCurrencyCode>EUR</DocumentCurrencyCode><AccountingSupplierParty><Party>{absender}<PostalAddress><PostalZone>38304</PostalZone></PostalAddress><PartyLegalEntity><RegistrationName>Hof Sonnental</RegistrationName></PartyLegalEntity></Party></AccountingSupplierParty><PaymentMeans>{konto}</PaymentMeans><TaxTotal><TaxAmount>{mwst}</TaxAmount><TaxSubtotal><TaxableAmount>{netto}</TaxableAmount><TaxAmount>{mwst}</TaxAmount><TaxCategory><ID>S</ID><Percent>7</Percent></TaxCategory></TaxSubtotal></TaxTotal><LegalMonetaryTotal><TaxExclusiveAmount>{netto}</TaxExclusiveAmount><TaxInclusiveAmount>{brutto}</TaxInclusiveAmount></LegalMonetaryTotal>{zeilen}</{root}>"
+            "<{root}><ID>{nummer}</ID><IssueDate>2026-07-01</IssueDate><DueDate>2026-07-15</DueDate>\
+             <DocumentCurrencyCode>EUR</DocumentCurrencyCode><AccountingSupplierParty>\
+             <Party>{absender}<PostalAddress><PostalZone>38304</PostalZone></PostalAddress><PartyLegalEntity>\
+             <RegistrationName>Hof Sonnental</RegistrationName></PartyLegalEntity></Party>\
+             </AccountingSupplierParty><PaymentMeans>{konto}</PaymentMeans><TaxTotal>\
+             <TaxAmount>{mwst}</TaxAmount><TaxSubtotal><TaxableAmount>{netto}</TaxableAmount>\
+             <TaxAmount>{mwst}</TaxAmount><TaxCategory><ID>S</ID><Percent>7</Percent></TaxCategory>\
+             </TaxSubtotal></TaxTotal><LegalMonetaryTotal><TaxExclusiveAmount>{netto}</TaxExclusiveAmount>\
+             <TaxInclusiveAmount>{brutto}</TaxInclusiveAmount></LegalMonetaryTotal>{zeilen}</{root}>"
         )
     }
 }

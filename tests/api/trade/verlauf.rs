@@ -104,7 +104,10 @@ fn versions_with_long_texts_are_kept_packed() {
     let items = |turn: i64| {
         let text =
             |at: i64| (0..400).map(|n| format!("Zeile {turn} {at} {n}")).collect::<Vec<_>>().join("\n");
-        let item = |at| json!({"artikelnr": "S", "menge": 1, "langtext": text(at).chars().take(4_000).collect::<String>().trim()});
+        let item = |at| {
+            json!({"artikelnr": "S", "menge": 1,
+            "langtext": text(at).chars().take(4_000).collect::<String>().trim()})
+        };
         Value::Array((0..100).map(item).collect())
     };
     let id = mill.post("AN", items(0)).id();

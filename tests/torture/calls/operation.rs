@@ -32,7 +32,8 @@ impl Scene {
     fn new() -> Scene {
         let folder = Folder::new();
         let key = folder.company("Mühle");
-        let article = json!([{"artikelnummer": "S", "bezeichnung": "Sack", "einheit": "Stk", "preis": 2, "mwst_satz": 7}]);
+        let article = json!([{"artikelnummer": "S", "bezeichnung": "Sack", "einheit": "Stk", "preis": 2,
+            "mwst_satz": 7}]);
         folder.import("Mühle", "artikel", &article);
         let mut server = folder.serve(&[]);
         let client = server.client(&key);

@@ -17,7 +17,21 @@ pub struct Scene {
 }
 
 /// What a supplier sent.
-const INVOICE: &str = "<Invoice><ID>R-1</ID><IssueDate>2026-07-01</IssueDate><DocumentCurrencyCode>EUR</DocumentCurrencyCode><AccountingSupplierParty><Party><PartyTaxScheme><CompanyID>DE123456789</CompanyID><TaxScheme><ID>VAT</ID></TaxScheme></PartyTaxScheme><PartyLegalEntity><RegistrationName>Hof</RegistrationName></PartyLegalEntity></Party></AccountingSupplierParty><TaxTotal><TaxAmount>7.00</TaxAmount><TaxSubtotal><TaxableAmount>100.00</TaxableAmount><TaxAmount>7.00</TaxAmount><TaxCategory><ID>S</ID><Percent>7</Percent></TaxCategory></TaxSubtotal></TaxTotal><LegalMonetaryTotal><TaxExclusiveAmount>100.00</TaxExclusiveAmount><TaxInclusiveAmount>107.00</TaxInclusiveAmount></LegalMonetaryTotal><InvoiceLine><InvoicedQuantity unitCode=\"KGM\">10</InvoicedQuantity><LineExtensionAmount>100.00</LineExtensionAmount><Item><Name>Saat</Name><BuyersItemIdentification><ID>MU7-S</ID></BuyersItemIdentification><ClassifiedTaxCategory><ID>S</ID><Percent>7</Percent></ClassifiedTaxCategory></Item><Price><PriceAmount>10</PriceAmount></Price></InvoiceLine></Invoice>";
+const INVOICE: &str = "<Invoice><ID>R-1</ID><IssueDate>2026-07-01</IssueDate>\
+                       <DocumentCurrencyCode>EUR</DocumentCurrencyCode><AccountingSupplierParty><Party>\
+                       <PartyTaxScheme><CompanyID>DE123456789</CompanyID><TaxScheme><ID>VAT</ID></TaxScheme>\
+                       </PartyTaxScheme><PartyLegalEntity><RegistrationName>Hof</RegistrationName>\
+                       </PartyLegalEntity></Party></AccountingSupplierParty><TaxTotal>\
+                       <TaxAmount>7.00</TaxAmount><TaxSubtotal><TaxableAmount>100.00</TaxableAmount>\
+                       <TaxAmount>7.00</TaxAmount><TaxCategory><ID>S</ID><Percent>7</Percent></TaxCategory>\
+                       </TaxSubtotal></TaxTotal><LegalMonetaryTotal>\
+                       <TaxExclusiveAmount>100.00</TaxExclusiveAmount>\
+                       <TaxInclusiveAmount>107.00</TaxInclusiveAmount></LegalMonetaryTotal><InvoiceLine>\
+                       <InvoicedQuantity unitCode=\"KGM\">10</InvoicedQuantity>\
+                       <LineExtensionAmount>100.00</LineExtensionAmount><Item><Name>Saat</Name>\
+                       <BuyersItemIdentification><ID>MU7-S</ID></BuyersItemIdentification>\
+                       <ClassifiedTaxCategory><ID>S</ID><Percent>7</Percent></ClassifiedTaxCategory></Item>\
+                       <Price><PriceAmount>10</PriceAmount></Price></InvoiceLine></Invoice>";
 
 impl Scene {
     pub fn get() -> &'static Scene {

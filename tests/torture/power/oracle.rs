@@ -94,7 +94,8 @@ fn has(connection: &Connection, requests: &HashMap<Uuid, usize>, answered: &Answ
             connection.query_row(sql, (kundennr, id(kunde)?), |row| row.get(0))
         }
         Promise::Storno { id: beleg, counter, nummer } => {
-            let sql = "select count(*) from beleg a join beleg b on b.tenant_id = a.tenant_id and b.storno_von_beleg_id = a.id
+            let sql = "select count(*) from beleg a join beleg b on b.tenant_id = a.tenant_id and \
+                       b.storno_von_beleg_id = a.id
                 where a.tenant_id = 1 and a.status = 'storniert' and a.id = ?1 and b.id = ?2 and b.beleg_nummer = ?3";
             connection.query_row(sql, (id(beleg)?, id(counter)?, nummer), |row| row.get(0))
         }
@@ -111,9 +112,11 @@ fn has(connection: &Connection, requests: &HashMap<Uuid, usize>, answered: &Answ
         Promise::Abrechnung { id: abrechnung, schein, nummer } => {
             let sql = "select count(*) from abrechnung a
                 join abrechnung_annahme x on x.tenant_id = a.tenant_id and x.abrechnung_id = a.id
-                join annahmeschein s on s.tenant_id = a.tenant_id and s.id = x.annahmeschein_id and s.abrechnung_id = a.id
+                join annahmeschein s on s.tenant_id = a.tenant_id and s.id = x.annahmeschein_id and \
+                s.abrechnung_id = a.id
                 join beleg b on b.tenant_id = a.tenant_id and b.id = a.beleg_id
-                where a.tenant_id = 1 and a.id = ?1 and s.id = ?2 and b.beleg_nummer = ?3 and b.status = 'abgeschlossen'";
+                where a.tenant_id = 1 and a.id = ?1 and s.id = ?2 and b.beleg_nummer = ?3 and b.status = \
+                'abgeschlossen'";
             connection.query_row(sql, (id(abrechnung)?, id(schein)?, nummer), |row| row.get(0))
         }
         Promise::Stapel { id: stapel, nr, belege } => {

@@ -52,9 +52,12 @@ impl Base {
         let articles = json!([
             {"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg", "preis": "0.32", "ep_netto": "0.1985",
              "mwst_satz": 7, "chargenpflichtig": true},
-            {"artikelnummer": "S", "bezeichnung": "Säcke", "einheit": "Stk", "preis": 2, "ep_netto": "1.2", "mwst_satz": 19},
-            {"artikelnummer": "Z", "bezeichnung": "Salz", "einheit": "kg", "preis": "0.5", "ep_netto": "0.4111", "mwst_satz": 7},
-            {"artikelnummer": "X", "bezeichnung": "Alt", "einheit": "kg", "preis": 1, "mwst_satz": 7, "status": "inaktiv"}]);
+            {"artikelnummer": "S", "bezeichnung": "Säcke", "einheit": "Stk", "preis": 2, "ep_netto": "1.2",
+                "mwst_satz": 19},
+            {"artikelnummer": "Z", "bezeichnung": "Salz", "einheit": "kg", "preis": "0.5",
+                "ep_netto": "0.4111", "mwst_satz": 7},
+            {"artikelnummer": "X", "bezeichnung": "Alt", "einheit": "kg", "preis": 1, "mwst_satz": 7,
+                "status": "inaktiv"}]);
         let tiers = json!([{"artikelnummer": "W", "ab_menge": 1_000, "preis": "0.29"},
             {"artikelnummer": "W", "ab_menge": 5_000, "preis": "0.27"},
             {"artikelnummer": "W", "ab_menge": 25_000, "preis": "0.2455"}]);

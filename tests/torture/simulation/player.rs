@@ -114,7 +114,10 @@ impl Player {
     /// Imports a file, and looks at what there is of partners afterwards.
     fn import(&mut self, step: &Step) -> Result<(), String> {
         let batches = &self.model.firms[step.firm].batches;
-        let count = |(batch, stock): &(Name, i64)| json!({"artikelnummer": "W", "charge_nr": batches[batch].number, "bestand": quantity(*stock), "grund": "Zählung"});
+        let count = |(batch, stock): &(Name, i64)| {
+            json!({"artikelnummer": "W",
+            "charge_nr": batches[batch].number, "bestand": quantity(*stock), "grund": "Zählung"})
+        };
         let (kind, rows) = match &step.deed {
             Deed::ImportCounts(counts) => ("inventur", counts.iter().map(count).collect()),
             Deed::Import(rows) => ("kunden", request::import(rows)),

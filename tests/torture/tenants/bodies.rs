@@ -42,7 +42,8 @@ pub fn body(route: &str, own: &Mill) -> Result<Value, String> {
         "/chargen" => json!({"artikel_id": id("artikel"), "partner_id": id("kunde")}),
         "/chargen/{id}" => json!({"mhd": null}),
         "/kontrakte" => {
-            json!({"kontrakt_nr": "N", "partner_id": id("kunde"), "positionen": [{"artikel_id": id("artikel"), "menge": 5}]})
+            json!({"kontrakt_nr": "N", "partner_id": id("kunde"),
+                "positionen": [{"artikel_id": id("artikel"), "menge": 5}]})
         }
         "/kontrakte/{id}" => json!({"referenz": "R"}),
         "/kunden" => json!({"name": "Neu"}),

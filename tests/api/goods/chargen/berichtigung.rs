@@ -43,7 +43,10 @@ fn a_batch_is_corrected_after_goods_have_left_it_and_its_history_is_kept() {
     assert_eq!(last, and(expected.clone(), json!({"mhd": null})));
     let history = mill.client.get(&format!("{}/verlauf", path(&id))).is(200).clone();
     let key = mill.client.key.as_ref().unwrap().split('_').nth(1).unwrap().to_owned();
-    let entry = |version: i64, charge: &Value| json!({"version": version, "am": "2026-07-11T10:00:00.000Z", "key_id": key, "charge": charge});
+    let entry = |version: i64, charge: &Value| {
+        json!({"version": version, "am": "2026-07-11T10:00:00.000Z",
+        "key_id": key, "charge": charge})
+    };
     assert_eq!(history, json!({"data": [entry(1, &first), entry(2, &expected)], "count": 2}));
     // The documents name the batch that they named before, and finalised ones stay as they were.
     assert_eq!(mill.charge_id(&delivery), id);

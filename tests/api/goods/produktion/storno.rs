@@ -85,7 +85,10 @@ fn the_way_of_a_batch_leads_through_no_cancelled_order() {
     let (wheat, flour) = (way(&charge), way(&meal));
     assert_eq!((&wheat["vorwaerts"], &flour["rueckwaerts"]), (&json!([]), &json!([])));
     assert_eq!((&flour["lieferanten"], &wheat["empfaenger"]), (&json!([]), &json!([])));
-    let balance = |eingang, bestand| json!({"eingang": eingang, "abgang": "0.000", "korrektur": "0.000", "bestand": bestand});
+    let balance = |eingang, bestand| {
+        json!({"eingang": eingang, "abgang": "0.000", "korrektur": "0.000",
+        "bestand": bestand})
+    };
     assert_eq!(wheat["bilanz"], balance("500.000", "500.000"));
     assert_eq!(flour["bilanz"], balance("0.000", "0.000"));
 }

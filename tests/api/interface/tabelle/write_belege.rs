@@ -278,7 +278,8 @@ pub const TABLES: &[Write] = &[
         route: "PUT /belege/{id}",
         before: Some(("/belege", PRINTED)),
         path: "/belege/<before>",
-        body: "{'items':[{'bezeichnung':'Fracht','menge':1,'ep_netto':10,'mwst_satz':7}],'steuergruppen':[{'mwst_satz':7,'basis':10,'steuer':'0.7'}]}",
+        body: "{'items':[{'bezeichnung':'Fracht','menge':1,'ep_netto':10,'mwst_satz':7}],\
+               'steuergruppen':[{'mwst_satz':7,'basis':10,'steuer':'0.7'}]}",
         shown: "/belege/<before>",
         rows: &[
             ("-", "", "summe_brutto='10.70'"),

@@ -267,7 +267,8 @@ fn services_to_businesses_in_the_eu_have_a_row_of_their_own_in_the_zm() {
 fn a_german_vat_id_is_none_in_the_zm() {
     let server = Server::start_at("2026-10-28T10:00:00Z");
     let mill = worked_company(&server);
-    let partner = json!({"kunden_id": 26, "kundennr": "26", "nachname_firma": "Mühle Graz", "staat": "AT", "ust_id": "DE136695976"});
+    let partner = json!({"kunden_id": 26, "kundennr": "26", "nachname_firma": "Mühle Graz", "staat": "AT",
+        "ust_id": "DE136695976"});
     mill.post("/api/v1/kunden", partner).is(201);
     let ig =
         json!([{"artikelnr": "A", "menge": 1, "ep_netto": "100", "mwst_satz": 0, "steuer_kategorie": "K"}]);
@@ -445,7 +446,8 @@ fn a_kleinunternehmer_deducts_nothing_and_declares_no_sales() {
         "items": [{"artikelnr": "A", "menge": 1, "ep_netto": "100"}]});
     mill.post(BELEGE, sale).is(201);
     let purchase = |kunde: &str, satz: &str, kategorie: &str| {
-        let item = json!({"artikelnr": "A", "menge": 1, "ep_netto": "100", "mwst_satz": satz, "steuer_kategorie": kategorie});
+        let item = json!({"artikelnr": "A", "menge": 1, "ep_netto": "100", "mwst_satz": satz,
+            "steuer_kategorie": kategorie});
         let body = json!({"beleg_typ": "ER", "kundennummer": kunde, "beleg_datum": "2026-10-12", "items": [item],
             "fremdbelegnummer": kunde});
         mill.post(BELEGE, body).is(201);

@@ -187,7 +187,8 @@ pub fn documents(mill: &Client, seed: u64, count: usize) -> Vec<(String, i64, i6
                 json!({"artikelnr": artikel, "menge": 1, "ep_netto": price, "mwst_satz": satz})
             })
             .collect();
-        let mut body = json!({"beleg_typ": typ, "kunden_id": partner, "beleg_datum": format!("2026-10-{:02}", 1 + case % 27), "items": items});
+        let mut body = json!({"beleg_typ": typ, "kunden_id": partner,
+            "beleg_datum": format!("2026-10-{:02}", 1 + case % 27), "items": items});
         if typ == "ER" {
             body["fremdbelegnummer"] = format!("F-{case}").into();
         }

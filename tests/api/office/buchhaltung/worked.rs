@@ -31,7 +31,8 @@ fn item(artikel: &str, ep_netto: &str) -> Value {
 }
 
 fn service(ep_netto: &str, satz: &str, kategorie: Option<&str>) -> Value {
-    let mut item = json!({"bezeichnung": "Leistung", "menge": 1, "einheit": "Stück", "ep_netto": ep_netto, "mwst_satz": satz});
+    let mut item = json!({"bezeichnung": "Leistung", "menge": 1, "einheit": "Stück", "ep_netto": ep_netto,
+        "mwst_satz": satz});
     if let Some(kategorie) = kategorie {
         item["steuer_kategorie"] = kategorie.into();
     }
@@ -80,7 +81,8 @@ pub fn october(mill: &Client) -> Vec<String> {
         ("ER", "17", 22, json!([service("300", "0", Some("E"))]), json!({"fremdbelegnummer": "7"})),
     ];
     let post = |(typ, kunde, day, items, more): (&str, &str, i32, Value, Value)| {
-        let mut body = json!({"beleg_typ": typ, "kundennummer": kunde, "beleg_datum": format!("2026-10-{day}"), "items": items});
+        let mut body = json!({"beleg_typ": typ, "kundennummer": kunde, "beleg_datum": format!("2026-10-{day}"),
+            "items": items});
         body.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
         let answer = mill.post(BELEGE, body);
         assert_eq!(answer.is(201)["status"], "abgeschlossen");
@@ -176,7 +178,8 @@ fn what_is_missing_is_named_at_once_and_nothing_is_written() {
     for day in [14, 15, 15] {
         let items = json!([item("W", "4972")]);
         let day = format!("2026-10-{day}");
-        let body = json!({"beleg_typ": "ER", "kundennummer": "7", "beleg_datum": day, "items": items, "gutschrift": true});
+        let body = json!({"beleg_typ": "ER", "kundennummer": "7", "beleg_datum": day, "items": items,
+            "gutschrift": true});
         mill.post(BELEGE, body).is(201);
     }
     server.set_clock("2026-11-02T06:00:00Z");

@@ -311,7 +311,10 @@ fn a_changed_delivery_counts_for_the_goods_that_it_brings() {
     let note = hof.with_el(1_000, A, json!({}));
     let el = hof.schein(&note)["el_id"].as_str().unwrap().to_owned();
     let change = |body: Value| hof.mill.client.put(&format!("/api/v1/belege/{el}"), body).is(200).clone();
-    let wheat = |kg: i64| json!({"artikelnr": "W", "menge": kg, "einheit": "kg", "fremde_charge_nr": "C1", "ep_netto": 0});
+    let wheat = |kg: i64| {
+        json!({"artikelnr": "W", "menge": kg, "einheit": "kg", "fremde_charge_nr": "C1",
+        "ep_netto": 0})
+    };
     let sacks = json!({"bezeichnung": "Säcke", "menge": 2, "einheit": "Stk"});
     let settle = || hof.settle("end", &[&note], json!({}));
     change(json!({"items": [sacks]}));

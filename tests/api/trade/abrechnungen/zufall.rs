@@ -49,7 +49,8 @@ fn scheme(dice: &mut Dice) -> Value {
         "richtung": "ueber", "basis": dice.decimal(15, 1), "satz": dice.one(&["0.5", "1.3", "1.35"])}),
     );
     let row = |von: &str, bis: &str, satz: String| json!({"von": von, "bis": bis, "satz": satz});
-    steps.push(json!({"code": "protein", "text": "Protein", "wirkung": "preis", "regel": "tabelle", "merkmal": "protein",
+    steps.push(json!({"code": "protein", "text": "Protein", "wirkung": "preis", "regel": "tabelle",
+        "merkmal": "protein",
         "einheit": dice.one(&["EUR/t", "%"]), "zeilen": [row("0", "11.9", format!("-{}", dice.decimal(9, 2))),
             row("12.0", "12.9", "0".to_owned()), row("13.0", "20", dice.decimal(9, 3))]}));
     for (code, einheit, bezug) in
@@ -67,7 +68,8 @@ fn scheme(dice: &mut Dice) -> Value {
     for (nr, step) in (1..).zip(&mut steps) {
         step["nr"] = json!(nr);
     }
-    json!({"nummer": "ZUFALL", "bezeichnung": "Zufall", "artikel": ["W"], "gueltig_von": "2000-01-01", "schritte": steps,
+    json!({"nummer": "ZUFALL", "bezeichnung": "Zufall", "artikel": ["W"], "gueltig_von": "2000-01-01",
+        "schritte": steps,
         "bestand": dice.one(&["netto", "brutto"]), "mittelung": dice.one(&["je_anlieferung", "partie"]),
         "preis_stellen": 2 + dice.below(3)})
 }
@@ -110,7 +112,8 @@ fn rows_add_up_to_what_is_paid_and_items_to_the_document() {
                     dice.decimal(30, 1),
                     dice.decimal(20, 1)
                 );
-                let more = json!({"preis_je_t": format!("{}.50", 150 + dice.below(300)), "el_erzeugen": dice.below(2) == 0, "fremde_charge_nr": "C1"});
+                let more = json!({"preis_je_t": format!("{}.50", 150 + dice.below(300)),
+                    "el_erzeugen": dice.below(2) == 0, "fremde_charge_nr": "C1"});
                 hof.note(1_000 + dice.below(28_000) as i64, &of, more)
             })
             .collect();

@@ -24,7 +24,10 @@ fn a_wheat(more: Value) -> Value {
         json!({"nr": nr, "code": code, "text": code, "wirkung": wirkung, "regel": "faktor", "merkmal": merkmal,
             "richtung": richtung, "basis": basis, "satz": satz, "einheit": einheit, "bezug": bezug})
     };
-    let limit = |merkmal: &str, richtung: &str, wert: &str, aktion: &str, text: &str| json!({"merkmal": merkmal, "richtung": richtung, "wert": wert, "aktion": aktion, "text": text});
+    let limit = |merkmal: &str, richtung: &str, wert: &str, aktion: &str, text: &str| {
+        json!({"merkmal": merkmal,
+        "richtung": richtung, "wert": wert, "aktion": aktion, "text": text})
+    };
     let body = json!({
         "nummer": "A-WEIZEN", "bezeichnung": "A-Weizen", "artikel": ["W"], "gueltig_von": "2000-01-01",
         "schritte": [

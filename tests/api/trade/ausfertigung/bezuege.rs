@@ -30,7 +30,10 @@ fn a_correction_names_the_invoices_that_it_corrects() {
     let dated = |day: &str| finished(&mill, document("RE", &kunde, "1000", json!({"beleg_datum": day})));
     let (first, second) = (dated("2026-07-01"), dated("2026-07-03"));
     let numbers = [&first, &second].map(|id| number(&mill, id));
-    let minus = |bezug: Value| json!({"bezeichnung": "Nachlass", "menge": 1, "ep_netto": -50, "mwst_satz": 7, "bezug_beleg_id": bezug});
+    let minus = |bezug: Value| {
+        json!({"bezeichnung": "Nachlass", "menge": 1, "ep_netto": -50, "mwst_satz": 7,
+        "bezug_beleg_id": bezug})
+    };
     let items = json!([minus(json!(first)), minus(json!(second)), minus(json!(first))]);
     let open = mill.post(BELEGE, document("RE", &kunde, "1", json!({"items": items})));
     assert!(!open.is(201)["hinweise"].to_string().contains(MISSING));
@@ -56,7 +59,10 @@ fn xrechnung_has_room_for_one_corrected_invoice_and_its_note_names_all() {
     let mill = firma(&server, "Mühle", &more);
     let amt = partner(&mill, json!({"e_rechnung": "xrechnung", "kaeuferreferenz": "991-01234-56"}));
     let named = [(); 2].map(|()| finished(&mill, document("RE", &amt, "1000", json!({}))));
-    let minus = |id: &String| json!({"bezeichnung": "Nachlass", "menge": 1, "ep_netto": -50, "mwst_satz": 7, "bezug_beleg_id": id});
+    let minus = |id: &String| {
+        json!({"bezeichnung": "Nachlass", "menge": 1, "ep_netto": -50, "mwst_satz": 7,
+        "bezug_beleg_id": id})
+    };
     let items: Vec<_> = named.iter().map(minus).collect();
     let written = xml(&mill, &finished(&mill, document("RE", &amt, "1", json!({"items": items}))));
     assert_eq!(preceding(&written).len(), 1);
@@ -124,7 +130,8 @@ fn several_deliveries_give_first_and_last_day_and_each_line_names_its_own() {
     }
     assert!(!shown.contains("Lieferdatum"), "one day would be wrong: {shown}");
     // What the invoice says of its period itself stands.
-    let said = json!({"beleg_typ": "RE", "kundennummer": "Kd", "leistung_von": "2026-06-01", "leistung_bis": "2026-06-30",
+    let said = json!({"beleg_typ": "RE", "kundennummer": "Kd", "leistung_von": "2026-06-01",
+        "leistung_bis": "2026-06-30",
         "items": [{"bezeichnung": "Lagergeld", "menge": 1, "ep_netto": 80}], "abschliessen": true});
     let written = xml(&mill.client, &mill.client.post(BELEGE, said).id());
     assert!(written.contains("20260601") && written.contains("20260630"));
@@ -178,7 +185,8 @@ fn a_gutschrift_below_zero_names_the_one_that_it_corrects() {
     let credit =
         |more: Value| finished(&mill, and(document("ER", &hof, "1000", json!({"gutschrift": true})), more));
     let first = credit(json!({"beleg_datum": "2026-07-03"}));
-    let minus = json!({"bezeichnung": "Nachlass", "menge": 1, "ep_netto": -50, "mwst_satz": 7, "bezug_beleg_id": first});
+    let minus = json!({"bezeichnung": "Nachlass", "menge": 1, "ep_netto": -50, "mwst_satz": 7,
+        "bezug_beleg_id": first});
     let second = credit(json!({"items": [minus]}));
     let number = number(&mill, &first);
     let written = xml(&mill, &second);

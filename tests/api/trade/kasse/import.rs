@@ -419,7 +419,10 @@ fn a_reversal_takes_back_what_its_original_sold() {
     // The second line gave a deposit back: its reversal takes it again.
     let sold = |menge: i64| json!({"bon_id": BON, "bon_nr": "1", "menge": menge});
     counts(&take(&server, &mill, &[sold(3), sold(-2)]), [2, 0, 0]);
-    let line = |menge: i64| json!({"bon_id": STORNO, "bon_nr": "2", "art": "storno", "storno_von_bon_id": BON, "menge": menge});
+    let line = |menge: i64| {
+        json!({"bon_id": STORNO, "bon_nr": "2", "art": "storno", "storno_von_bon_id": BON,
+        "menge": menge})
+    };
     let mut unnamed = line(-3);
     unnamed.as_object_mut().unwrap().remove("storno_von_bon_id");
     for (file, named) in [

@@ -113,7 +113,10 @@ fn imported_instants_fall_on_their_cash_day() {
     let mill = server.company("Mühle");
     let vectors = data("kasse/kassentag_vektoren.json");
     let vectors = vectors.as_array().unwrap();
-    let receipt = |(at, vector): (usize, &Value)| json!({"bon_nr": format!("{at}"), "kassiert_at": vector["kassiert_at"]});
+    let receipt = |(at, vector): (usize, &Value)| {
+        json!({"bon_nr": format!("{at}"),
+        "kassiert_at": vector["kassiert_at"]})
+    };
     let file = rows(&vectors.iter().enumerate().map(receipt).collect::<Vec<_>>());
     counts(&import(&server, &mill, "barverkaeufe", &file), [296, 0, 0]);
     let days: BTreeMap<String, Value> = list(&mill, "limit=5000")
