@@ -1,11 +1,11 @@
-//! What people do by hand where no program does it: weigh, count, settle.
+//! Work that people do by hand if no program does it: weighing, counting, settling.
 
 use serde_json::json;
 
 use super::partner::{at_field, kunde, mill, shows};
 use crate::harness::Server;
 
-/// Where the first link with these words leads.
+/// The target of the first link with these words.
 pub fn link(text: &str, words: &str) -> String {
     let before = text.split(&format!(">{words}<")).next().unwrap();
     assert!(before.len() < text.len(), "{words}: {text}");

@@ -1,4 +1,4 @@
-//! Reading the feed of changes: what is told, by its kind and by what happened to it.
+//! Reading the change feed: its entries by kind and action.
 
 use super::Read;
 

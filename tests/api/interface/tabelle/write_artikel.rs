@@ -1,4 +1,4 @@
-//! Writing articles with their tiers. `<fresh>` is another text each time.
+//! Writing articles with their price tiers. `<fresh>` is a new text each time.
 
 use super::Write;
 
