@@ -1,4 +1,4 @@
-//! The worked documents of the design (accounting, part C): the files are those byte for byte.
+//! The worked documents of the design (accounting, part C): the files equal them byte for byte.
 
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ fn service(ep_netto: &str, satz: &str, kategorie: Option<&str>) -> Value {
     item
 }
 
-/// Documents of a time before the first day that is handed over, so that the next has this number.
+/// Creates documents from before the first day handed over, so that the next one gets this number.
 fn up_to(mill: &Client, typ: &str, count: usize) {
     let body = json!({"beleg_typ": typ, "kundennummer": "23", "beleg_datum": "2026-09-01", "items": [item("A", "1")]});
     for _ in 0..count {
@@ -47,7 +47,7 @@ fn up_to(mill: &Client, typ: &str, count: usize) {
     }
 }
 
-/// The documents of October in the order of their numbers; the id of each.
+/// Creates the documents of October in the order of their numbers; returns their ids.
 pub fn october(mill: &Client) -> Vec<String> {
     let ig =
         json!({"artikelnr": "A", "menge": 1, "ep_netto": "10000", "mwst_satz": 0, "steuer_kategorie": "K"});
@@ -91,7 +91,7 @@ pub fn october(mill: &Client) -> Vec<String> {
     table.into_iter().map(post).collect()
 }
 
-/// The lines that are asserted, with the line at which they differ.
+/// Compares line by line, and fails with the first line that differs.
 fn assert_same(found: &[u8], expected: &[u8]) {
     let lines = |bytes: &[u8]| -> Vec<String> {
         let (text, ..) = encoding_rs::WINDOWS_1252.decode(bytes);
@@ -143,12 +143,12 @@ fn the_worked_documents_become_the_worked_files() {
     let later = stapel(&mill, "2026-11-30");
     later.is(201);
     let files_8 = files(&mill, &later.id());
-    // The partner is known to the adviser.
+    // The tax adviser knows the partner already.
     let [(month, bookings)] = files_8.as_slice() else { panic!("one file") };
     assert_eq!(month, "EXTF_Buchungsstapel_2026-11_8.csv");
     assert_same(bookings, NOVEMBER);
 
-    // The same bytes come again, over HTTP and on the command line.
+    // The same bytes are returned again, over HTTP and by the command line.
     assert_eq!(files(&mill, &made.id()), files_7);
     let folder = server.database.parent().unwrap();
     let tenant = mill.tenant.to_string();
@@ -160,7 +160,7 @@ fn the_worked_documents_become_the_worked_files() {
     assert_eq!(mill.get(STAPEL).is(200)["data"].as_array().unwrap().len(), 3);
 }
 
-/// Example 15: what is missing is a list, and nothing is written.
+/// Example 15: everything missing is listed, and nothing is written.
 #[test]
 fn what_is_missing_is_named_at_once_and_nothing_is_written() {
     let server = Server::start_at("2026-10-28T10:00:00Z");

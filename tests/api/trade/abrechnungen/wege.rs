@@ -1,4 +1,4 @@
-//! Ways of a request: repeated, read again, of whom it is.
+//! Requests for settlements: repeated, read again, of another company.
 
 use partnerd::rules::scope::Scope;
 use serde_json::{Value, json};

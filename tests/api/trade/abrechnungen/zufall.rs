@@ -1,11 +1,12 @@
-//! Random schemes and notes, settled through the interface: rows add up to what is paid, and items to the document.
+//! Random schemes and receipts, settled through the interface: rows add up to the paid amount, and items to
+//! the document.
 
 use serde_json::{Value, json};
 
 use super::{Hof, NOTES, PATH, SCHEMES, sums};
 use crate::harness::Server;
 
-/// The same numbers in every run.
+/// A pseudo-random generator with the same numbers in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -18,7 +19,7 @@ impl Dice {
         &of[self.below(of.len() as u64) as usize]
     }
 
-    /// A decimal of `places` places, from 0.
+    /// A random decimal below `end` with `places` places.
     fn decimal(&mut self, end: u64, places: u32) -> String {
         let scale = 10_u64.pow(places);
         let drawn = self.below(end * scale);
@@ -38,7 +39,7 @@ fn total(rows: &[Value], field: &str) -> i64 {
     rows.iter().map(|row| units(&row[field])).sum()
 }
 
-/// Impurities, shrink, a price by a table, and costs of three kinds, some of which are left out.
+/// A random scheme: impurities, shrink, a price by a table, and costs of three kinds, some of them omitted.
 fn scheme(dice: &mut Dice) -> Value {
     let mut steps = vec![json!({"code": "besatz", "text": "Besatz", "wirkung": "menge", "regel": "faktor",
         "merkmal": "besatz", "richtung": "ueber", "basis": dice.decimal(3, 2), "satz": dice.one(&["1", "1.2"]),
@@ -74,7 +75,7 @@ fn scheme(dice: &mut Dice) -> Value {
         "preis_stellen": 2 + dice.below(3)})
 }
 
-/// The rows of a note lead from what came to what is paid.
+/// Asserts that the rows of a receipt lead from the delivered to the paid quantity.
 fn assert_rows_add_up(note: &Value) {
     let rechnung = &note["rechnung"];
     let rows = |wirkung: &str| -> Vec<Value> {

@@ -1,4 +1,4 @@
-//! Goods that come back: returns and credits (D8).
+//! Returned goods: returns and credits (D8).
 
 use serde_json::{Value, json};
 
@@ -57,13 +57,13 @@ fn credits_that_do_not_book_take_nothing_back() {
     assert_eq!(moves(&mill.post_for("Kd2", "LS", sell(10, &charge))), ["-10.000"]);
     assert_eq!(moves(&mill.post_for("Kd2", "RE", plain(-10))), [""; 0]);
     assert_eq!(moves(&mill.post_for("Kd2", "LS", sell(-10, &charge))), ["10.000"]);
-    // Positions keep the setting under which they were written, until they are written again.
+    // Positions keep the setting they were written under, until they are written again.
     server.set(&mill.client, &[("lagerbuchung", "beleg")]);
     assert_eq!(moves(&mill.storno(&invoice.id())), [""; 0]);
     assert_eq!(mill.stock("C1"), "100.000");
 }
 
-/// A document of a company of its own.
+/// A document of a separate company.
 fn strangers_delivery(client: &Client) -> String {
     client.post("/api/v1/kunden", json!({"name": "X", "kundennr": "X"})).is(201);
     let item = json!({"bezeichnung": "Fracht", "menge": 1});
