@@ -1,5 +1,5 @@
-//! What a request costs follows from what it touches, never from the length of a history (D8): counted in steps of
-//! SQLite's machine, which are the same on every run, not in time.
+//! The cost of a request depends on what it touches, never on the length of a history (D8): counted in steps
+//! of SQLite's virtual machine, which are the same in every run, not in time.
 
 #[path = "load/lines.rs"]
 mod lines;
@@ -22,7 +22,7 @@ use process::Folder;
 use rusqlite::Connection;
 use uuid::Uuid;
 
-/// A company with a long history, and a counter of the steps that its statements take.
+/// A company with a long history, and a counter of the steps of its statements.
 struct Company {
     connection: Connection,
     steps: Arc<AtomicU64>,

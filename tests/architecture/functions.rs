@@ -1,18 +1,18 @@
-//! Functions stay short enough to be read at once.
+//! Functions stay short enough to be read at a glance.
 
 use crate::sources;
 
-/// Lines of a function at most, from `fn` to its closing brace.
+/// Maximum lines of a function, from `fn` to its closing brace.
 const MOST: usize = 40;
 
-/// Longer ones, and why they are not divided: each is a table, a row for each value or field.
+/// Longer functions, and why they are not divided: each is a table with a row for each value or field.
 const TABLES: &[(&str, &str, &str)] = &[(
     "leitstand/operations/advice.rs",
     "advice",
     "a sentence for each code about which somebody in the firm can do something",
 )];
 
-/// The functions of a file with their lines. rustfmt puts the closing brace where the function begins.
+/// The functions of a file with their lengths. rustfmt indents the closing brace like the function.
 fn functions(text: &str) -> Vec<(String, usize)> {
     let lines: Vec<&str> = text.split("#[cfg(test)]").next().unwrap().lines().collect();
     let name = |line: &str| {

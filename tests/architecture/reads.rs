@@ -1,4 +1,4 @@
-//! Which slices read tables of others, and why.
+//! Which slices read tables of other slices, and why.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::{literals, sources, writers};
 const NAMES: &str = "its answers show names beside ids, a page in one statement";
 const NUMBERS: &str = "its checks compare its numbers with the series that gave them";
 
-/// Who reads tables of another slice in statements of its own, and why it does not ask that slice.
+/// Slices that read tables of another slice with their own statements, and why they do not call that slice.
 const READS: &[(&str, &str, &str)] = &[
     (
         "trade/abrechnungen",
@@ -113,7 +113,7 @@ const READS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// The names that a statement reads from: tables, and what it calls its own inner selects.
+/// The names that a statement reads from: tables, and the names of its own inner selects.
 fn read_from(statement: &str) -> BTreeSet<String> {
     let name = |rest: &str| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
     ["from ", "join "].iter().flat_map(|verb| statement.split(verb).skip(1)).map(name).collect()

@@ -1,4 +1,4 @@
-//! An invoice of tests/data/einvoice.json as each syntax writes it: what is needed to read it again.
+//! Writes an invoice of tests/data/einvoice.json in each syntax, with the fields needed to read it again.
 
 use std::fmt::Write;
 
@@ -45,7 +45,7 @@ fn turned(number: &str) -> String {
     number.strip_prefix('-').map_or_else(|| format!("-{number}"), str::to_owned)
 }
 
-/// What CII and ZUGFeRD 1 call the same.
+/// Elements that CII and ZUGFeRD 1 name differently.
 struct Names([&'static str; 12]);
 
 const CII: Names = Names([

@@ -1,13 +1,13 @@
-//! The files: what each is, and what must become of it.
+//! The files: what each is, and the expected result.
 
 use super::sheets::{ods, ods_of, sheet_data, table, xlsx, xlsx_of, xlsx_with, zipped};
 use super::understood;
 
-/// What must become of a file.
+/// The expected result of a file.
 pub enum Expected {
     /// Exit 0 and exactly these records.
     Stored(Vec<String>),
-    /// Exit 1, nothing stored, and all of these said.
+    /// Exit 1, nothing stored, and all of these messages.
     Refused(&'static [&'static str]),
 }
 
@@ -43,7 +43,7 @@ impl Case {
     }
 }
 
-/// All of them.
+/// All cases.
 pub fn cases() -> Vec<Case> {
     let mut cases = quotes();
     cases.extend(encodings());
@@ -340,7 +340,7 @@ fn workbooks() -> Vec<Case> {
     ]
 }
 
-/// An .xlsx of one partner; the third style of its cells is of this format.
+/// An .xlsx of one partner; the third style of its cells has this format.
 fn formatted(format: &str, cells: &[&str]) -> Vec<u8> {
     let styles = format!(
         r#"<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><numFmts><numFmt numFmtId="170" formatCode="{format}"/></numFmts><cellXfs count="3"><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="170"/></cellXfs></styleSheet>"#

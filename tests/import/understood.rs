@@ -1,4 +1,4 @@
-//! Files whose header, days or rows are to be understood, and those in which something is hardly meant.
+//! Files whose header, dates or rows must be understood, and those with something that was probably not meant.
 
 use super::corpus::{Case, HEAD, case, refused, stored};
 use super::sheets::{ods_of, sheet_data, table, xlsx_of, xlsx_with};
@@ -106,7 +106,7 @@ pub fn moments() -> Vec<Case> {
     ]
 }
 
-/// Each is refused by name, and stored as it is where that is accepted.
+/// Each is refused by name, and stored unchanged if the warning is accepted.
 pub fn suspicious() -> Vec<Case> {
     let artikel = |name, rows: &str| {
         (

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use rusqlite::Connection;
 
-/// The body of a delivery note of five positions: five of the hundred articles, from `first` on.
+/// The body of a delivery note with five positions: five of the hundred articles, from `first` on.
 pub fn document(customer: u64, first: u64) -> String {
     let item = |at: u64| format!(r#"{{"artikelnr": "S{}", "menge": 3}}"#, (first + at * 13) % 100 + 1);
     let items = (0..5).map(item).collect::<Vec<_>>().join(",");
@@ -19,14 +19,14 @@ fn run(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-/// One more key of a company, without a limit.
+/// Creates a further key of a company, without a limit.
 pub fn another_key(folder: &Path, company: &str) -> String {
     let limit = i32::MAX.to_string();
     let create = ["key", "create", "--tenant", company, "--label", "load", "--all-scopes", "--daily-limit"];
     run(folder, &[&create[..], &[&limit]].concat())
 }
 
-/// A company with a hundred articles, and a key without a limit.
+/// Creates a company with a hundred articles; returns a key without a limit.
 pub fn company(folder: &Path, name: &str) -> String {
     run(folder, &["tenant", "create", name]);
     let article = |number| {
@@ -40,7 +40,7 @@ pub fn company(folder: &Path, name: &str) -> String {
     another_key(folder, name)
 }
 
-/// What e-invoices ask of a company.
+/// Settings of a company that e-invoices require.
 pub const COMPLETE: &[&str] = &[
     "firma=Mühle Musterbach GmbH",
     "strasse=Mühlweg 1",
@@ -58,12 +58,12 @@ pub fn set(folder: &Path, company: &str, settings: &[&str]) {
     }
 }
 
-/// Fills the tables: ten thousand customers and some receipts of ten lines, `scale` times as many; the id of a
-/// customer.
+/// Fills the tables: ten thousand customers and some receipts of ten lines, `scale` times as many; returns
+/// the id of a customer.
 pub fn fill(folder: &Path, scale: u64, receipts: u64) -> String {
     let connection = Connection::open(folder.join("partnerd.db")).unwrap();
     let (customers, receipts) = (10_000 * scale, receipts * scale);
-    // Ids as uuid v7 has them: the time first, so that they grow.
+    // Ids as in uuid v7: the time first, so that they grow.
     connection
         .execute_batch(&format!(
             "pragma synchronous = off;

@@ -1,25 +1,25 @@
-//! A partner with many lines of one article, and what is done with them: its cost must not follow their number.
+//! A partner with many lines of one article, and operations on them, whose cost must not depend on their number.
 
 use std::path::Path;
 
 use rusqlite::Connection;
 use uuid::Uuid;
 
-/// When the first document was made, in milliseconds of Unix time; the others follow a millisecond each.
+/// Creation time of the first document, in milliseconds of Unix time; the others follow a millisecond apart.
 const BEGIN: u64 = 1_704_100_000_000;
 
-/// Documents of a deal: a delivery note of five lines that is invoiced, its invoice, and one that is open.
+/// Documents of a deal: a delivery note of five lines that is invoiced, its invoice, and an open one.
 const OF_A_DEAL: u64 = 3;
 
 /// Lines of a document.
 const OF_A_DOCUMENT: u64 = 5;
 
-/// What the partner got.
+/// The history of the partner.
 #[derive(Clone, Copy)]
 pub struct History {
     /// Lines delivered: half of them invoiced, half open. A multiple of ten.
     pub lines: u64,
-    /// Batches that the lines name, one after the other; 0 where the article has none.
+    /// Batches that the lines name in turn; 0 if the article has none.
     pub batches: u64,
 }
 
@@ -30,8 +30,8 @@ pub struct Operation {
     pub request: fn(History, u64) -> (&'static str, String, String),
 }
 
-/// What is done to the documents of one deal after the other. A delivery that is changed or cancelled has
-/// been invoiced, so that its invoice looks for another.
+/// Operations on the documents of one deal after the other. A changed or cancelled delivery was invoiced, so
+/// its invoice looks for another one.
 pub const OPERATIONS: &[Operation] = &[
     Operation {
         name: "PUT of a note",
@@ -56,7 +56,7 @@ pub const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// What can look at lines of other batches: each names the one that it finds last.
+/// Operations that may look at lines of other batches: each names the batch found last.
 pub const IN_ONE_BATCH: &[Operation] = &[
     Operation { name: "credit of one batch", request: |_, _| document("RE", &item(-3, Some(batch(0)))) },
     Operation {
@@ -70,7 +70,7 @@ pub const IN_ONE_BATCH: &[Operation] = &[
 ];
 
 impl History {
-    /// The batch of a line of the delivery of a deal.
+    /// The batch of a line in the delivery of a deal.
     fn batch(self, line: u64, deal: u64) -> Option<Uuid> {
         (self.batches > 0).then(|| batch((deal * 10 + line) * self.batches / self.lines))
     }

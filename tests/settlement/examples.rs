@@ -1,4 +1,4 @@
-//! The worked examples: whole notes, row by row.
+//! The worked examples: whole receipts, row by row.
 
 use partnerd::rules::error::Code;
 use partnerd::rules::fixed::Quantity;
@@ -56,7 +56,7 @@ fn rape_by_the_rule_of_the_oil_mills() {
     ];
     assert_eq!(printed(&note), expected);
     assert_eq!(sums(&note), "24500 487.50 11943.75");
-    // Drier than 6.0 % counts as 6.0 %; exactly 9.0 % is within, 9.1 % is not, and nothing is computed away.
+    // Drier than 6.0 % counts as 6.0 %; exactly 9.0 % is within, 9.1 % is not, and nothing is extrapolated.
     let of = |feuchte| {
         let note =
             settle(&rape(), "24500", "450", &[("oelgehalt", "40"), ("besatz", "2"), ("feuchte", feuchte)])
@@ -191,7 +191,7 @@ fn two_lorries_each_by_its_own_or_by_their_mean() {
     assert_eq!(by_mean, ["24510 210.00 5147.10", "11969 210.00 2513.49"]);
 }
 
-/// What has no mean, and what was not measured, is no number (D29e); of one note the mean is its value.
+/// A Merkmal without a mean, or one not measured, has no value (D29e); for one receipt the mean is its value.
 #[test]
 fn means_are_weighted_or_the_worst_or_none() {
     type Case = (&'static str, &'static [(&'static str, &'static str)], Result<&'static str, Grund>);
@@ -238,7 +238,7 @@ fn nothing_is_left_and_less_than_nothing() {
     assert_eq!(amounts, ["92.20", "-125.20", "-33.00"]);
 }
 
-/// The same step as D23 has it, which rounds once.
+/// The same step as in D23, which rounds once.
 #[test]
 fn rounding_by_row_and_rounding_once_differ_by_a_kilogram_at_most() {
     let by_row = scheme(json!([

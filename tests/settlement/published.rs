@@ -1,4 +1,4 @@
-//! Published tables and formulae, at each edge of a step.
+//! Published tables and formulae, tested at each edge of a step.
 
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ fn the_tables_of_public_intervention() {
         ("13.2", "75.0", "101.11"),
         ("13.2", "74.9", "100.61"),
         ("10.0", "80.0", "104.81"),
-        // Rounded to the decimal that is measured, when it is stored.
+        // Rounded to the measured decimal when stored.
         ("14.04", "75.96", "101.31"),
         ("14.05", "75.94", "100.61"),
     ];
@@ -55,8 +55,7 @@ fn the_tables_of_public_intervention() {
 }
 
 /// Swiss granum, protein of Top wheat from harvest 2019 (Bauernzeitung, "Proteinbezahlung wird angepasst"):
-/// between 12.8 and 13.8 nothing, 0.15 Fr. for each 0.1 % and 100 kg beyond, above 15.0 and below 11.5 it is
-/// 2.00.
+/// between 12.8 and 13.8 nothing, 0.15 Fr. for each 0.1 % and 100 kg beyond, 2.00 above 15.0 and below 11.5.
 #[test]
 fn protein_of_swiss_granum() {
     let tenth = |tenths: i32| format!("{}.{}", tenths / 10, tenths % 10);
@@ -156,7 +155,7 @@ fn shrink_by_formula_by_factor_and_with_handling() {
         (factor("1.4"), "235160", "35.0", "167669"),
         (standard("15.5", json!("0.5")), "1000000", "25.5", "876657"),
         (standard("15", Value::Null), "1000000", "20", "941176"),
-        // Inside the basis there is no handling either.
+        // Within the basis no handling is deducted either.
         (standard("15.5", json!("0.5")), "1000000", "15.5", "1000000"),
     ];
     for (scheme, kg, feuchte, expected) in table {
@@ -165,7 +164,7 @@ fn shrink_by_formula_by_factor_and_with_handling() {
     }
     let note = settle(&standard("15.5", json!("0.5")), "1000000", "", &[("feuchte", "25.5")]).unwrap();
     assert_eq!(note.zeilen[0].rechnung.as_deref(), Some("(25,5 − 15,5) / (100 − 15,5) + 0,5 %"));
-    // Drier than the basis is more, where a scheme says so.
+    // Goods drier than the basis weigh more, if a scheme says so.
     let dry = scheme(
         json!([{"wirkung": "menge", "regel": "standardgewicht", "merkmal": "feuchte", "richtung": "unter",
         "basis": "15"}]),
@@ -173,7 +172,7 @@ fn shrink_by_formula_by_factor_and_with_handling() {
     assert_eq!(sums(&settle(&dry, "17000", "", &[("feuchte", "14")]).unwrap()), "17200 - -");
 }
 
-/// Triggered above 15.0 %, counted from 14.5 %, drying by begun half per cents (the steps of two US elevators).
+/// Triggered above 15.0 %, counted from 14.5 %, drying by each half per cent begun (the steps of two US elevators).
 #[test]
 fn moisture_around_the_basis() {
     let drying = scheme(json!([

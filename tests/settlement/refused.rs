@@ -1,4 +1,4 @@
-//! What a scheme must not say, and what absent values do.
+//! Invalid schemes, and the effect of absent values.
 
 use partnerd::rules::settlement::check;
 use serde_json::{Value, json};
@@ -121,7 +121,7 @@ fn what_is_not_said_is_filled_in() {
     assert_eq!(bezug, [Some("vorher"), Some("grundpreis"), None]);
 }
 
-/// AMIC takes 0 for absent; here 0 is 0, and absent locks, or leaves the step out where the scheme says so (D29a).
+/// AMIC treats absent as 0; here 0 is 0, and an absent value locks, or omits the step if the scheme says so (D29a).
 #[test]
 fn absent_is_not_measured_and_zero_is_zero() {
     let step = |fehlt: &str| {
@@ -137,7 +137,7 @@ fn absent_is_not_measured_and_zero_is_zero() {
     assert_eq!((sums(&absent), absent.kosten), ("- 100.00 -".to_owned(), None));
     let zero = settle(&strict, "10000", "100", &[("besatz", "0")]).unwrap();
     assert_eq!((printed(&zero).len(), sums(&zero)), (2, "10000 100.00 990.00".to_owned()));
-    // The step that did not apply has no row, and the weight after it is that before it.
+    // The omitted step has no row, and the weight is unchanged after it.
     let left_out = settle(&lenient, "10000", "100", &[]).unwrap();
     assert_eq!(printed(&left_out), ["-1 | 10000 kg | -10.00 € | -"]);
     assert_eq!((locks(&left_out).len(), sums(&left_out)), (0, "10000 100.00 990.00".to_owned()));
@@ -171,7 +171,7 @@ fn a_limit_is_passed_only_beyond_it() {
         let found: Vec<&str> = note.befunde.iter().map(|befund| befund.aktion.as_str()).collect();
         assert_eq!(found.join(" "), expected, "{feuchte} %");
     }
-    // What was not measured passes no limit.
+    // A value that was not measured exceeds no limit.
     assert_eq!(settle(&scheme, "1", "", &[]).unwrap().befunde, []);
 }
 

@@ -74,7 +74,7 @@ fn unzipped(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     (0..count).map(read).collect()
 }
 
-/// A document with one item of an article of group A.
+/// Posts an invoice with one item of an article of group A.
 pub fn re(mill: &Client, kunde: &str, day: &str, ep_netto: &str) -> Answer {
     let items = json!([{"artikelnr": "A", "menge": 1, "ep_netto": ep_netto}]);
     let answer =

@@ -18,7 +18,7 @@ const PATH: &str = "/api/v1/abrechnungen";
 const NOTES: &str = "/api/v1/annahmescheine";
 pub const SCHEMES: &str = "/api/v1/abrechnungsschemata";
 
-/// A mill with a farmer of § 24, who has agreed to be credited.
+/// A mill with a farmer under § 24, who has agreed to receive Gutschriften.
 pub struct Hof<'s> {
     pub mill: Mill<'s>,
 }

@@ -55,7 +55,7 @@ pub fn xml(client: &Client, id: &str) -> String {
     String::from_utf8(answer.bytes).unwrap()
 }
 
-/// A PDF itself.
+/// The PDF at a path.
 pub fn pdf(client: &Client, path: &str) -> Answer {
     client.send("GET", path, &[("accept", "application/pdf")], None)
 }

@@ -1,4 +1,4 @@
-//! An invoice at the price of the article, of goods that were delivered at another (D6).
+//! Invoices at the article's price for goods that were delivered at another price (D6).
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ fn an_invoice_at_the_price_of_the_article_says_what_was_delivered_at_another() {
         assert_eq!(said(&answer), [""; 0], "the delivery itself says nothing");
         answer.id()
     };
-    // What an invoice of this item says, which is then gone again.
+    // The price and hints of an invoice with this item, which is deleted again.
     let billed = |typ: &str, item: Value| {
         let answer = post(&mill, typ, json!([item]), json!({}));
         mill.storno(&answer.id()).is(200);

@@ -1,4 +1,4 @@
-//! What an item does not say is taken from the paper that it comes from: rate and price (D6, D7).
+//! Values that an item does not give are taken from the document it comes from: rate and price (D6, D7).
 
 use serde_json::{Value, json};
 
@@ -116,7 +116,7 @@ fn a_return_is_no_delivery() {
     assert_eq!((rate(&mill, &invoice.id()), has_kept(&invoice)), (json!("19.00"), false));
 }
 
-/// Whether an answer says that rates stay which were others, asked anew.
+/// Whether an answer says that rates were kept that would differ if derived again.
 fn has_kept(answer: &Answer) -> bool {
     assert!([200, 201].contains(&answer.status), "{}", answer.body);
     answer.hint_codes().contains(&"SAETZE_UNVERAENDERT".to_owned())
@@ -297,7 +297,7 @@ fn the_rates_are_known_since_1983() {
     }
 }
 
-/// A supplier with whom Gutschriften are agreed.
+/// Creates a supplier with whom Gutschriften are agreed.
 fn supplier(mill: &Client, fields: Value) -> String {
     let id = mill
         .post(

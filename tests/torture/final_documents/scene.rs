@@ -1,5 +1,5 @@
-//! Final documents of each kind: with taxes as the supplier printed them, read from an e-invoice that is kept beside
-//! them, cancelled, with PDFs and a history.
+//! Final documents of each kind: with taxes as printed by the supplier, read from a stored e-invoice,
+//! cancelled, with PDFs and a history.
 
 use std::sync::OnceLock;
 
@@ -12,11 +12,11 @@ use crate::process::{Client, Folder};
 
 pub struct Scene {
     pub folder: Folder,
-    /// Their ids.
+    /// The ids of the final documents.
     pub finals: Vec<String>,
 }
 
-/// What a supplier sent.
+/// A supplier's e-invoice.
 const INVOICE: &str = "<Invoice><ID>R-1</ID><IssueDate>2026-07-01</IssueDate>\
                        <DocumentCurrencyCode>EUR</DocumentCurrencyCode><AccountingSupplierParty><Party>\
                        <PartyTaxScheme><CompanyID>DE123456789</CompanyID><TaxScheme><ID>VAT</ID></TaxScheme>\
@@ -87,7 +87,7 @@ impl Scene {
     }
 }
 
-/// Makes a document that is changed, gets a PDF and becomes final; its id.
+/// Creates a document that is changed, gets a PDF and becomes final; returns its id.
 fn finalised(client: &Client, path: &str, body: &Value) -> String {
     let id = done(client.post(path, body))["id"].as_str().unwrap().to_owned();
     let path = |end: &str| format!("/api/v1/belege/{id}{end}");

@@ -1,4 +1,4 @@
-//! What `check` says when what is stored of pairs was altered (D8).
+//! What `check` reports if stored pairs were tampered with (D8).
 
 use super::{Mill, plain, sell};
 use crate::harness::Server;
@@ -7,7 +7,7 @@ const QUANTITY: &str = "die Menge jeder Position ist offen, gepaart oder zurück
 const MOVED: &str = "Belege haben bewegt, was ihre Positionen bewegt haben";
 const BELONGS: &str = "was offen oder gepaart ist, gehört zu Belegen seines Partners, Artikels und Typs";
 
-/// The rules that are broken after a statement; nothing of it stays.
+/// The rules broken by a statement, which is rolled back afterwards.
 fn broken_by(server: &Server, statement: &str) -> Vec<String> {
     let copy = server.database.with_file_name("altered.db");
     let _ = std::fs::remove_file(&copy);
