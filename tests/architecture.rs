@@ -401,7 +401,7 @@ fn a_table_is_written_by_one_module() {
     }
 }
 
-/// Statements that write a table whose records are followed, past the functions of `WriteTx` that note it.
+/// Files that write a followed table directly, without the functions of `WriteTx` that add the change to the feed.
 const PAST_THE_FEED: [&str; 1] = ["trade/belege/out/ausfertigung/sql.rs"];
 
 #[test]

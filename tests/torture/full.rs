@@ -75,7 +75,7 @@ impl Drop for Disk {
     }
 }
 
-/// What was sent, and answered.
+/// Documents that were sent, with their answers.
 struct Sent {
     /// `None` for a read.
     body: Option<Value>,

@@ -286,7 +286,7 @@ fn piece_end(dice: &mut Dice, at: usize, all: usize) -> usize {
     all.min(at + dice.below(longest))
 }
 
-/// Puts a piece in the place of another one, unless that makes too much of it.
+/// Replaces a range by a piece, unless the result would be too long.
 fn insert(bytes: &mut Vec<u8>, place: std::ops::Range<usize>, piece: &[u8]) {
     if bytes.len() + piece.len() <= BYTES_MAX {
         bytes.splice(place, piece.iter().copied());
@@ -304,7 +304,7 @@ fn token(dice: &mut Dice) -> Vec<u8> {
     }
 }
 
-/// Puts another number in the place of the first one behind `at`.
+/// Replaces the first number after `at` by another one.
 fn replace_number(dice: &mut Dice, bytes: &mut Vec<u8>, at: usize) {
     let Some(begin) = bytes[at..].iter().position(u8::is_ascii_digit).map(|found| at + found) else { return };
     let digits = bytes[begin..].iter().take_while(|byte| byte.is_ascii_digit()).count();
