@@ -228,8 +228,8 @@ fn a_thousand_wait_and_cost_hardly_anything() {
         resident.saturating_sub(before) >> 10
     );
     assert!(ticks.last().is_some_and(|ticks| *ticks < 4), "{ticks:?}");
-    // An answered client counts as a connection again; an address may have as many as the second company's
-    // clients, so those come first.
+    // An answered client counts as a connection again. The second company's clients are answered first: an
+    // address may have that many connections.
     let made = [other, client].map(|client| client.post("/api/v1/kunden", &json!({"name": "A"})));
     assert!(made.iter().all(|made| made.status == 201));
     for (at, stream) in waiting.iter_mut().enumerate() {

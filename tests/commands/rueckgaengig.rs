@@ -317,7 +317,7 @@ fn what_is_no_import_that_can_go_back_is_refused_in_words() {
     }
 }
 
-/// Imports a file of customers into a new company.
+/// Creates a company, and writes a file of customers for it.
 fn many(folder: &Folder, rows: usize) {
     folder.company("Mühle");
     let mut text = "kundennr;nachname_firma\n".to_owned();

@@ -280,8 +280,8 @@ impl Model {
         }
     }
 
-    /// Whether a position may match another: a referenced document restricts it to that document's positions;
-    /// a position that takes back only to the kind of them that exists there.
+    /// Whether a position may match another: a referenced document restricts it to that document's positions. If
+    /// the document has none of that kind, an item that takes back may match any.
     pub fn may(&self, pos: Pos, other: Pos) -> bool {
         let of_kind = |number: u32| {
             let document = &self.documents[&number];

@@ -3,7 +3,7 @@
 use crate::dice::Dice;
 
 pub struct Experiment {
-    /// `P1`, as in docs/promises.md; the field `simulation` groups some of them.
+    /// A promise such as `P1`, as in docs/promises.md; `simulation` covers many of them together.
     pub promise: &'static str,
     /// The name of its trials.
     pub what: &'static str,

@@ -75,7 +75,7 @@ impl Drop for Disk {
     }
 }
 
-/// Documents that were sent, with their answers.
+/// A document or a read that was sent, and its answer.
 struct Sent {
     /// `None` for a read.
     body: Option<Value>,

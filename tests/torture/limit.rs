@@ -26,7 +26,7 @@ pub const EXPERIMENT: Experiment = Experiment {
 
 const CLIENTS: usize = 64;
 
-/// Minimum limit of a key; it is less than one and a half times as large.
+/// Lower bound of a key's limit, which is less than 1.5 times as large.
 const LIMIT: usize = 400;
 
 /// The default limit (D20).

@@ -48,8 +48,8 @@ fn made(client: &Client, von: &str, bis: &str) -> Lesbar {
     Lesbar::read(&file.bytes)
 }
 
-/// Tables of which the file contains all rows if the period has all days, with the count of these rows in the
-/// database.
+/// Tables of the file with their tables in the database, of which it contains all rows if the period covers
+/// all days.
 const ALL_ROWS: &[(&str, &str)] = &[
     ("belege", "beleg"),
     ("positionen", "beleg_position"),

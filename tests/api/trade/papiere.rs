@@ -6,13 +6,14 @@ use crate::goods::kontrakte::contract;
 use crate::harness::{Answer, COMPLETE, Client, Server};
 use crate::trade::lager::{Mill, and};
 
-/// A company with the supplier Hof and the customer Kd, and the article S at 19 %, without batches.
+/// Posts a document to the supplier Hof or the customer Kd, depending on its type.
 pub fn post(mill: &Mill<'_>, typ: &str, items: Value, header: Value) -> Answer {
     let partner = if ["BS", "EL", "ER"].contains(&typ) { "Hof" } else { "Kd" };
     let body = json!({"beleg_typ": typ, "kundennummer": partner, "items": items});
     mill.client.post("/api/v1/belege", and(body, header))
 }
 
+/// An item of the article S, at 19 % and without batches.
 pub fn sacks(menge: i64) -> Value {
     json!({"artikelnr": "S", "menge": menge})
 }

@@ -27,7 +27,7 @@ const ENDS: &[(&str, i32, bool)] = &[
 /// Only the first of these apply to calls other than a write.
 const ENDS_OF_OTHERS: usize = 4;
 
-/// Kinds with what becomes of them.
+/// Number of kinds combined with their ways.
 pub const WAYS: usize = ENDS.len() + (KINDS.len() - 1) * ENDS_OF_OTHERS;
 
 /// The way in which the calls of a case fail.

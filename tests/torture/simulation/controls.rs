@@ -54,7 +54,7 @@ const AGAINST_SERVER: [Broken; 5] = [
     Broken::RefusedIsFree,
 ];
 
-/// The number of trials, once each broken rule was detected.
+/// Returns an error with the differences if every broken rule was detected.
 pub fn all_are_found(tell: impl Fn(Broken) -> Result<u64, (usize, String)>) -> Result<u64, String> {
     let found =
         |rule: &Broken| tell(*rule).err().map(|(step, found)| format!("step {step}, {rule:?}: {found}"));

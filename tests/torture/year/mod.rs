@@ -183,7 +183,7 @@ impl Life {
         if !stored["beleg_datum"].as_str().is_some_and(|day| day.starts_with(&expected)) {
             return Err(format!("at 22:30 UTC of {expected} in Berlin: {}", stored["beleg_datum"]));
         }
-        // In Berlin it is already the next day, in summer as in winter; then the one after that.
+        // After midnight in Berlin, on the day after `expected`.
         self.time.set(self.today() + i64::from(look::is_summer(self.today())), 23, 30);
         self.wait_for("the end of the day", || client.get(&path).body["status"] == "abgeschlossen")
     }

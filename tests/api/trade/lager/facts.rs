@@ -174,7 +174,7 @@ fn a_receipt_that_is_used_leaves_its_batch_by_no_request() {
     let refused = mill.post("EL", buy(10, "L-1"));
     let message = refused.refused(400, "CHARGE_BEREITS_VERWENDET")["message"].as_str().unwrap().to_owned();
     assert!(message.contains("PUT /api/v1/chargen/{id}"), "{message}");
-    // A new return to the supplier is no receipt, so nothing follows from it.
+    // A new return to the supplier takes no receipt out of the batch, so it is allowed.
     mill.post("EL", json!({"artikelnr": "W", "menge": -10, "charge_id": batch})).hints("BESTAND_NEGATIV");
 }
 

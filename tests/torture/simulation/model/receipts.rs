@@ -9,7 +9,7 @@ use crate::simulation::calendar::{date, day_time};
 use crate::simulation::money::{divided, money, quantity, sums};
 use crate::simulation::step::{Goods, Grain, Item, Name, Named, Step, WHEAT};
 
-/// A goods-receipt note.
+/// A goods receipt.
 #[derive(Debug, Clone)]
 pub struct Receipt {
     pub number: String,
