@@ -1,6 +1,7 @@
-//! The interface as a whole: every route and kind of import in one list, and what describes them to others.
+//! The interface as a whole: every route and kind of import in one list, and what describes them to clients.
 //!
-//! Contains: the table of all routes, the OpenAPI description with its texts and examples, the page /docs, probes, the feed.
+//! Contains: the table of all routes, the OpenAPI description with its texts and examples, the /docs page,
+//! probes, the change feed.
 //! Does not contain: what a route does (its slice) and what happens to a request before it (`platform::gate`).
 //! Start with `routes.rs`, then `description/mod.rs`.
 

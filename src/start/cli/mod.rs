@@ -1,5 +1,5 @@
-//! The command line (one command, one file). stdout carries the result alone; everything said to
-//! a person goes to stderr. Exit 0 done, 1 refused or failed, 2 wrong usage.
+//! The command line, one file per command. stdout carries only results; messages to people go to stderr. Exit
+//! codes: 0 done, 1 refused or failed, 2 wrong usage.
 
 mod abrechnung;
 mod arguments;
@@ -78,9 +78,11 @@ fn command(arguments: impl Iterator<Item = OsString>, terminal: &mut Terminal) -
 
 fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
     if matches!(arguments.command, Command::Demo(_)) && arguments.db.is_some() {
-        return Err("demo ersetzt partnerd-demo.db in diesem Ordner und benutzt keine andere Datenbank: --db weglassen, oder die \
-                    eigene mit `partnerd serve` bedienen"
-            .into());
+        return Err(
+            "demo ersetzt partnerd-demo.db in diesem Ordner und benutzt keine andere Datenbank: --db weglassen, \
+             oder die eigene mit `partnerd serve` bedienen"
+                .into(),
+        );
     }
     let mut flags = BTreeMap::new();
     flags.extend(arguments.db.as_ref().map(|db| ("db", db.display().to_string())));
@@ -97,7 +99,7 @@ fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
     });
     let mut config = config?;
     config.db = lock::resolved(&config.db);
-    // The demo makes its data by requests: their lines would hide the key that it prints.
+    // The demo makes its data by requests; their log lines would hide the key that it prints.
     let is_demo = matches!(arguments.command, Command::Demo(_));
     let log_level = if is_demo { logging::Verbosity::Warn } else { config.log_level };
     let stderr =
@@ -112,15 +114,16 @@ fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
     carry_out(arguments, &config, terminal).map_err(|error| with_space(error, &config.db))
 }
 
-/// Below so much free space a failure of the disk is put down to it.
+/// With less free space than this, a disk failure is attributed to the full disk.
 const SPACE_NEEDED_MIB: u64 = 16;
 
-/// What to do about a full disk: SQLite calls it an I/O error where it has no room for the files beside the database.
+/// Adds advice on a full disk: SQLite reports an I/O error if it has no room for the files beside the database.
 fn with_space(error: Box<dyn Error>, database: &Path) -> Box<dyn Error> {
     let free = fs4::available_space(folder_of(database)).map(|bytes| bytes >> 20);
     match free {
         Ok(free) if free < SPACE_NEEDED_MIB && is_of_disk(&*error) => format!(
-            "{}: die Platte von {} ist voll ({free} MiB sind frei): Platz für {SPACE_NEEDED_MIB} MiB schaffen und wiederholen",
+            "{}: die Platte von {} ist voll ({free} MiB sind frei): Platz für {SPACE_NEEDED_MIB} MiB schaffen \
+             und wiederholen",
             sentence(error),
             database.display()
         )

@@ -1,4 +1,4 @@
-//! What commands say: results to stdout, everything else to stderr.
+//! Output of commands: results to stdout, everything else to stderr.
 
 use std::error::Error;
 use std::io::{IsTerminal, Write, stderr, stdout};
@@ -16,7 +16,7 @@ use crate::platform::failure::{self, Failure};
 use crate::rules::changed::Changed;
 use crate::rules::text::shown;
 
-/// What a command comes to; or why it failed, which [`sentence`] says to a person.
+/// Result of a command, or the reason of its failure, which [`sentence`] puts into words.
 pub type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 pub struct Terminal {
@@ -93,24 +93,25 @@ impl Terminal {
         self.is_of_process() && stderr().is_terminal()
     }
 
-    /// Writes a result to stdout; a closed pipe is no error.
+    /// Writes a result to stdout; ignores a closed pipe.
     pub fn print(&self, line: &str) {
         let _ = writeln!(self.stdout(), "{line}");
     }
 
-    /// Writes a result that is one thing: as JSON where that was asked for, else as the text alone.
+    /// Writes a single result: as JSON if requested, else as plain text.
     pub fn result(&self, text: &str, json: &serde_json::Value) {
         self.print(&if self.json { json.to_string() } else { text.to_owned() });
     }
 
-    /// Says something to a person. Names and labels of others may stand in it.
+    /// Says something to a person, with control characters escaped: the text may contain names and
+    /// labels given by others.
     pub fn say(&self, text: &str) {
         for line in text.split('\n') {
             let _ = writeln!(self.stderr(), "{}", shown(line));
         }
     }
 
-    /// A spinner that is shown until it is dropped.
+    /// Returns a spinner that is shown until it is dropped.
     pub fn waiting(&self) -> ProgressBar {
         let is_shown = self.shows_stderr();
         let bar = if is_shown { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
@@ -118,7 +119,7 @@ impl Terminal {
         bar.with_finish(ProgressFinish::AndClear)
     }
 
-    /// Does work that tells at which step it is, which is shown meanwhile.
+    /// Shows the current step of `work` while it runs.
     pub fn step_by_step<T>(&self, work: impl FnOnce(&dyn Fn(&str) -> failure::Result<()>) -> T) -> T {
         let waiting = self.waiting();
         work(&|step| {
@@ -127,7 +128,7 @@ impl Terminal {
         })
     }
 
-    /// Writes rows: as JSON where that was asked for, else as a table.
+    /// Writes rows: as JSON if requested, else as a table.
     pub fn rows<T: Serialize>(
         &self,
         header: &[&str],
@@ -154,13 +155,14 @@ impl Terminal {
     }
 }
 
-/// Characters in a line of stdout; none where it is not limited, as in a file. COLUMNS is what a shell says of it.
+/// Returns the width of stdout in characters; `None` if it is unlimited, as in a file. Falls back to COLUMNS,
+/// which some shells set.
 fn width() -> Option<usize> {
     let of_terminal = terminal_size_of(stdout()).map(|(width, _)| usize::from(width.0));
     of_terminal.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok()).filter(|width| *width > 0)
 }
 
-/// Why a command failed, as one sentence for a person; a rule is quoted on the line after it.
+/// Says why a command failed, in one sentence for a person; a rule is quoted on the next line.
 pub fn sentence(error: Box<dyn Error>) -> String {
     let failure = match error.downcast::<Failure>() {
         Ok(failure) => *failure,
@@ -172,7 +174,7 @@ pub fn sentence(error: Box<dyn Error>) -> String {
     match failure {
         Failure::Refused(refusal) => {
             let feld = refusal.feld.as_ref().map(|feld| format!("{feld}: ")).unwrap_or_default();
-            // The rule is that of the interface: it has a line of its own.
+            // The message quotes a rule of the interface, so it gets its own line.
             format!("{feld}abgelehnt mit {}:\n  {}", refusal.code.as_str(), refusal.message)
         }
         other => other.in_german(),
