@@ -26,11 +26,11 @@ use crate::platform::http::route::{Access, Route, Write};
 use crate::platform::http::shape::Answer;
 use crate::rules::choice::Choice;
 use crate::rules::error::{Code, required};
-use crate::rules::repeat::{self, Wiederholt};
+use crate::rules::repeat::{Angelegt, Wiederholt};
 use crate::rules::scope::Scope;
 use crate::rules::settlement::Abrechnungsart;
 use crate::trade::belege;
-use model::{Abrechnung, AbrechnungMitPosten, Angelegt, Korrektur, NewAbrechnung};
+use model::{Abrechnung, AbrechnungAngelegt, AbrechnungMitPosten, Korrektur, NewAbrechnung};
 
 const READ: Access = Access::Scope(Scope::AbrechnungRead);
 
@@ -89,7 +89,7 @@ pub const ROUTES: &[Route] = &[
         post,
     )
     .takes::<NewAbrechnung>("AbrechnungNeu", &["art"])
-    .gives(&[Answer::created::<Angelegt>(), Answer::ok::<Wiederholt<AbrechnungMitPosten>>()])
+    .gives(&[Answer::created::<AbrechnungAngelegt>(), Answer::ok::<Wiederholt<AbrechnungMitPosten>>()])
     .refuses(&[belege::PARTNER, belege::DATE_AND_ARTICLE, REFUSALS, OF_DOCUMENT]),
     Route::ask(
         "/api/v1/abrechnungen/vorschau",
@@ -109,7 +109,7 @@ pub const ROUTES: &[Route] = &[
         correct,
     )
     .takes::<Korrektur>("Korrektur", &["grund"])
-    .gives(&[Answer::created::<Angelegt>()])
+    .gives(&[Answer::created::<AbrechnungAngelegt>()])
     .refuses(&[
         REFUSALS,
         OF_DOCUMENT,
@@ -157,8 +157,8 @@ fn preview(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 fn post(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.body::<NewAbrechnung>()?;
     Ok(Box::new(move |tx| match anlegen::create(tx, &new, hinweise.clone())? {
-        repeat::Angelegt::Neu(made) => Ok(Reply::created(&made)?.about(made.id)),
-        repeat::Angelegt::Wiederholt(answer) => Ok(Reply::ok(&answer)?.about(answer.record.abrechnung.id)),
+        Angelegt::Neu(made) => Ok(Reply::created(&made)?.about(made.id)),
+        Angelegt::Wiederholt(answer) => Ok(Reply::ok(&answer)?.about(answer.record.abrechnung.id)),
     }))
 }
 

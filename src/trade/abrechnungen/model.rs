@@ -157,8 +157,7 @@ pub struct VorschauPosition {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "AbrechnungAngelegt")]
-pub struct Angelegt {
+pub struct AbrechnungAngelegt {
     pub id: Uuid,
     pub art: Abrechnungsart,
     pub beleg_id: Uuid,
