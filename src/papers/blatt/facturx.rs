@@ -3,7 +3,7 @@
 //! the packet that it wrote, which is not compressed; what follows moves.
 
 use super::error::DrawError;
-use crate::papers::erechnung::Profil;
+use crate::rules::document::Profil;
 
 const SCHEMA: &str = "<rdf:li rdf:parseType=\"Resource\">\
     <pdfaSchema:schema>Factur-X PDFA Extension Schema</pdfaSchema:schema>\

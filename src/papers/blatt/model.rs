@@ -1,7 +1,7 @@
 //! What a sheet says.
 
-use crate::papers::erechnung::Profil;
 use crate::rules::day::Day;
+use crate::rules::document::Profil;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 
 /// A sheet: one document as its recipient reads it. Texts may be of any length and hold any character.

@@ -1,8 +1,8 @@
 //! Texts on a sheet: what a client may send as a name or a remark is drawn, and the e-invoice in the PDF is found again.
 
 use partnerd::papers::blatt::{Abschnitt, Blatt, ERechnung, Tabelle, Wert, Zeile, draw, fits, hints};
-use partnerd::papers::erechnung::Profil;
 use partnerd::papers::erechnung::lesen::read;
+use partnerd::rules::document::Profil;
 
 use super::values::same;
 
