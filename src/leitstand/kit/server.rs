@@ -1,22 +1,26 @@
 //! Answers requests for pages: on the lanes and through the writer of the gate, with a session in the place of a key.
 
+use std::collections::BTreeMap;
 use std::mem::take;
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt;
 
 use super::context::{self, FormChange, PageContext};
 use super::done::{Done, FirmaChange, Hashed, Outgoing, PREVIEW, TRY};
 use super::flash::FlashMessages;
+use super::jobs::Jobs;
 use super::page::{AppState, Page, PageRequest, Snapshot, Take, as_file, fields};
 use super::upload::{self, Form};
+use super::uploads::Uploads;
 use super::{akteure, frame, resume};
 use crate::leitstand::access::Access;
 use crate::leitstand::access::entry::{self, Refused};
 use crate::leitstand::access::password_thread::PasswordThread;
+use crate::leitstand::access::passwords::Attempts;
 use crate::leitstand::access::people::SESSION_MILLIS;
 use crate::leitstand::operations::restoring::Restoring;
 use crate::leitstand::operations::upkeep::Lookout;
@@ -67,18 +71,17 @@ impl Leitstand {
         let (database, policy) = (database.to_owned(), &gate.policy);
         let (nightly, certificate) = (policy.nightly.clone(), policy.leitstand.certificate.clone());
         let lookout = Lookout::start(database.clone(), nightly, certificate, Arc::clone(&gate.clock))?;
-        let (attempts, jobs, import_turn, uploads, restoring, contracts) = Default::default();
         let app = Arc::new(AppState {
             gate,
             pages,
-            attempts,
-            jobs,
-            import_turn,
-            uploads,
-            restoring,
+            attempts: Arc::new(Attempts::default()),
+            jobs: Jobs::default(),
+            import_turn: tokio::sync::Mutex::new(()),
+            uploads: Uploads::default(),
+            restoring: Restoring::default(),
             lookout,
             mails: Budget::new(MAILS_MAX, MAILS_SHARE),
-            contracts,
+            contracts: Mutex::new(BTreeMap::new()),
             database,
         });
         Ok(Leitstand { app, hashing: PasswordThread::start()?, flash: FlashMessages::default() })
@@ -215,14 +218,8 @@ impl Leitstand {
     /// Reads a form, once it is clear that this person may send it, and has it carried out; shows it again where it is
     /// refused.
     async fn take_form(&self, context: &mut PageContext, client: &mut Client) -> Result<Reply> {
-        if context.page_request.page.access == Access::Open {
-            let (gate, now) = (&self.app.gate, context.page_request.now);
-            if let Err(seconds) = gate.ip_limit.take(neighbourhood(context.address), Limited::LogIn, now) {
-                let message =
-                    format!("Zu viele Anmeldungen von dieser Adresse. Bitte {seconds} Sekunden warten.");
-                let reply = frame::refused(429, &message).with("retry-after", seconds.to_string());
-                return Ok(Reply { code: Some(Code::ZuVieleAnfragen), ..reply });
-            }
+        if let Some(reply) = self.too_many_log_ins(context) {
+            return Ok(reply);
         }
         let limit =
             if context.page_request.page.has_upload { upload::UPLOAD_BYTES_MAX } else { FORM_BYTES_MAX };
@@ -253,6 +250,18 @@ impl Leitstand {
         }
     }
 
+    /// The refusal of a form that anybody may send, where too many came from its address.
+    fn too_many_log_ins(&self, context: &PageContext) -> Option<Reply> {
+        if context.page_request.page.access != Access::Open {
+            return None;
+        }
+        let (address, now) = (neighbourhood(context.address), context.page_request.now);
+        let seconds = self.app.gate.ip_limit.take(address, Limited::LogIn, now).err()?;
+        let message = format!("Zu viele Anmeldungen von dieser Adresse. Bitte {seconds} Sekunden warten.");
+        let reply = frame::refused(429, &message).with("retry-after", seconds.to_string());
+        Some(Reply { code: Some(Code::ZuVieleAnfragen), ..reply })
+    }
+
     /// The sheet of what was typed, drawn on a thread that serves no sockets.
     async fn drawn(&self, context: &PageContext, sheet: Box<Blatt>) -> Result<Reply> {
         let (page_request, account) = (context.page_request.clone(), context.account());
@@ -266,16 +275,7 @@ impl Leitstand {
     /// Has a form carried out: what is hashed on the thread for that, and then by the writer. The audit row of what is kept
     /// is part of it. None where a step of the form is to be shown.
     async fn carry_out(&self, context: &mut PageContext) -> Result<Option<Done>> {
-        let prepared = match context.page_request.page.has_upload {
-            true => {
-                let mut moved = context.clone();
-                let prepared;
-                (prepared, *context) = on_cpu_pool(move || (prepare(&mut moved), moved)).await?;
-                prepared?
-            }
-            false => prepare(context)?,
-        };
-        let change = match prepared {
+        let change = match prepared(context).await? {
             Prepared::Change(change) => change,
             Prepared::Step => return Ok(None),
             Prepared::Hashed(hashed) => FormChange::Haus(self.hashing.run(&context.account(), hashed).await?),
@@ -423,7 +423,17 @@ enum Prepared {
     Draft(fn(&PageRequest, &Snapshot<'_>) -> Result<FirmaChange>),
 }
 
-/// What a form asks for.
+/// What a form asks for; where it has a file, read on a thread that serves no sockets.
+async fn prepared(context: &mut PageContext) -> Result<Prepared> {
+    if !context.page_request.page.has_upload {
+        return prepare(context);
+    }
+    let mut moved = context.clone();
+    let (prepared, moved) = on_cpu_pool(move || (prepare(&mut moved), moved)).await?;
+    *context = moved;
+    prepared
+}
+
 fn prepare(context: &mut PageContext) -> Result<Prepared> {
     let page_request = &mut context.page_request;
     page_request.form = form_of(&context.request, page_request.page.has_upload)?;
