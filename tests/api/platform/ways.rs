@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use partnerd::master::tenants;
 use partnerd::platform::db::file::connection::open_writer;
 use partnerd::platform::db::system_clock;
-use partnerd::platform::db::writer::fair_queue::Account;
+use partnerd::platform::db::writer::fair_queue::QueueKey;
 use partnerd::platform::gate::Policy;
 use partnerd::platform::gate::access::key::{self, Grant};
 use partnerd::platform::http::answering::Answering;
@@ -195,7 +195,7 @@ fn who_sends_many_long_reads_keeps_no_other_key_waiting() {
     let waits = Arc::new(Mutex::new(waits));
     for firma in 100..103 {
         let (gate, waits) = (Arc::clone(&service.app.gate), Arc::clone(&waits));
-        let account = Account { firma, name: String::new() };
+        let account = QueueKey { firma, name: String::new() };
         service
             .runtime
             .spawn(async move { gate.slowly(account, move || waits.lock().unwrap().recv().is_err()).await });

@@ -117,7 +117,7 @@ pub(in crate::platform::db) mod tests {
             // Were the process still there, it would end with another code.
             std::process::exit(1);
         }
-        let output = in_own_process("db::vital::tests::a_panic_ends_the_process");
+        let output = in_own_process("platform::db::writer::critical::tests::a_panic_ends_the_process");
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(PANICKED), "{said}");
         assert!(said.contains("the thread fragile panicked"), "{said}");
