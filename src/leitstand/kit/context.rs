@@ -54,7 +54,7 @@ impl FormChange {
 
 /// Writes down what a form did: its request, and what it changed; nothing where it was only tried (D27).
 fn noted(context: &PageContext, connection: &Connection, done: Done) -> Result<Done> {
-    if done.tried.is_some() {
+    if done.is_trial() {
         return Ok(done);
     }
     let reply = Reply { status: 303, subject: done.subject, ..Reply::default() };

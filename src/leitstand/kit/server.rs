@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex};
 use futures_util::FutureExt;
 
 use super::context::{self, FormChange, PageContext};
-use super::done::{Done, FirmaChange, Hashed, Outgoing, PREVIEW, TRY};
+use super::done::{Done, FirmaChange, Hashed, Outgoing, PREVIEW, Response, TRY};
 use super::flash::FlashMessages;
-use super::jobs::Jobs;
+use super::jobs::{Jobs, NewJob};
 use super::page::{AppState, Page, PageRequest, Snapshot, Take, as_file, fields};
 use super::upload::{self, Form};
 use super::uploads::Uploads;
@@ -232,15 +232,7 @@ impl Leitstand {
             return Ok(Reply { status: 401, ..self.show(context).await? });
         }
         match self.carry_out(context).await {
-            Ok(Some(Done { sheet: Some(sheet), .. })) => self.drawn(context, sheet).await,
-            Ok(Some(Done { tried: Some(tried), .. })) => {
-                match tried {
-                    Ok(tried) => context.page_request.tried = Some(Arc::new(tried)),
-                    Err(refusal) => context.page_request.refusal = Some(refusal),
-                }
-                self.show(context).await
-            }
-            Ok(Some(done)) => Ok(self.led_on(context, done)),
+            Ok(Some(done)) => self.respond(context, done).await,
             Ok(None) => self.show(context).await,
             Err(Failure::Refused(refusal)) if refusal.code != Code::ScopeFehlt => {
                 context.page_request.refusal = Some(refusal);
@@ -316,30 +308,49 @@ impl Leitstand {
         Ok(change)
     }
 
-    /// The answer to a form that was carried out.
-    fn led_on(&self, context: &mut PageContext, mut done: Done) -> Reply {
-        if let (Some(begins), Some(person)) = (done.begins.take(), &context.page_request.person) {
-            let jobs = &self.app.jobs;
-            if let Err(why) =
-                jobs.begin(begins, person.id, context.page_request.tenant_id(), context.page_request.now)
-            {
-                done.to = "/leitstand/arbeit".to_owned();
-                done.notes = vec![why.to_owned()];
-            }
-        }
-        if let Some(order) = done.restores {
-            self.app.restoring.begin(order);
-            return zurueckspielen::begun(&context.page_request);
-        }
-        if let Some((title, body)) = done.once {
-            context.page_request.notes = done.notes;
-            return frame::page(&context.page_request, title, body);
-        }
-        if let Some(cookie) = done.cookie {
+    /// The answer to a form that was carried out, or only tried.
+    async fn respond(&self, context: &mut PageContext, done: Done) -> Result<Reply> {
+        let Done { response, mut notes, cookie, .. } = done;
+        if let Some(cookie) = cookie {
             context.page_request.cookie = cookie;
         }
-        self.flash.keep(&context.page_request.cookie, &done.to, done.notes, done.form);
-        frame::redirect(done.to)
+        let mut form = Vec::new();
+        let to = match response {
+            Response::Redirect(to) => to,
+            Response::Refill(to, typed) => {
+                form = typed;
+                to
+            }
+            Response::Job(job) => self.begin(&context.page_request, job).unwrap_or_else(|why| {
+                notes = vec![why.to_owned()];
+                "/leitstand/arbeit".to_owned()
+            }),
+            Response::Once(title, body) => {
+                context.page_request.notes = notes;
+                return Ok(frame::page(&context.page_request, title, body));
+            }
+            Response::Tried(tried) => {
+                match tried {
+                    Ok(tried) => context.page_request.tried = Some(Arc::new(tried)),
+                    Err(refusal) => context.page_request.refusal = Some(refusal),
+                }
+                return self.show(context).await;
+            }
+            Response::Sheet(sheet) => return self.drawn(context, sheet).await,
+            Response::Restore(order) => {
+                self.app.restoring.begin(order);
+                return Ok(zurueckspielen::begun(&context.page_request));
+            }
+        };
+        self.flash.keep(&context.page_request.cookie, &to, notes, form);
+        Ok(frame::redirect(to))
+    }
+
+    /// Starts a job; the path of its page, or why it does not run.
+    fn begin(&self, by: &PageRequest, job: NewJob) -> std::result::Result<String, &'static str> {
+        let to = format!("/leitstand/arbeit/{}", job.id);
+        self.app.jobs.begin(job, by.person_id(), by.tenant_id(), by.now)?;
+        Ok(to)
     }
 
     /// The last step of a request: its audit row, its line in the log, its cookie and its share of the memory.

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::goods::abrechnungsschemata::{self, Gueltig, Kopf};
 use crate::goods::kontrakte;
-use crate::leitstand::kit::done::{Done, FirmaChange, TRY, sentences, tried};
+use crate::leitstand::kit::done::{Done, FirmaChange, Response, TRY, sentences, tried};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::filter;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
@@ -275,9 +275,9 @@ pub fn correct(request: &PageRequest) -> Result<FirmaChange> {
 }
 
 /// What was made is looked at.
-fn to_document(mut done: Done, page: &str) -> Result<Done> {
-    done.to = format!("{page}{}", done.answer["beleg_id"].as_str().unwrap_or_default());
-    Ok(done)
+fn to_document(done: Done, page: &str) -> Result<Done> {
+    let to = format!("{page}{}", done.answer["beleg_id"].as_str().unwrap_or_default());
+    Ok(Done { response: Response::Redirect(to), ..done })
 }
 
 /// A refusal in the words of the form: it has no field for a note, which its sentence names, and boxes to tick.
