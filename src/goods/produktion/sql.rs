@@ -127,8 +127,14 @@ pub fn insert_part(tx: &WriteTx<'_>, line: &PaInput) -> Result<()> {
 }
 
 fn next_line_id(tx: &Tx<'_>, art: Zeilenart) -> Result<i64> {
-    let statement = format!("select coalesce(max(id), 0) + 1 from {} where tenant_id = :tenant", table(art));
-    tx.one(&statement, &[], |row| row.get(0))
+    let statement = match art {
+        Zeilenart::Input => {
+            "select 1 + max(coalesce((select max(id) from pa_input where tenant_id = :tenant), 0),
+               coalesce((select bis from pa_input_geloescht where tenant_id = :tenant), 0))"
+        }
+        Zeilenart::Output => "select coalesce(max(id), 0) + 1 from pa_output where tenant_id = :tenant",
+    };
+    tx.one(statement, &[], |row| row.get(0))
 }
 
 pub fn update_input(tx: &WriteTx<'_>, line: &PaInput) -> Result<()> {
