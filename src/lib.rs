@@ -33,12 +33,13 @@
 //! must be provable later is sealed ([`db::seal`]) in the log of all requests ([`gate::audit`]) and in the chain of
 //! [`db::evidence`].
 //!
-//! A slice is a folder: `mod.rs` (what it is, its ROUTES and IMPORTS), `model.rs` (what goes over the wire),
-//! `handlers.rs` (what the routes do; in a small slice they stand in `mod.rs`), `import.rs` (what rows of a file do),
-//! `sql.rs` (the columns of its structs, declared once with [`db::record`], and its statements; those of one purpose
-//! alone stand with it, as in `belege/lager`), `checks.rs` (its CHECKS: what must always hold for its tables). What a
-//! request says is a struct of plain values (`NewBeleg`, `BelegChange`); handlers and imports have it read by
-//! [`http::wire`], and what stands below them knows nothing of HTTP.
+//! A slice is a folder: `mod.rs` (what it is, its ROUTES and IMPORTS), `model.rs` (what goes over the wire: bodies,
+//! answers, and `Auswahl`, the filters of a list), `handlers.rs` (what the routes do; in a small slice they stand in
+//! `mod.rs`), `import.rs` (what rows of a file do), `sql.rs` (the columns of its structs, declared once with
+//! [`db::record`], and its statements; those of one purpose alone stand with it, as in `belege/lager`), `checks.rs`
+//! (its CHECKS: what must always hold for its tables). What a request says is a struct of plain values (`NewBeleg`,
+//! `Auswahl`); handlers and imports have it read by [`http::wire`] and [`http::query`], and what stands below them
+//! knows nothing of HTTP.
 //!
 //! To add an endpoint: a struct in `model.rs`, a statement in `sql.rs`, a function in `handlers.rs`, a row in
 //! ROUTES. The row names what the route takes, gives and refuses; from it and the structs follows the description of

@@ -45,7 +45,7 @@ struct Posten {
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let (query, today) = (request.query_of("/api/v1/belege")?, db.tx.today());
     let auswahl =
-        Auswahl { unbezahlt: true, faellig_bis: due_by(request, today), ..belege::auswahl(&db.tx, &query)? };
+        Auswahl { unbezahlt: true, faellig_bis: due_by(request, today), ..Auswahl::of(&db.tx, &query)? };
     let Records { rows, count } = belege::list(&db.tx, &auswahl, lists::page_of(request))?;
     let with_all = |beleg: Beleg| {
         let without = open_of(db, &beleg)?;

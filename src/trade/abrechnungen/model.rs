@@ -5,19 +5,21 @@ use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::eingabe;
 use crate::goods::chargen::Bewegung;
 use crate::master::kunden;
 use crate::platform::db::columns::Json;
 use crate::platform::db::record::record;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::json;
+use crate::platform::http::query::Query;
 use crate::platform::http::wire::{At, FromJson, Liste, LongText, OneOf, Tage, Text};
+use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::document::BelegStatus;
 use crate::rules::error::Hints;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::settlement::{AbrechnungsPosten, Abrechnungsart};
+use crate::{auswahl, eingabe};
 
 record! {
     /// A settlement: a Gutschrift over notes of one partner (D29g).
@@ -45,6 +47,17 @@ record! {
         /// The settlement whose place it takes.
         korrektur_von: Option<Uuid>,
         created_at: Instant = "a.angelegt_am",
+    }
+}
+
+auswahl! {
+    /// What a list of settlements is filtered by; von and bis mean beleg_datum (D16).
+    pub struct Auswahl of (query: &Query) {
+        art: Vec<&'static str> = query.list_of("art", Abrechnungsart::parse_any_case)?,
+        partner: Option<Uuid> = query.uuid("partner_id")?,
+        von: Option<Day> = query.day("von")?,
+        bis: Option<Day> = query.day("bis")?,
+        schein: Option<Uuid> = query.uuid("annahmeschein_id")?,
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::named_params;
 use uuid::Uuid;
 
+use super::eingabe::Auswahl;
 use super::model::{Beleg, BelegPosition, Gegenbeleg, Kettenglied};
 use crate::platform::db::list::{Filter, ListSql, Order, Page, names};
 use crate::platform::db::proof::retention::Retention;
@@ -14,7 +15,7 @@ use crate::platform::failure::{Failure, Result};
 use crate::platform::listing::PageOf;
 use crate::rules::day::{Day, Instant};
 use crate::rules::document::{BelegTyp, Lagerrolle};
-use crate::rules::fixed::{Money, Percent, Price, Quantity};
+use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::tax::Steuerkategorie;
 use crate::rules::text::searchable;
 
@@ -57,34 +58,6 @@ pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
 /// The newest documents, among which one is looked for by its amount: no index leads there.
 pub const AMOUNTS_LOOKED_AT_MAX: i64 = 20_000;
-
-#[derive(Default)]
-pub struct Auswahl<'a> {
-    pub typen: Vec<&'static str>,
-    pub status: Vec<&'static str>,
-    pub von: Option<Day>,
-    pub bis: Option<Day>,
-    pub kunde: Option<Uuid>,
-    pub beleg_nummer: Option<String>,
-    pub external_ref: Option<&'a str>,
-    /// Words in number, external_ref, fremdbelegnummer, or in what the partner is searched in.
-    pub suche: Option<&'a str>,
-    /// Named by a position.
-    pub artikel: Option<Uuid>,
-    /// Named by a position.
-    pub kontrakt: Option<Uuid>,
-    pub sortierung: Option<&'a str>,
-    /// Final without the e-invoice that it should have had (D4).
-    pub ohne_erechnung: bool,
-    /// Open Gutschriften that were made before this.
-    pub gutschrift_vor: Option<Instant>,
-    /// Final invoices that are not settled, and nothing that was cancelled or cancels; in the order of their due dates.
-    pub unbezahlt: bool,
-    /// Of these, what was due on this day or before.
-    pub faellig_bis: Option<Day>,
-    /// Whose net or gross sum is this, with either sign, among [`AMOUNTS_LOOKED_AT_MAX`].
-    pub betrag: Option<Money>,
-}
 
 pub fn list<P: PageOf<Beleg>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
     let mut filter = filter(auswahl);
