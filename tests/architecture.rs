@@ -191,7 +191,7 @@ fn only_handlers_and_imports_of_a_slice_know_http() {
         let file = name.strip_prefix(&format!("{}/", source.room)).unwrap();
         let may_know: &[&str] = match file {
             "handlers.rs" | "import.rs" | "mod.rs" => continue,
-            "model.rs" | "eingabe.rs" => &["json", "upload", "wire"],
+            "model.rs" | "eingabe.rs" => &["json", "query", "upload", "wire"],
             _ => &[],
         };
         for path in paths(&source.code()) {
@@ -199,6 +199,19 @@ fn only_handlers_and_imports_of_a_slice_know_http() {
             let used = used.trim_start_matches("::").split("::").next().unwrap();
             assert!(may_know.contains(&used), "{name} uses http::{used}");
         }
+    }
+}
+
+/// What a list is filtered by is an `Auswahl` of the model, and its conditions stand with the statement.
+#[test]
+fn handlers_build_no_filters() {
+    let sources = sources();
+    let has_statements = |room: &str| sources.iter().any(|source| source.name() == format!("{room}/sql.rs"));
+    for source in sources.iter().filter(|source| is_slice(&source.room) && has_statements(&source.room)) {
+        let name = source.name();
+        let is_handler = name.ends_with("/handlers.rs") || name == format!("{}/mod.rs", source.room);
+        let filter = "crate::platform::db::list::Filter";
+        assert!(!is_handler || !paths(&source.code()).contains(&filter.to_owned()), "{name} uses {filter}");
     }
 }
 

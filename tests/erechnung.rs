@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 
 use generator::Zufall;
 use partnerd::papers::erechnung::{
-    Position, Profil, Rechnung, Skonto, Zahlungsbedingungen, erechnung, missing, write,
+    Position, Rechnung, Skonto, Zahlungsbedingungen, erechnung, missing, write,
 };
 use partnerd::rules::choice::Choice;
-use partnerd::rules::document::Rechnungsart;
+use partnerd::rules::document::{Profil, Rechnungsart};
 use partnerd::rules::fixed::Percent;
 use partnerd::rules::tax::Steuerkategorie;
 use serde_json::Value;

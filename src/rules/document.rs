@@ -37,8 +37,20 @@ choice! {
 }
 
 choice! {
-    /// Kinds of documents that may become final at the end of their day (D4). ER is the supplier's own
-    /// invoice, GS an ER that the company writes for its supplier.
+    /// In which profile the e-invoice is written (D24: `e_rechnung` of a kunde).
+    #[derive(Default)]
+    pub enum Profil {
+        /// EN 16931 of Factur-X and ZUGFeRD, for everybody.
+        #[default]
+        Zugferd = "zugferd",
+        /// XRechnung, for authorities and customers that ask for it.
+        XRechnung = "xrechnung",
+    }
+}
+
+choice! {
+    /// Documents that become final at the end of their day (D4): of a type, an ER being the supplier's own invoice, or GS, an
+    /// ER that the company writes for its supplier.
     pub enum Tagesabschluss {
         An = "AN",
         Au = "AU",

@@ -15,8 +15,8 @@ use std::process::Command;
 use partnerd::papers::blatt::{
     Abschnitt, Angabe, Aufdruck, Blatt, DrawError, Drawn, LogoError, PAGES_MAX, Wert, check_logo, draw,
 };
-use partnerd::papers::erechnung::Profil;
 use partnerd::rules::day::Day;
+use partnerd::rules::document::Profil;
 use partnerd::rules::fixed::Money;
 use programs::needs;
 use tempfile::TempDir;

@@ -4,8 +4,8 @@ use partnerd::papers::blatt::{
     Abschnitt, Absender, Abzug, Angabe, Anschrift, Aufdruck, Blatt, ERechnung, Konto, Position, Preis,
     Skonto, Steuergruppe, Summen, Tabelle, Wert, Zahlrichtung, Zahlung, Zeile,
 };
-use partnerd::papers::erechnung::Profil;
 use partnerd::rules::day::Day;
+use partnerd::rules::document::Profil;
 use partnerd::rules::fixed::{Money, Percent, Price, Quantity, divide_rounded};
 
 fn some(text: &str) -> Option<String> {

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use partnerd::papers::erechnung::{
-    Bezug, Kontakt, Merkmal, Partei, Position, Profil, Rechnung, Skonto, Zahlungsbedingungen,
+    Bezug, Kontakt, Merkmal, Partei, Position, Rechnung, Skonto, Zahlungsbedingungen,
 };
 use partnerd::rules::day::Day;
-use partnerd::rules::document::Rechnungsart;
+use partnerd::rules::document::{Profil, Rechnungsart};
 use partnerd::rules::fixed::{Money, Percent, Price, Quantity};
 use partnerd::rules::price::line_total;
 use partnerd::rules::tax::{Steuerart, Steuerkategorie};

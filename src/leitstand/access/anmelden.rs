@@ -7,7 +7,7 @@ use super::passwords::check;
 use super::people::{self, Person};
 use super::zugaenge::companies;
 use crate::leitstand::home::zustand::CANNOT_WRITE;
-use crate::leitstand::kit::done::{Done, Hashed, HouseChange};
+use crate::leitstand::kit::done::{Done, Hashed, HouseChange, Response};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{facts, field, form, form_to, refusal};
 use crate::leitstand::kit::{frame, resume};
@@ -80,7 +80,7 @@ pub fn log_in(request: &PageRequest, db: &Snapshot<'_>) -> Result<Hashed> {
             people::end_session(connection, &before)?;
             people::begin_session(connection, id, &cookie, now)?;
             let cookie = Some(cookie.clone());
-            let to = || Done { to: "/leitstand".to_owned(), ..Done::default() };
+            let to = || Done::of(Response::Redirect("/leitstand".to_owned()));
             Ok(Done { cookie, person: Some(id), ..back.clone().map_or_else(to, resume::resumed) })
         });
         Ok(change)
@@ -96,8 +96,8 @@ pub fn log_out(request: &PageRequest) -> Result<HouseChange> {
     let cookie = request.cookie.clone();
     Ok(Box::new(move |connection| {
         people::end_session(connection, &cookie)?;
-        let to = LOG_IN_PATH.to_owned();
-        Ok(Done { to, cookie: Some(String::new()), ..Done::default() })
+        let response = Response::Redirect(LOG_IN_PATH.to_owned());
+        Ok(Done { cookie: Some(String::new()), ..Done::of(response) })
     }))
 }
 

@@ -11,6 +11,7 @@ use super::anmelden::LOG_IN_PATH;
 use super::people::{self, Person};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{AppState, Page, PageRequest, Take, fields};
+use crate::leitstand::kit::upload::Form;
 use crate::master::tenants::{self, Tenant};
 use crate::platform::db::TenantId;
 use crate::platform::db::readers::Lane;
@@ -81,7 +82,6 @@ pub fn admit(
         person: person.as_ref().map(|person| person.id),
         firma: firma.as_ref().map(|firma| firma.id),
     })?;
-    let (form, refusal, tried, notes) = Default::default();
     let (address, base) = (neighbourhood(address), base(app, request));
     Ok(PageRequest {
         app: Arc::clone(app),
@@ -95,10 +95,10 @@ pub fn admit(
         ids,
         query,
         query_text: request.query.clone(),
-        form,
-        refusal,
-        tried,
-        notes,
+        form: Form::default(),
+        refusal: None,
+        tried: None,
+        notes: Vec::new(),
         cookie,
     })
 }

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::rechte;
 use crate::leitstand::kit::bars::{BarPair, BarWords, bars};
-use crate::leitstand::kit::done::{Done, Hashed, HouseChange};
+use crate::leitstand::kit::done::{Done, Hashed, HouseChange, Response};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{
@@ -262,11 +262,8 @@ pub fn create(request: &PageRequest, db: &Snapshot<'_>) -> Result<Hashed> {
                 return Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message).into());
             }
             let event = key_changes::create(connection, firma, &key, &grant, now)?;
-            Ok(Done {
-                event: Some(event),
-                once: Some(("Der neue Schlüssel", once(&key, &grant, &here))),
-                ..Done::default()
-            })
+            let response = Response::Once("Der neue Schlüssel", once(&key, &grant, &here));
+            Ok(Done { event: Some(event), ..Done::of(response) })
         });
         Ok(change)
     }))

@@ -5,7 +5,7 @@ use maud::html;
 use rusqlite::Connection;
 
 use super::people::{self, Person, Rolle};
-use crate::leitstand::kit::done::{Done, HouseChange};
+use crate::leitstand::kit::done::{Done, HouseChange, Response};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{choice, facts, field, linked, made_from, moment};
@@ -133,7 +133,7 @@ fn link_of(request: &PageRequest, name: &str, secret: &str) -> Done {
         p { "Geöffnet wird er an einem Rechner, an dem der Leitstand zu sehen ist." }
         p { a href=(PEOPLE_PATH) { "Zurück zu den Zugängen" } }
     };
-    Done { once: Some(("Link für das Passwort", body)), ..Done::default() }
+    Done::of(Response::Once("Link für das Passwort", body))
 }
 
 fn number(request: &PageRequest) -> Result<i64> {

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::goods::kontrakte::{self, Kontrakt, Position};
+use crate::goods::kontrakte::{self, Auswahl, Kontrakt, Position};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
@@ -24,12 +24,12 @@ const SUMMED_MAX: u32 = 500;
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/kontrakte")?;
-    let page = lists::page_of(request);
-    let all = kontrakte::find_page(&db.tx, &query, Page { limit: Some(SUMMED_MAX), offset: 0 })?;
+    let (auswahl, page) = (Auswahl::of(&query)?, lists::page_of(request));
+    let all = kontrakte::find_page(&db.tx, &auswahl, Page { limit: Some(SUMMED_MAX), offset: 0 })?;
     let (sums, found) = match all.count > i64::from(SUMMED_MAX) {
         true => (
             html! { p { "Summen gibt es für höchstens " (number(SUMMED_MAX)) " Kontrakte; bitte enger suchen." } },
-            kontrakte::find_page(&db.tx, &query, page)?,
+            kontrakte::find_page(&db.tx, &auswahl, page)?,
         ),
         false => (sums(&all)?, of_page(all, page)),
     };

@@ -6,7 +6,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::goods::chargen::{self, Lagerposten};
-use crate::leitstand::kit::done::{Done, FirmaChange};
+use crate::leitstand::kit::done::{Done, FirmaChange, Response};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::{self, filter_choice};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
@@ -158,17 +158,14 @@ pub fn count(request: &PageRequest) -> Result<FirmaChange> {
         let is_seen =
             |row: &Gezaehlt| request.field(&format!("{SEEN}{}", row.name)) == row.gebucht.to_string();
         if !rows.iter().all(is_seen) {
-            return Ok(Done {
-                once: Some(("Unterschiede", differences(&request, &rows))),
-                ..Done::default()
-            });
+            return Ok(Done::of(Response::Once("Unterschiede", differences(&request, &rows))));
         }
         let mut notes = vec![format!("Gezählt und gebucht: {} Posten.", counts.len())];
         for (change, .., name) in &counts {
             let done = change(tx).map_err(|failure| at_field(failure, name))?;
             notes.extend(done.notes.into_iter().filter(|note| !note.is_empty()));
         }
-        Ok(Done { to: request.of_firma(HERE), notes, ..Done::default() })
+        Ok(Done { notes, ..Done::of(Response::Redirect(request.of_firma(HERE))) })
     }))
 }
 

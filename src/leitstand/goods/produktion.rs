@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::goods::produktion::{self, PaInput, PaOutput, Produktionsauftrag};
+use crate::goods::produktion::{self, Auswahl, PaInput, PaOutput, Produktionsauftrag};
 use crate::leitstand::kit::done::FirmaChange;
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
@@ -20,10 +20,10 @@ use crate::rules::fixed::Quantity;
 use crate::rules::recipe::{PaStatus, Zeilenart};
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
-    let query = request.query_of("/api/v1/produktionsauftraege")?;
-    let found = produktion::list(&db.tx, &query, lists::page_of(request))?;
-    let [into_planned, into] = produktion::sums(&db.tx, &query, Zeilenart::Input)?;
-    let [out_planned, out] = produktion::sums(&db.tx, &query, Zeilenart::Output)?;
+    let auswahl = Auswahl::of(&request.query_of("/api/v1/produktionsauftraege")?)?;
+    let found = produktion::list(&db.tx, &auswahl, lists::page_of(request))?;
+    let [into_planned, into] = produktion::sums(&db.tx, &auswahl, Zeilenart::Input)?;
+    let [out_planned, out] = produktion::sums(&db.tx, &auswahl, Zeilenart::Output)?;
     let sums = [
         ("hinein geplant", into_planned),
         ("hinein", into),

@@ -3,7 +3,7 @@
 
 use maud::html;
 
-use crate::goods::abrechnungsschemata::{self, Gueltig, Kopf, SchemaVersion};
+use crate::goods::abrechnungsschemata::{self, Auswahl, Gueltig, Kopf, SchemaVersion};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::{self, List, filter};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
@@ -15,7 +15,7 @@ use crate::trade::annahmescheine;
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/abrechnungsschemata")?;
-    let found = abrechnungsschemata::find_page(&db.tx, &query, lists::page_of(request))?;
+    let found = abrechnungsschemata::list(&db.tx, &Auswahl::of(&query)?, lists::page_of(request))?;
     let mut used = Vec::new();
     for kopf in &found.rows {
         used.extend(annahmescheine::follows(&db.tx, kopf.id, None)?.then_some(kopf.id));

@@ -67,7 +67,7 @@ pub fn open(request: &PageRequest, db: &Snapshot<'_>, most: u32) -> Result<Marku
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/wiegungen")?;
-    let found = waage::list(&db.tx, &waage::auswahl(&query)?, lists::page_of(request))?;
+    let found = waage::list(&db.tx, &Auswahl::of(&query)?, lists::page_of(request))?;
     let shown = ["status", "von", "bis", "kennzeichen", "wiegeschein_nr", "partner_id", "sortierung"];
     let is_plain = shown.iter().all(|name| request.param(name).is_empty()) && request.list_page() == 0;
     let list = List {

@@ -178,7 +178,8 @@ fn picture(now: &Weighed, then: &Weighed) -> Markup {
 
 /// Goods receipts and documents of today, with their sums.
 fn of_today(db: &Snapshot<'_>, today: Day) -> Result<Vec<(String, String)>> {
-    let receipts = annahmescheine::sums_of_day(&db.tx, today)?;
+    let of_day = annahmescheine::Auswahl { von: Some(today), bis: Some(today), ..Default::default() };
+    let receipts = annahmescheine::sums(&db.tx, &of_day)?;
     let mut tiles = Vec::new();
     if receipts.count > 0 {
         let name = format!("Annahmescheine ({}), netto kg", number(receipts.count));

@@ -55,7 +55,7 @@ impl FormChange {
 /// Writes the audit row of a form and the administration event of its change; nothing if the form was only
 /// tried (D27).
 fn noted(context: &PageContext, connection: &Connection, done: Done) -> Result<Done> {
-    if done.tried.is_some() {
+    if done.is_trial() {
         return Ok(done);
     }
     let reply = Reply { status: 303, subject: done.subject, ..Reply::default() };

@@ -128,7 +128,7 @@ impl Jobs {
         begun: Instant,
     ) -> Result<(), &'static str> {
         let NewJob { id, title, doing } = job;
-        let (progress, given_up) = Default::default();
+        let (progress, given_up) = (Mutex::new(Progress::default()), AtomicBool::new(false));
         let job = Arc::new(Job { id, title, person, firma, begun, progress, given_up });
         let mut jobs = locked(&self.0);
         why_not(&jobs, firma)?;

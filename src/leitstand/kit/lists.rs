@@ -42,7 +42,7 @@ impl<'l, T> List<'l, T> {
         id: fn(&T) -> Uuid,
         found: &'l Records<T>,
     ) -> List<'l, T> {
-        let (empty, filters, keeps, order, above, around) = Default::default();
+        let (empty, filters, keeps, order, above, around) = ("", html! {}, &[], "", html! {}, None);
         List { path, records: path, id, caption, empty, found, filters, keeps, order, above, around }
     }
 }

@@ -16,7 +16,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::done::{Done, FirmaChange, Hashed, HouseChange, Outgoing, sentences};
+use super::done::{Done, FirmaChange, Hashed, HouseChange, Outgoing, Response, sentences};
 use super::health::HealthIssue;
 use super::jobs::Jobs;
 use super::upload::{File, Form};
@@ -429,8 +429,8 @@ fn done(reply: Reply, to: &str, note: &str) -> Result<Done> {
     let hints = sentences(&confirmation["hinweise"]);
     let notes = [note].into_iter().chain(hints).map(str::to_owned).collect();
     let id = reply.subject.map(|id| id.to_string()).unwrap_or_default();
-    let (to, event) = (to.replace("{id}", &id), reply.event.map(|event| *event));
-    Ok(Done { to, notes, subject: reply.subject, event, answer: confirmation, ..Done::default() })
+    let (response, event) = (Response::Redirect(to.replace("{id}", &id)), reply.event.map(|event| *event));
+    Ok(Done { notes, subject: reply.subject, event, answer: confirmation, ..Done::of(response) })
 }
 
 /// Explains a refusal for an outdated version if the document has been finalised or cancelled meanwhile.

@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 
-use super::done::Done;
+use super::done::{Done, Response};
 use super::page::{FIELDS_MAX, PageRequest, Take};
 use crate::platform::http::request::Request;
 
@@ -77,5 +77,5 @@ pub fn back(page_request: &PageRequest) -> Option<Kept> {
 pub fn resumed((to, form): Kept) -> Done {
     let note =
         "Das Formular ist wieder da, aber noch nicht gespeichert: bitte ansehen und noch einmal absenden.";
-    Done { form, ..Done::to(to, note) }
+    Done { notes: vec![note.to_owned()], ..Done::of(Response::Refill(to, form)) }
 }

@@ -19,7 +19,7 @@ use crate::platform::listing::Records;
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/artikel")?;
-    let auswahl = Auswahl { mit_bestand: true, ..artikel::auswahl(&query)? };
+    let auswahl = Auswahl { mit_bestand: true, ..Auswahl::of(&query)? };
     let found = artikel::list(&db.tx, &auswahl, lists::page_of(request))?;
     let list = List {
         empty: "Keine aktiven Artikel gefunden. Viele auf einmal kommen mit einem Import herein (Seite \

@@ -23,7 +23,7 @@ const ROLLEN: [(&str, &str); 3] =
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/kunden")?;
-    let found = kunden::list(&db.tx, &kunden::auswahl(&query)?, lists::page_of(request))?;
+    let found = kunden::list(&db.tx, &kunden::Auswahl::of(&query)?, lists::page_of(request))?;
     let list = List {
         empty: "Keine Partner gefunden. Partner kommen mit „Neuer Partner“ herein, mit einem Import oder aus \
          den angeschlossenen Programmen (POST /api/v1/kunden); vielleicht ist auch die Suche zu eng.",

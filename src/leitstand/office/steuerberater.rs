@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::kontoluecken;
-use crate::leitstand::kit::done::{Done, FirmaChange, TRY, sentences};
+use crate::leitstand::kit::done::{Done, FirmaChange, Response, TRY, sentences};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{field, form, linked, moment, number, pager, refusal, table};
 use crate::leitstand::kit::{frame, lists};
@@ -237,12 +237,12 @@ pub fn create(request: &PageRequest, db: &Snapshot<'_>) -> Result<FirmaChange> {
     Ok(Box::new(move |tx| {
         let done = write(tx)?;
         if is_trial {
-            return Ok(Done { tried: Some(Ok(done.answer)), ..Done::default() });
+            return Ok(Done::of(Response::Tried(Ok(done.answer))));
         }
         let (to, note) = match (done.answer["nr"].as_i64(), done.answer["id"].as_str()) {
             (Some(nr), Some(id)) => (format!("{page}{id}"), format!("Stapel {nr} ist angelegt.")),
             _ => (here.clone(), "Nichts ist neu: Es ist kein Stapel angelegt.".to_owned()),
         };
-        Ok(Done { to, notes: vec![note], ..done })
+        Ok(Done { response: Response::Redirect(to), notes: vec![note], ..done })
     }))
 }

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use uuid::Uuid;
 
 use super::zurueckgespielt::last_in_words;
-use crate::leitstand::kit::done::{Done, HouseChange, start_job};
+use crate::leitstand::kit::done::{Done, HouseChange, Response, start_job};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::jobs::{Job, NewJob, Outcome};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
@@ -262,7 +262,7 @@ pub fn delete(request: &PageRequest) -> Result<HouseChange> {
             };
             Ok(Outcome { shown, next: None })
         };
-        Ok(Done { event, ..Done::begin(NewJob { id, title, doing: Arc::new(doing) }) })
+        Ok(Done { event, ..Done::of(Response::Job(NewJob { id, title, doing: Arc::new(doing) })) })
     }))
 }
 

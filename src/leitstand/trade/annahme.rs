@@ -15,12 +15,12 @@ use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Method;
 use crate::rules::choice::Choice;
 use crate::rules::receipt::AnnahmescheinStatus;
-use crate::trade::annahmescheine::{self, Annahmeschein};
+use crate::trade::annahmescheine::{self, Annahmeschein, Auswahl};
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
-    let query = request.query_of("/api/v1/annahmescheine")?;
-    let found = annahmescheine::list(&db.tx, &query, lists::page_of(request))?;
-    let sums = annahmescheine::sums(&db.tx, &query)?;
+    let auswahl = Auswahl::of(&request.query_of("/api/v1/annahmescheine")?)?;
+    let found = annahmescheine::list(&db.tx, &auswahl, lists::page_of(request))?;
+    let sums = annahmescheine::sums(&db.tx, &auswahl)?;
     let kg = |menge| BTreeMap::from([("kg".to_owned(), menge)]);
     let of = format!("Zusammen ohne stornierte ({})", number(sums.count));
     let states = AnnahmescheinStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()));

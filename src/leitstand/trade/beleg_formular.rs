@@ -16,7 +16,7 @@ use super::beleg_zeile::{CHOICES, FOUND, Row, articles_found, hints, meant_by, o
 use super::entwurf::{self, ARTIKEL, HEAD_NUMBERS, PARTNER, ROWS_MAX, name};
 use super::vorlage::{self, Fields};
 use crate::goods::kontrakte;
-use crate::leitstand::kit::done::{Done, FirmaChange, PREVIEW, TRY, tried_with};
+use crate::leitstand::kit::done::{Done, FirmaChange, PREVIEW, Response, TRY, tried_with};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{field, form, joined, lines, made_from, number, refusal, with_way_back};
@@ -135,15 +135,13 @@ fn write(request: &PageRequest, tx: &WriteTx<'_>, id: Option<Uuid>) -> Result<Do
     tried_with(tx, || {
         let done = stored(request, tx, id)?;
         let beleg = belege::with_positions(tx, done.subject.unwrap_or_default())?;
-        let sheet = match step == PREVIEW {
-            true => Some(
-                belege::draft(tx, &beleg, id.is_some())
-                    .map_err(|failure| entwurf::refused(request, failure))?,
-            ),
-            false => None,
-        };
-        let sheet = sheet.map(Box::new);
-        Ok((json!({"beleg": beleg, "hinweise": done.answer["hinweise"]}), sheet))
+        if step == PREVIEW {
+            let sheet = belege::draft(tx, &beleg, id.is_some());
+            return Ok(Response::Sheet(Box::new(
+                sheet.map_err(|failure| entwurf::refused(request, failure))?,
+            )));
+        }
+        Ok(Response::Tried(Ok(json!({"beleg": beleg, "hinweise": done.answer["hinweise"]}))))
     })
 }
 

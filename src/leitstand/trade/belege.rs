@@ -46,7 +46,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/belege")?;
     let typed = request.filled_param("betrag");
     let betrag = typed.and_then(typed_money);
-    let auswahl = belege::Auswahl { betrag, ..belege::auswahl(&db.tx, &query)? };
+    let auswahl = belege::Auswahl { betrag, ..belege::Auswahl::of(&db.tx, &query)? };
     let found = belege::list(&db.tx, &auswahl, lists::page_of(request))?;
     let list = List {
         empty: "Keine Belege gefunden. Belege legen die angeschlossenen Programme an, oder man schreibt sie \

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::belege::art_of;
 use super::versendet::{company, is_final};
-use crate::leitstand::kit::done::{Done, FirmaChange, Outgoing};
+use crate::leitstand::kit::done::{Done, FirmaChange, Outgoing, Response};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{field, form, lines, made_from, number, refusal, with_way_back};
@@ -179,7 +179,8 @@ fn shown(ergebnis: &Ergebnis, page: &str, form: &[(String, String)]) -> Done {
         Ergebnis::Ungewiss(why) => Done::to(page.to_owned(), why),
         Ergebnis::NichtGesendet(why) => {
             let typed = form.iter().filter(|(name, _)| FIELDS.contains(&name.as_str())).cloned().collect();
-            Done { form: typed, ..Done::to(format!("{page}/email"), &format!("Nicht gesendet: {why}")) }
+            let response = Response::Refill(format!("{page}/email"), typed);
+            Done { notes: vec![format!("Nicht gesendet: {why}")], ..Done::of(response) }
         }
     }
 }

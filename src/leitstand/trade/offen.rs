@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::belege::art_of;
 use super::erledigen::{NOTHING_COMES, counterpart, open_of};
-use crate::leitstand::kit::done::{Done, FirmaChange};
+use crate::leitstand::kit::done::{Done, FirmaChange, Response};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
@@ -45,7 +45,7 @@ struct Posten {
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let (query, today) = (request.query_of("/api/v1/belege")?, db.tx.today());
     let auswahl =
-        Auswahl { unbezahlt: true, faellig_bis: due_by(request, today), ..belege::auswahl(&db.tx, &query)? };
+        Auswahl { unbezahlt: true, faellig_bis: due_by(request, today), ..Auswahl::of(&db.tx, &query)? };
     let Records { rows, count } = belege::list(&db.tx, &auswahl, lists::page_of(request))?;
     let with_all = |beleg: Beleg| {
         let without = open_of(db, &beleg)?;
@@ -205,6 +205,6 @@ pub fn settle(request: &PageRequest) -> Result<FirmaChange> {
         }
         let message = "Keiner ist erledigt, denn es geht nicht bei allen:".to_owned();
         refused.into_result().map_err(|refusal| Box::new(Refusal { message, ..*refusal }))?;
-        Ok(Done { to: to.clone(), notes, ..Done::default() })
+        Ok(Done { notes, ..Done::of(Response::Redirect(to.clone())) })
     }))
 }

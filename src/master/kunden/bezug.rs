@@ -49,3 +49,9 @@ fn not_found(feld: &str) -> Box<Refusal> {
     let message = "Diesen Kunden oder Lieferanten gibt es nicht. Bitte die Nummer prüfen.";
     Refusal::field(Code::KundeNichtGefunden, feld, message)
 }
+
+/// The customer of a filter; one that nobody has gives an empty list (D1).
+pub fn of_filter(tx: &Tx<'_>, verweis: Option<&Verweis>) -> Result<Option<Uuid>> {
+    let Some(verweis) = verweis else { return Ok(None) };
+    Ok(Some(find_by_verweis(tx, verweis)?.map_or(Uuid::nil(), |kunde| kunde.id)))
+}

@@ -22,9 +22,9 @@ use crate::rules::day::Day;
 use crate::rules::error::{Checked, Code, HintCode, Hints, PositionError, Refusal};
 use crate::rules::scope::Scope;
 use crate::rules::umsatzsteuer::{self, Umsatz, ZmArt};
-pub use belege::{Auswahl, belege};
+pub use belege::belege;
 use model::AndererMonat;
-pub use model::{BerichtBeleg, Intrastat, Umsatzsteuer, Zm};
+pub use model::{Auswahl, BerichtBeleg, Intrastat, Umsatzsteuer, Zm};
 pub use zeitraum::Zeitraum;
 
 const READ: Access = Access::Scope(Scope::BuchhaltungRead);
@@ -114,14 +114,9 @@ fn zeitraum_of(query: &Query) -> Checked<Zeitraum> {
     Zeitraum::of(sent("von")?, sent("bis")?)
 }
 
-/// Parses which sum the documents are requested for.
-pub fn behind(query: &Query) -> Checked<(Zeitraum, Auswahl)> {
-    let auswahl = Auswahl {
-        kennzahl: query.int("kennzahl")?,
-        fall: query.one_of("fall")?.and_then(Fall::parse),
-        zm: query.one_of("zm")?.and_then(ZmArt::parse),
-        ust_id: query.text("ust_id").map(str::to_owned),
-    };
+/// The sum whose documents are asked for.
+pub fn behind(query: &Query) -> Result<(Zeitraum, Auswahl)> {
+    let auswahl = Auswahl::of(query)?;
     Ok((zeitraum_of(query)?, auswahl))
 }
 

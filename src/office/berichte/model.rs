@@ -4,10 +4,26 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::auswahl;
+use crate::platform::http::query::Query;
+use crate::rules::buchung::Fall;
+use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::error::Hints;
 use crate::rules::fixed::Money;
-use crate::rules::umsatzsteuer::{FallSumme, IntrastatJahr, Kennzahl, Quartal, ZmZeile};
+use crate::rules::umsatzsteuer::{FallSumme, IntrastatJahr, Kennzahl, Quartal, ZmArt, ZmZeile};
+
+auswahl! {
+    /// Which groups of documents: those that all of this fits.
+    pub struct Auswahl of (query: &Query) {
+        /// A figure of the VAT return.
+        kennzahl: Option<i64> = query.int("kennzahl")?,
+        fall: Option<Fall> = query.one_of("fall")?.and_then(Fall::parse),
+        zm: Option<ZmArt> = query.one_of("zm")?.and_then(ZmArt::parse),
+        /// As the recapitulative statement names the customer.
+        ust_id: Option<String> = query.text("ust_id").map(str::to_owned),
+    }
+}
 
 /// Figures of the VAT return (D35).
 #[derive(Debug, Serialize, JsonSchema)]

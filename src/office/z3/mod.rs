@@ -35,7 +35,7 @@ use crate::platform::http::route::{Access, Route, Write};
 use crate::platform::http::shape::Answer;
 use crate::rules::error::{Code, Refusal, required};
 use crate::rules::scope::Scope;
-use model::{Angelegt, NewUeberlassung};
+use model::{NewUeberlassung, UeberlassungAngelegt};
 
 const READ: Access = Access::Scope(Scope::BuchhaltungRead);
 
@@ -55,7 +55,7 @@ pub const ROUTES: &[Route] = &[
         post,
     )
     .takes::<NewUeberlassung>("DatenueberlassungNeu", &["von", "bis"])
-    .gives(&[Answer::created::<Angelegt>()])
+    .gives(&[Answer::created::<UeberlassungAngelegt>()])
     .refuses(&[&[Code::FirmaUnvollstaendig]]),
     Route::get("/api/v1/z3/{id}", READ, "Wie weit eine Datenüberlassung ist", get)
         .gives(&[Answer::ok::<Ueberlassung>()]),
@@ -90,7 +90,7 @@ fn post(call: &Call<'_>) -> Result<Write> {
         sql::insert(tx, id, zeitraum, new.mit_belegen.unwrap_or(false))?;
         ASKED.fetch_add(1, Ordering::Relaxed);
         let ueberlassung = found(tx, id)?;
-        Ok(Reply::created(&Angelegt { ueberlassung, hinweise: hinweise.clone() })?.about(id))
+        Ok(Reply::created(&UeberlassungAngelegt { ueberlassung, hinweise: hinweise.clone() })?.about(id))
     }))
 }
 

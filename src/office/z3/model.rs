@@ -69,7 +69,7 @@ eingabe! {
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "DatenueberlassungAngelegt")]
-pub struct Angelegt {
+pub struct UeberlassungAngelegt {
     #[serde(flatten)]
     pub ueberlassung: Ueberlassung,
     pub hinweise: Hints,

@@ -3,7 +3,7 @@
 //! so they are inserted into the uncompressed packet that it wrote, and everything behind it moves.
 
 use super::error::DrawError;
-use crate::papers::erechnung::Profil;
+use crate::rules::document::Profil;
 
 const SCHEMA: &str = "<rdf:li rdf:parseType=\"Resource\">\
     <pdfaSchema:schema>Factur-X PDFA Extension Schema</pdfaSchema:schema>\

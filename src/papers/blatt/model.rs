@@ -1,7 +1,7 @@
 //! The content of a sheet, before it is laid out.
 
-use crate::papers::erechnung::Profil;
 use crate::rules::day::Day;
+use crate::rules::document::Profil;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 
 /// A sheet: one document as its recipient reads it. Texts may have any length and contain any character.

@@ -8,9 +8,9 @@ use std::fmt;
 
 use super::betraege::Betraege;
 use super::laender;
-use super::model::{Partei, Position, Profil, Rechnung, filled};
+use super::model::{Partei, Position, Rechnung, filled};
 use super::xml::is_blank;
-use crate::rules::document::Rechnungsart;
+use crate::rules::document::{Profil, Rechnungsart};
 use crate::rules::fixed::Percent;
 use crate::rules::plausible::{is_email, is_iban};
 use crate::rules::tax::Steuerkategorie::{

@@ -27,9 +27,7 @@ mod xml;
 
 pub use cii::write;
 pub use missing::{Fehlt, Wo, missing};
-pub use model::{
-    Bezug, Kontakt, Merkmal, Partei, Position, Profil, Rechnung, Skonto, Typ, Zahlungsbedingungen,
-};
+pub use model::{Bezug, Kontakt, Merkmal, Partei, Position, Rechnung, Skonto, Typ, Zahlungsbedingungen};
 pub use texte::exemption;
 
 pub fn erechnung(rechnung: &Rechnung) -> Result<String, Vec<Fehlt>> {

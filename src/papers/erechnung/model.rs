@@ -8,21 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::xml::is_blank;
 use crate::choice;
 use crate::rules::day::Day;
-use crate::rules::document::Rechnungsart;
+use crate::rules::document::{Profil, Rechnungsart};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::tax::{Steuerart, Steuerkategorie};
-
-choice! {
-    /// The profile in which the e-invoice is written (D24: `e_rechnung` of a kunde).
-    #[derive(Default)]
-    pub enum Profil {
-        /// EN 16931 of Factur-X and ZUGFeRD, for everybody.
-        #[default]
-        Zugferd = "zugferd",
-        /// XRechnung, for authorities and customers that ask for it.
-        XRechnung = "xrechnung",
-    }
-}
 
 impl Profil {
     /// The edition of the rules that the XML follows, stored with each e-invoice.

@@ -1,6 +1,6 @@
 //! `beleg`: finalises documents by number or marks them done, and writes or checks their PDF and e-invoice.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;

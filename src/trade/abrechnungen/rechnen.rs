@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 use uuid::Uuid;
 
-use super::auswahl;
 use super::kontrakt::{Kontrakte, Preisteil};
 use super::model::NewAbrechnung;
+use super::scheine;
 use super::sql::{self, Abgerechnet, Abschlag};
 use crate::goods::abrechnungsschemata::{self, Gueltig};
 use crate::goods::chargen::Bewegung;
@@ -62,7 +62,7 @@ struct Grundlage {
 pub fn settlement(tx: &Tx<'_>, new: &NewAbrechnung, hints: &mut Hints) -> Result<Berechnet> {
     let art = required(new.art, "art")?;
     check_fields(new, art)?;
-    let (kunde, scheine) = auswahl::notes(tx, new, art)?;
+    let (kunde, scheine) = scheine::notes(tx, new, art)?;
     check_one_article(new, &scheine)?;
     let notes = match art {
         Abrechnungsart::Nachverguetung => supplements(tx, new, scheine)?,

@@ -2,8 +2,8 @@
 //! found again.
 
 use partnerd::papers::blatt::{Abschnitt, Blatt, ERechnung, Tabelle, Wert, Zeile, draw, fits, hints};
-use partnerd::papers::erechnung::Profil;
 use partnerd::papers::erechnung::lesen::read;
+use partnerd::rules::document::Profil;
 
 use super::values::same;
 

@@ -1,6 +1,5 @@
 //! Runs an import for the command line: options, parts, progress and report.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressStyle};

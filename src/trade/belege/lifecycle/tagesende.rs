@@ -10,8 +10,9 @@ use crate::platform::failure::{Failure, Result};
 use crate::rules::day::Instant;
 use crate::rules::document::Tagesabschluss;
 use crate::rules::error::{Code, HintCode, Hints};
+use crate::trade::belege::eingabe::Auswahl;
 use crate::trade::belege::model::Beleg;
-use crate::trade::belege::sql::{self, Auswahl};
+use crate::trade::belege::sql;
 
 /// Maximum number of documents per call, so that no request waits long.
 const DOCUMENTS_PER_CALL_MAX: i64 = 100;

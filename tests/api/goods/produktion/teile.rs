@@ -1,6 +1,7 @@
 //! Input lines split over several batches: sent again, referenced by their parts, and replaced (D13: each
 //! part becomes its own input line).
 
+use partnerd::platform::db::file::connection::open_writer;
 use serde_json::{Value, json};
 
 use super::{assert_fields, flour, ground, id_of, miller, order, put, recipe, show};
@@ -56,6 +57,38 @@ fn other_parts_take_the_place_of_those_before() {
     assert_eq!(moves(&answer)[..2], ["-50.000", "-7.000"]);
     let stocks = ["C1", "C2", "C3"].map(|number| mill.stock(number));
     assert_eq!(stocks, ["500.000", "450.000", "493.000"]);
+}
+
+#[test]
+fn the_id_of_a_part_that_was_replaced_is_never_used_again() {
+    let server = Server::start();
+    let mill = miller(&server);
+    let new = order(&mill, 1);
+    let first = &new["inputs"][0]["id"];
+    let teil = json!({"charge_id": mill.receive("C1", 500), "ist_menge": 50});
+    let lines_with = |status: &str, parts: usize| -> Vec<i64> {
+        let teile = vec![teil.clone(); parts];
+        put(&mill, id_of(&new), status, json!({"inputs": [{"id": first, "teile": teile}]})).is(200);
+        let shown = show(&mill, id_of(&new));
+        shown["inputs"].as_array().unwrap().iter().map(|line| line["id"].as_i64().unwrap()).collect()
+    };
+    let last = lines_with("geplant", 2)[1];
+    assert_eq!(lines_with("in_bearbeitung", 1), [first.as_i64().unwrap()], "the last line is deleted");
+    assert_eq!(order(&mill, 1)["inputs"][0]["id"], last + 1);
+    let answer = end(&mill, &new, json!([{"id": last, "ist_menge": 3}]));
+    assert_eq!(answer.refused(400, "PA_ZEILE_NICHT_GEFUNDEN")["feld"], "inputs[0].id");
+    let connection = open_writer(&server.database).unwrap();
+    let statements = [
+        format!(
+            "insert into pa_input (tenant_id, id, pa_id, position, artikel_id, soll_menge)
+             select tenant_id, {last}, pa_id, position, artikel_id, soll_menge from pa_input where id = {first}"
+        ),
+        "delete from pa_output".to_owned(),
+    ];
+    for statement in &statements {
+        let error = connection.execute(statement, []).expect_err(statement).to_string();
+        assert!(error.contains("never"), "{statement}: {error}");
+    }
 }
 
 #[test]

@@ -7,12 +7,14 @@ use uuid::Uuid;
 use super::model::{ANNAHMESCHEINE_MAX, AuswahlEingabe, NewAbrechnung};
 use crate::master::artikel;
 use crate::master::kunden::{self, Kunde};
+use crate::platform::db::list::Page;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
+use crate::platform::listing::Records;
 use crate::rules::error::{Checked, Code, Refusal, Refusals, refuse_if, required};
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::settlement::Abrechnungsart;
-use crate::trade::annahmescheine::{self, Annahmeschein, Suche};
+use crate::trade::annahmescheine::{self, Annahmeschein};
 
 /// Returns the receipts, sorted by day of delivery and id, and their partner; reports all errors at once.
 pub fn notes(tx: &Tx<'_>, new: &NewAbrechnung, art: Abrechnungsart) -> Result<(Kunde, Vec<Annahmeschein>)> {
@@ -84,20 +86,22 @@ fn chosen(tx: &Tx<'_>, auswahl: &AuswahlEingabe, art: Abrechnungsart) -> Result<
         Abrechnungsart::End | Abrechnungsart::Abschlag => AnnahmescheinStatus::Offen,
         Abrechnungsart::Nachverguetung => AnnahmescheinStatus::Abgerechnet,
     };
-    let suche = Suche {
-        partner: partner.id,
-        status,
-        artikel: artikel.map(|artikel| artikel.id),
-        kontrakt: auswahl.kontrakt_id,
+    let suche = annahmescheine::Auswahl {
+        status: vec![status.as_str()],
         von: auswahl.von,
         bis: auswahl.bis,
+        partner: Some(partner.id),
+        artikel: artikel.map(|artikel| artikel.id),
+        kontrakt: auswahl.kontrakt_id,
+        gesperrt: None,
     };
-    let found = annahmescheine::search(tx, &suche, ANNAHMESCHEINE_MAX + 1)?;
+    let page = Page { limit: u32::try_from(ANNAHMESCHEINE_MAX + 1).ok(), offset: 0 };
+    let found: Records<Annahmeschein> = annahmescheine::list(tx, &suche, page)?;
     let message = format_args!(
         "Das sind mehr als {ANNAHMESCHEINE_MAX} Annahmescheine. Bitte mit von und bis eingrenzen."
     );
-    refuse_if(found.len() > ANNAHMESCHEINE_MAX, Code::ZuVielePositionen, "auswahl", message)?;
-    Ok(found)
+    refuse_if(found.rows.len() > ANNAHMESCHEINE_MAX, Code::ZuVielePositionen, "auswahl", message)?;
+    Ok(found.rows)
 }
 
 fn can_be_settled(schein: &Annahmeschein, art: Abrechnungsart) -> Checked<()> {
