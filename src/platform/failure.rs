@@ -39,7 +39,8 @@ pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Failure {
     /// A refusal because a record is not there (or is another company's).
     pub fn not_found(what: &str) -> Failure {
-        Refusal::new(Code::NichtGefunden, format!("{what} gibt es nicht. Bitte die id prüfen.")).into()
+        Refusal::new(Code::NichtGefunden, (format_args!("{what} gibt es nicht."), "Bitte die id prüfen."))
+            .into()
     }
 
     /// Names the field of a refusal below `path`; any other failure stays as it is.

@@ -31,7 +31,7 @@ pub fn section(request: &PageRequest, refusal: &Refusal, bis: &str) -> Markup {
             p.refused role="alert" { "So entsteht kein Stapel, denn es soll nichts fehlen. Bitte ergänzen und noch einmal prüfen." }
             @if !others.is_empty() {
                 (table("Was noch fehlt", "", &others)
-                    .text("Was", |luecke| luecke.message.to_owned())
+                    .text("Was", |luecke| luecke.message.to_string())
                     .with("Belege", false, |luecke| documents(request, &luecke.belege)))
                 @if request.sees_management() { p { a href=(request.of_firma("steuerberater/konten")) { "Zu den Konten" } } }
             }

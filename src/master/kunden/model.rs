@@ -180,12 +180,6 @@ auswahl! {
     }
 }
 
-impl<'a> Auswahl<'a> {
-    pub fn of_search(suche: Option<&'a str>) -> Auswahl<'a> {
-        Auswahl { suche, ..Auswahl::default() }
-    }
-}
-
 eingabe! {
     /// What is said about a partner: body of POST and PUT /kunden, row of an import. `name` and `land` are aliases
     /// (specification; D18).

@@ -103,5 +103,5 @@ impl Body {
 
 /// Why there is no body: the connection ended within it.
 pub fn incomplete() -> Box<Refusal> {
-    Refusal::new(Code::AnfrageUngueltig, "Die Anfrage ist unvollständig. Bitte wiederholen.")
+    Refusal::new(Code::AnfrageUngueltig, ("Die Anfrage ist unvollständig.", "Bitte wiederholen."))
 }

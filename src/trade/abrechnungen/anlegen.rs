@@ -91,9 +91,8 @@ fn repeated(
     hinweise: Hints,
 ) -> Result<Wiederholt<AbrechnungMitPosten>> {
     let taken = || {
-        let message =
-            format!("Diese external_ref gehört zum Beleg {}. Bitte eine andere senden.", beleg.beleg_nummer);
-        Refusal::field(Code::FeldWiderspruch, "external_ref", message)
+        let what = format_args!("Diese external_ref gehört zum Beleg {}.", beleg.beleg_nummer);
+        Refusal::field(Code::FeldWiderspruch, "external_ref", (what, "Bitte eine andere senden."))
     };
     let known = sql::of_document(tx, beleg.id)?.ok_or_else(taken)?;
     let (_, digest) = sql::request(tx, known.id)?;
@@ -207,20 +206,18 @@ pub fn correct(
     tx: &WriteTx<'_>,
     old: &Abrechnung,
     grund: String,
-    hinweise: Hints,
+    hints: Hints,
 ) -> Result<AbrechnungAngelegt> {
     let (anfrage, _) = sql::request(tx, old.id)?;
     let new = NewAbrechnung::stored(&anfrage)?;
     let beleg = belege::found(tx, old.beleg_id)?;
-    let cancelled = belege::cancel(tx, beleg, grund, hinweise)?;
+    let cancelled = belege::cancel(tx, beleg, grund, hints)?;
     // It was dated when it was made, and is made today; it is as final as the one whose place it takes.
     let abschliessen = Some(old.status != BelegStatus::Offen);
     let new = NewAbrechnung { beleg_datum: None::<Day>, abschliessen, ..new };
     let made = add(tx, &new, Some(old.id), cancelled.hinweise)?;
-    Ok(AbrechnungAngelegt {
-        storniert: cancelled.storno_beleg_nummer.or(Some(cancelled.beleg_nummer)),
-        ..made
-    })
+    let storniert = cancelled.storno_beleg_nummer.or(Some(cancelled.beleg_nummer));
+    Ok(AbrechnungAngelegt { storniert, ..made })
 }
 
 /// What the body of a request would come to (D29k).
