@@ -170,7 +170,7 @@ impl Service {
         let is_ending = self.is_ending.load(Ordering::Relaxed);
         let ended = made.map_err(|failure| match failure {
             _ if is_ending => ENDED.to_owned(),
-            Failure::Refused(refusal) => refusal.message,
+            Failure::Refused(refusal) => refusal.message.to_string(),
             Failure::Busy(why) => format!("Die Datei ist nicht entstanden: {why}."),
             failure => {
                 log(&format!("the hand-over {} was not made: {failure}", waiting.id));

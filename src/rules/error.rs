@@ -3,10 +3,10 @@
 
 mod hints;
 
-use std::fmt::Display;
+use std::fmt::{self, Arguments, Display, Formatter};
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::choice;
 use hints::below;
@@ -190,6 +190,45 @@ codes! {
     FirmaUnvollstaendig = "FIRMA_UNVOLLSTAENDIG": "Von der Firma selbst fehlen Name oder Ort.";
 }
 
+/// A German sentence: what is wrong and, where it is written as a pair, what to do about it, for which a page may have other
+/// words. Programs get both as one text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    pub what: String,
+    pub advice: Option<String>,
+}
+
+impl<W: Display, A: Display> From<(W, A)> for Message {
+    fn from((what, advice): (W, A)) -> Message {
+        Message { what: what.to_string(), advice: Some(advice.to_string()) }
+    }
+}
+
+macro_rules! without_advice {
+    ($($text:ty),+) => {
+        $(impl From<$text> for Message {
+            fn from(what: $text) -> Message {
+                Message { what: what.to_string(), advice: None }
+            }
+        })+
+    };
+}
+
+without_advice!(&str, String, Arguments<'_>);
+
+impl Display for Message {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        self.advice.as_ref().map_or(Ok(()), |advice| write!(f, " {advice}"))
+    }
+}
+
+impl Serialize for Message {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// One error of one position of a document, as listed in `details.fehler[]` (D19).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "PositionFehler")]
@@ -198,41 +237,41 @@ pub struct PositionError {
     pub error: Code,
     /// Path of the field, for example `items[2].menge`.
     pub feld: String,
-    /// German sentence.
-    pub message: String,
+    #[schemars(with = "String")]
+    pub message: Message,
     /// The document it is about, if that is not the document of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beleg_nummer: Option<String>,
 }
 
-/// A refused request: its code, a German sentence that says what to do, and the field.
+/// A refused request: its code, what is wrong, what to do about it, and the field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     pub code: Code,
-    pub message: String,
+    pub message: Message,
     pub feld: Option<String>,
     pub fehler: Vec<PositionError>,
 }
 
 impl Refusal {
-    pub fn new(code: Code, message: impl Into<String>) -> Box<Refusal> {
+    pub fn new(code: Code, message: impl Into<Message>) -> Box<Refusal> {
         Box::new(Refusal { code, message: message.into(), feld: None, fehler: Vec::new() })
     }
 
-    pub fn field(code: Code, feld: impl Into<String>, message: impl Into<String>) -> Box<Refusal> {
+    pub fn field(code: Code, feld: impl Into<String>, message: impl Into<Message>) -> Box<Refusal> {
         Box::new(Refusal { code, message: message.into(), feld: Some(feld.into()), fehler: Vec::new() })
     }
 
     /// Refuses a field that names something unknown; `what` is German in the accusative: "Diesen Partner".
     pub fn unknown(code: Code, feld: &str, what: &str) -> Box<Refusal> {
-        Refusal::field(code, feld, format!("{what} gibt es nicht. Bitte die {feld} prüfen."))
+        Refusal::field(code, feld, (format!("{what} gibt es nicht."), format!("Bitte die {feld} prüfen.")))
     }
 
     /// Returns the message about this field, if it was refused.
-    pub fn of_field(&self, feld: &str) -> Option<&str> {
+    pub fn of_field(&self, feld: &str) -> Option<&Message> {
         let others = self.fehler.iter().map(|fehler| (fehler.feld.as_str(), &fehler.message));
         let all = self.feld.as_deref().map(|own| (own, &self.message)).into_iter().chain(others);
-        all.into_iter().find(|(known, _)| *known == feld).map(|(_, message)| message.as_str())
+        all.into_iter().find(|(known, _)| *known == feld).map(|(_, message)| message)
     }
 
     /// The errors in its details; itself if it has none.
@@ -255,13 +294,13 @@ impl Refusal {
 pub type Checked<T> = Result<T, Box<Refusal>>;
 
 /// Refuses a field if `is_so`. Only then is the message formatted, so callers pass `format_args!`.
-pub fn refuse_if(is_so: bool, code: Code, feld: &str, message: impl Display) -> Checked<()> {
-    if is_so { Err(Refusal::field(code, feld, message.to_string())) } else { Ok(()) }
+pub fn refuse_if(is_so: bool, code: Code, feld: &str, message: impl Into<Message>) -> Checked<()> {
+    if is_so { Err(Refusal::field(code, feld, message)) } else { Ok(()) }
 }
 
 pub fn required<T>(value: Option<T>, feld: &str) -> Checked<T> {
-    let missing = || Refusal::field(Code::FeldFehlt, feld, format!("Das Feld {feld} fehlt. Bitte angeben."));
-    value.ok_or_else(missing)
+    let message = (format_args!("Das Feld {feld} fehlt."), "Bitte angeben.");
+    value.ok_or_else(|| Refusal::field(Code::FeldFehlt, feld, message))
 }
 
 /// Most refusals of one body that are kept and reported.
@@ -306,7 +345,7 @@ impl Refusals {
 impl From<super::fixed::TooLarge> for Box<Refusal> {
     fn from(_: super::fixed::TooLarge) -> Box<Refusal> {
         let message =
-            "Ein Betrag oder eine Menge erreicht 1.000.000.000.000. Bitte Mengen und Preise prüfen.";
+            ("Ein Betrag oder eine Menge erreicht 1.000.000.000.000.", "Bitte Mengen und Preise prüfen.");
         Refusal::new(Code::BetragZuGross, message)
     }
 }

@@ -187,6 +187,7 @@ fn probe(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 }
 
 fn not_valid(day: Day) -> Box<Refusal> {
-    let message = format!("Am {day} gilt keine Version dieses Schemas. Bitte das Lieferdatum prüfen.");
+    let message =
+        (format_args!("Am {day} gilt keine Version dieses Schemas."), "Bitte das Lieferdatum prüfen.");
     Refusal::field(Code::WertUngueltig, "lieferdatum", message)
 }

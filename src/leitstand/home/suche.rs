@@ -112,7 +112,8 @@ fn by_amount(request: &PageRequest, db: &Snapshot<'_>, suche: &str) -> Result<Gr
 }
 
 fn partner(request: &PageRequest, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
-    let found = kunden::list(&db.tx, &kunden::Auswahl::of_search(Some(suche)), FIRST_HITS)?;
+    let auswahl = kunden::Auswahl { suche: Some(suche), ..kunden::Auswahl::default() };
+    let found = kunden::list(&db.tx, &auswahl, FIRST_HITS)?;
     let id = |kunde: &Kunde| kunde.id;
     Ok(group(request, ("Partner", "partner", "suche"), &found, id, |table| {
         table

@@ -253,7 +253,7 @@ pub fn busy(request: &Request) -> Reply {
 pub fn failed(failure: &Failure, request: &Request) -> Reply {
     match failure {
         Failure::Refused(refusal) => {
-            let reply = refused(error::status(refusal.code), &refusal.message);
+            let reply = refused(error::status(refusal.code), &refusal.message.to_string());
             Reply { code: Some(refusal.code), ..reply }
         }
         Failure::OutcomeUnknown => {

@@ -441,10 +441,10 @@ fn finished_meanwhile(failure: Failure, tx: &WriteTx<'_>, beleg: Option<Uuid>) -
                 && beleg.status != BelegStatus::Offen
             {
                 let (number, state) = (beleg.beleg_nummer, beleg.status.as_str());
-                refusal.message = format!(
-                    "{number} ist inzwischen {state}: In einem anderen Fenster oder von einem Programm. Es \
-                     wurde nichts geändert."
+                let message = format!(
+                    "{number} ist inzwischen {state}: In einem anderen Fenster oder von einem Programm. Es wurde nichts geändert."
                 );
+                refusal.message = message.into();
             }
             Failure::Refused(refusal)
         }

@@ -11,7 +11,7 @@ use super::resume;
 use crate::papers::blatt::numbers::{decimals, german, grouped};
 use crate::papers::blatt::{Tabelle, Wert};
 use crate::rules::day::{Day, Instant};
-use crate::rules::error::{Code, Refusal};
+use crate::rules::error::{Code, Message, Refusal};
 use crate::rules::fixed::{Money, Quantity};
 
 pub const ROWS: u32 = 50;
@@ -291,10 +291,10 @@ pub fn refusal(request: &PageRequest, fields: &[&str]) -> Markup {
 
 /// Returns each mistake that a refusal names, with its field and sentence. The refusal's own message is left
 /// out if it repeats one of them.
-fn mistakes(refusal: &Refusal) -> impl Iterator<Item = (Option<&str>, &str)> {
+fn mistakes(refusal: &Refusal) -> impl Iterator<Item = (Option<&str>, &Message)> {
     let is_among = refusal.fehler.iter().any(|mistake| mistake.message == refusal.message);
-    let own = (refusal.feld.as_deref(), refusal.message.as_str());
-    let all = refusal.fehler.iter().map(|mistake| (Some(mistake.feld.as_str()), mistake.message.as_str()));
+    let own = (refusal.feld.as_deref(), &refusal.message);
+    let all = refusal.fehler.iter().map(|mistake| (Some(mistake.feld.as_str()), &mistake.message));
     (!is_among).then_some(own).into_iter().chain(all)
 }
 

@@ -22,7 +22,7 @@ const NOTHING_FOUND: &str = "Nichts gefunden; vielleicht ist die Suche zu eng.";
 
 /// Chooses a partner for `feld`; keeps the parameters in `keeps`.
 pub fn partner(request: &PageRequest, db: &Snapshot<'_>, feld: &str, keeps: &[&str]) -> Result<Markup> {
-    let auswahl = kunden::Auswahl::of_search(request.filled_param("suche"));
+    let auswahl = kunden::Auswahl { suche: request.filled_param("suche"), ..Default::default() };
     let found: Records<Kunde> = kunden::list(&db.tx, &auswahl, SHOWN)?;
     let to = |kunde: &Kunde| back(request, feld, kunde.id, keeps);
     let table = linked("Partner", NOTHING_FOUND, &found.rows, to)

@@ -92,6 +92,6 @@ pub fn forget(request: &PageRequest) -> Result<FirmaChange> {
 
 fn needed(records: &[Records]) -> Box<Refusal> {
     let open = open_ones(records).unwrap_or_default();
-    let message = format!("Dieser Partner wird inzwischen gebraucht. Offen: {open}. Bitte erst abschließen.");
-    Refusal::new(Code::ZwischenzeitlichGeaendert, message)
+    let what = format_args!("Dieser Partner wird inzwischen gebraucht. Offen: {open}.");
+    Refusal::new(Code::ZwischenzeitlichGeaendert, (what, "Bitte erst abschließen."))
 }

@@ -34,7 +34,7 @@ pub fn section(request: &PageRequest, refusal: &Refusal, bis: &str) -> Markup {
             }
             @if !others.is_empty() {
                 (table("Was noch fehlt", "", &others)
-                    .text("Was", |luecke| luecke.message.to_owned())
+                    .text("Was", |luecke| luecke.message.to_string())
                     .with("Belege", false, |luecke| documents(request, &luecke.belege)))
                 @if request.sees_management() {
                     p { a href=(request.of_firma("steuerberater/konten")) { "Zu den Konten" } }

@@ -24,7 +24,7 @@ use crate::platform::http::route::Method;
 use crate::platform::listing::Records;
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
-use crate::rules::error::{Code, Refusal};
+use crate::rules::error::{Code, Message, Refusal};
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::settlement::{AbrechnungsPosten, Abrechnungsart, Rechnung};
 use crate::rules::verweis::parse_uuid;
@@ -58,22 +58,16 @@ fn prices(art: Abrechnungsart) -> &'static [(&'static str, &'static str)] {
 
 pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let Some(partner) = parse_uuid(request.param("partner_id")) else { return suppliers(request, db) };
-    let partner = kunden::by_id(&db.tx, partner)?;
+    let kunde = kunden::by_id(&db.tx, partner)?;
     let art = art_of(request);
     let status = match art {
         Abrechnungsart::Nachverguetung => AnnahmescheinStatus::Abgerechnet,
         _ => AnnahmescheinStatus::Offen,
     };
+    let (partner, status) = (Some(kunde.id), vec![status.as_str()]);
     let kontrakt = parse_uuid(request.param("kontrakt_id"));
     let [von, bis] = ["von", "bis"].map(|name| Day::parse(request.param(name)));
-    let auswahl = Auswahl {
-        status: vec![status.as_str()],
-        von,
-        bis,
-        partner: Some(partner.id),
-        kontrakt,
-        ..Auswahl::default()
-    };
+    let auswahl = Auswahl { status, von, bis, partner, kontrakt, ..Auswahl::default() };
     let page = Page { limit: Some(ROWS), offset: 0 };
     let scheine: Records<Annahmeschein> = annahmescheine::list(&db.tx, &auswahl, page)?;
     let shown = &scheine.rows;
@@ -87,7 +81,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         @else if request.may_change() { (settle_form(request, art, shown)) }
         @else { (notes(request, shown)) }
     };
-    Ok(frame::page(request, &format!("{}: {}", word(art), partner.name), body))
+    Ok(frame::page(request, &format!("{}: {}", word(art), kunde.name), body))
 }
 
 /// Of which contract and days notes are shown.
@@ -293,18 +287,18 @@ fn to_document(done: Done, page: &str) -> Result<Done> {
 /// A refusal in the words of the form: it has no field for a note, which its sentence names, and boxes to tick.
 fn for_the_form(failure: Failure) -> Failure {
     let Failure::Refused(mut refusal) = failure else { return failure };
-    let in_words = |code: Code, message: &str| {
-        let (said, advice) = match code {
-            Code::AbrechnungNegativ => (" Soll ", "Soll das so sein, bitte unten ankreuzen."),
-            Code::PreisFehlt => (" Bitte ", "Bitte ihn hier eintragen."),
-            Code::KontraktUeberliefert => (" Bitte ", "Bitte hier einen Preis dafür eintragen."),
-            _ => return message.to_owned(),
+    let advise = |code: Code, message: &mut Message| {
+        let advice = match code {
+            Code::AbrechnungNegativ => "Soll das so sein, bitte unten ankreuzen.",
+            Code::PreisFehlt => "Bitte ihn hier eintragen.",
+            Code::KontraktUeberliefert => "Bitte hier einen Preis dafür eintragen.",
+            _ => return,
         };
-        format!("{} {advice}", message.split(said).next().unwrap_or(message))
+        message.advice = Some(advice.to_owned());
     };
-    refusal.message = in_words(refusal.code, &refusal.message);
+    advise(refusal.code, &mut refusal.message);
     for mistake in &mut refusal.fehler {
-        mistake.message = in_words(mistake.error, &mistake.message);
+        advise(mistake.error, &mut mistake.message);
         if mistake.feld.starts_with("annahmeschein_ids") {
             mistake.feld = "Annahmeschein".to_owned();
         }

@@ -237,10 +237,8 @@ fn take_out(request: &mut PageRequest, at: &str) {
 }
 
 fn partners_found(request: &PageRequest, db: &Snapshot<'_>) -> Result<Records<Kunde>> {
-    match request.filled(PARTNER) {
-        Some(typed) => kunden::list(&db.tx, &kunden::Auswahl::of_search(Some(typed)), FOUND),
-        None => Ok(Records::empty(0)),
-    }
+    let auswahl = kunden::Auswahl { suche: request.filled(PARTNER), ..kunden::Auswahl::default() };
+    if auswahl.suche.is_some() { kunden::list(&db.tx, &auswahl, FOUND) } else { Ok(Records::empty(0)) }
 }
 
 /// The content of the form: its fields, and their results if it was tried. The first button is the one that the

@@ -16,7 +16,7 @@ use crate::master::artikel::{self, Artikel};
 use crate::master::kunden::{self, Kunde};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
-use crate::rules::error::{Code, Refusal};
+use crate::rules::error::{Code, Message, Refusal};
 use crate::rules::verweis::parse_uuid;
 use crate::trade::belege::{Beleg, BelegPosition};
 
@@ -196,16 +196,16 @@ pub fn refused(request: &PageRequest, failure: Failure) -> Failure {
     let rows: Vec<_> = rows(request).into_iter().collect();
     let in_form = |feld: &str| in_form(&rows, feld);
     refusal.feld = refusal.feld.as_deref().map(in_form);
-    refusal.message = sentence(refusal.code, refusal.message);
+    say(refusal.code, &mut refusal.message);
     for mistake in &mut refusal.fehler {
         mistake.feld = in_form(&mistake.feld);
-        mistake.message = sentence(mistake.error, std::mem::take(&mut mistake.message));
+        say(mistake.error, &mut mistake.message);
     }
     Failure::Refused(refusal)
 }
 
-/// A refusal in the words of the form, if its own tell a program what to send.
-fn sentence(code: Code, message: String) -> String {
+/// Puts a refusal into the words of the form, if its own tell a program what to send.
+fn say(code: Code, message: &mut Message) {
     let own = match code {
         Code::FeldFehlt => "Bitte ausfüllen.",
         Code::ArtikelFehlt => "Bitte einen Artikel eintragen oder einen Text.",
@@ -215,9 +215,9 @@ fn sentence(code: Code, message: String) -> String {
              oder Steuernummer stehen."
         }
         Code::ChargeFehlt => "Der Artikel wird in Chargen geführt. Bitte die Charge angeben.",
-        _ => return message,
+        _ => return,
     };
-    own.to_owned()
+    *message = own.into();
 }
 
 /// The field of the form for a field of the request.

@@ -203,7 +203,7 @@ pub fn settle(request: &PageRequest) -> Result<FirmaChange> {
                 done => notes.extend(done?.notes.into_iter().filter(|note| !note.is_empty())),
             }
         }
-        let message = "Keiner ist erledigt, denn es geht nicht bei allen:".to_owned();
+        let message = "Keiner ist erledigt, denn es geht nicht bei allen:".into();
         refused.into_result().map_err(|refusal| Box::new(Refusal { message, ..*refusal }))?;
         Ok(Done { notes, ..Done::of(Response::Redirect(to.clone())) })
     }))

@@ -181,12 +181,6 @@ auswahl! {
     }
 }
 
-impl<'a> Auswahl<'a> {
-    pub fn of_search(suche: Option<&'a str>) -> Auswahl<'a> {
-        Auswahl { suche, ..Auswahl::default() }
-    }
-}
-
 eingabe! {
     /// The fields of a partner in the body of POST and PUT /kunden and in a row of an import. `name` and
     /// `land` are aliases (specification; D18).

@@ -187,7 +187,7 @@ pub fn zm(tx: &Tx<'_>, zeitraum: Zeitraum) -> Result<Zm> {
             None => fehler.push(PositionError {
                 error: Code::UstIdFehlt,
                 feld: "ust_id".to_owned(),
-                message: rechnung.missing_ust_id(),
+                message: rechnung.missing_ust_id().into(),
                 beleg_nummer: Some(rechnung.beleg_nummer.clone()),
             }),
         }

@@ -13,7 +13,7 @@ use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::rules::buchung::{Buchungsbeleg, Buchungszeile, Fall, Kontenplan, Kontierung, zeilen};
 use crate::rules::document::Seite;
-use crate::rules::error::{Code, HintCode, Hints, PositionError, Refusal};
+use crate::rules::error::{Code, HintCode, Hints, Message, PositionError, Refusal};
 use crate::rules::fixed::{Money, Percent};
 use crate::rules::tax::Satz;
 
@@ -108,11 +108,11 @@ impl<'t> Buchen<'t> {
         Err(refusal.into())
     }
 
-    fn miss(&mut self, rechnung: &Rechnung, code: Code, feld: String, message: String) {
+    fn miss(&mut self, rechnung: &Rechnung, code: Code, feld: String, message: impl Into<Message>) {
         let is_new = self.named.insert((code, feld.clone(), rechnung.beleg_nummer.clone()));
         if is_new && self.fehler.len() < ERRORS_MAX {
             let beleg_nummer = Some(rechnung.beleg_nummer.clone());
-            self.fehler.push(PositionError { error: code, feld, message, beleg_nummer });
+            self.fehler.push(PositionError { error: code, feld, message: message.into(), beleg_nummer });
         }
     }
 
@@ -293,7 +293,7 @@ fn missing_account(fall: Fall, satz: Option<Percent>, gruppe: Option<&str>) -> (
 pub struct Luecke<'r> {
     pub code: Code,
     pub feld: &'r str,
-    pub message: &'r str,
+    pub message: &'r Message,
     pub belege: Vec<&'r str>,
 }
 
@@ -302,7 +302,7 @@ pub fn luecken(refusal: &Refusal) -> Vec<Luecke<'_>> {
     let mut luecken: Vec<Luecke<'_>> = Vec::new();
     for fehler in &refusal.fehler {
         let belege = fehler.beleg_nummer.as_deref();
-        let key = (fehler.error, fehler.feld.as_str(), fehler.message.as_str());
+        let key = (fehler.error, fehler.feld.as_str(), &fehler.message);
         match luecken.iter_mut().find(|known| (known.code, known.feld, known.message) == key) {
             Some(known) => known.belege.extend(belege),
             None => luecken.push(Luecke {

@@ -228,7 +228,7 @@ fn hint_open(offene: &[String], wish: &NewStapel, hints: &mut Hints) -> Result<(
         "Noch offen und nicht dabei: {}. Sie kommen mit dem nächsten Stapel, wenn sie abgeschlossen sind.",
         listed(offene)
     );
-    refuse_if(wish.streng == Some(true), Code::OffeneBelege, "bis", &message)?;
+    refuse_if(wish.streng == Some(true), Code::OffeneBelege, "bis", message.as_str())?;
     hints.add(HintCode::OffeneBelege, message);
     Ok(())
 }

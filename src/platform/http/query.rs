@@ -7,7 +7,7 @@ use super::param::{Param, ParamKind, TRIAL};
 use crate::platform::db::list::{MAX_LIMIT, MAX_SEARCH_WORDS, Page};
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
-use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Message, Refusal};
 use crate::rules::verweis::{Verweis, parse_uuid};
 
 /// Maximum length of a value, in characters.
@@ -192,7 +192,7 @@ impl Query {
         })
     }
 
-    pub fn refuse(name: &str, message: impl Into<String>) -> Box<Refusal> {
+    pub fn refuse(name: &str, message: impl Into<Message>) -> Box<Refusal> {
         Refusal::field(Code::ParameterUngueltig, name, message)
     }
 

@@ -253,12 +253,14 @@ impl<'a> Course<'a> {
         match wirkung {
             Wirkung::Menge if self.kg.is_some_and(|kg| kg < 0) => {
                 let message =
-                    "Die Abzüge sind größer als die Anlieferung. Bitte Messwerte und Schema prüfen.";
+                    ("Die Abzüge sind größer als die Anlieferung.", "Bitte Messwerte und Schema prüfen.");
                 Err(Refusal::new(Code::NettoNegativ, message))
             }
             Wirkung::Preis if self.price.is_some_and(|price| price < 0) => {
-                let message =
-                    "Nach den Abzügen liegt der Preis unter 0. Bitte Messwerte, Preis und Schema prüfen.";
+                let message = (
+                    "Nach den Abzügen liegt der Preis unter 0.",
+                    "Bitte Messwerte, Preis und Schema prüfen.",
+                );
                 Err(Refusal::new(Code::PreisNegativ, message))
             }
             _ => Ok(()),
@@ -288,7 +290,7 @@ fn kg(whole: i128) -> Result<Groesse, TooLarge> {
 fn too_large() -> Box<Refusal> {
     Refusal::new(
         Code::BetragZuGross,
-        "Ein Betrag oder eine Menge wird zu groß. Bitte Menge, Preis und Sätze prüfen.",
+        ("Ein Betrag oder eine Menge wird zu groß.", "Bitte Menge, Preis und Sätze prüfen."),
     )
 }
 

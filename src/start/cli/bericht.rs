@@ -91,7 +91,7 @@ fn report<T: Serialize>(
     let snapshot = connection.transaction()?;
     let bericht = read(&Tx::new(&snapshot, tenant, now()), zeitraum);
     if let Err(Failure::Refused(refusal)) = &bericht {
-        refusal.fehler.iter().for_each(|fehler| terminal.say(&fehler.message));
+        refusal.fehler.iter().for_each(|fehler| terminal.say(&fehler.message.to_string()));
     }
     let bericht = bericht?;
     if terminal.json {

@@ -91,9 +91,8 @@ fn repeated(
     hinweise: Hints,
 ) -> Result<Wiederholt<AbrechnungMitPosten>> {
     let taken = || {
-        let message =
-            format!("Diese external_ref gehört zum Beleg {}. Bitte eine andere senden.", beleg.beleg_nummer);
-        Refusal::field(Code::FeldWiderspruch, "external_ref", message)
+        let what = format_args!("Diese external_ref gehört zum Beleg {}.", beleg.beleg_nummer);
+        Refusal::field(Code::FeldWiderspruch, "external_ref", (what, "Bitte eine andere senden."))
     };
     let known = sql::of_document(tx, beleg.id)?.ok_or_else(taken)?;
     let (_, digest) = sql::request(tx, known.id)?;
@@ -208,20 +207,18 @@ pub fn correct(
     tx: &WriteTx<'_>,
     old: &Abrechnung,
     grund: String,
-    hinweise: Hints,
+    hints: Hints,
 ) -> Result<AbrechnungAngelegt> {
     let (anfrage, _) = sql::request(tx, old.id)?;
     let new = NewAbrechnung::stored(&anfrage)?;
     let beleg = belege::found(tx, old.beleg_id)?;
-    let cancelled = belege::cancel(tx, beleg, grund, hinweise)?;
+    let cancelled = belege::cancel(tx, beleg, grund, hints)?;
     // The replacement is dated today, and is final if the cancelled one was.
     let abschliessen = Some(old.status != BelegStatus::Offen);
     let new = NewAbrechnung { beleg_datum: None::<Day>, abschliessen, ..new };
     let made = add(tx, &new, Some(old.id), cancelled.hinweise)?;
-    Ok(AbrechnungAngelegt {
-        storniert: cancelled.storno_beleg_nummer.or(Some(cancelled.beleg_nummer)),
-        ..made
-    })
+    let storniert = cancelled.storno_beleg_nummer.or(Some(cancelled.beleg_nummer));
+    Ok(AbrechnungAngelegt { storniert, ..made })
 }
 
 /// Previews the settlement that a request body describes (D29k).

@@ -22,11 +22,12 @@ pub fn notes(tx: &Tx<'_>, new: &NewAbrechnung, art: Abrechnungsart) -> Result<(K
         (Some(ids), None) => named(tx, ids)?,
         (None, Some(auswahl)) => (chosen(tx, auswahl, art)?, Refusals::default()),
         (Some(_), Some(_)) => {
-            let message = "annahmeschein_ids und auswahl schließen sich aus. Bitte eines weglassen.";
+            let message = ("annahmeschein_ids und auswahl schließen sich aus.", "Bitte eines weglassen.");
             return Err(Refusal::field(Code::FeldWiderspruch, "auswahl", message).into());
         }
         (None, None) => {
-            let message = "Es fehlt, was abgerechnet wird. Bitte annahmeschein_ids oder auswahl angeben.";
+            let message =
+                ("Es fehlt, was abgerechnet wird.", "Bitte annahmeschein_ids oder auswahl angeben.");
             return Err(Refusal::field(Code::FeldFehlt, "annahmeschein_ids", message).into());
         }
     };
@@ -35,9 +36,9 @@ pub fn notes(tx: &Tx<'_>, new: &NewAbrechnung, art: Abrechnungsart) -> Result<(K
     }
     errors.into_result()?;
     let partners: BTreeSet<Option<Uuid>> = scheine.iter().map(|schein| schein.partner_id).collect();
-    let message = "Diese Annahmescheine sind von mehreren Partnern. Bitte je Partner abrechnen.";
+    let message = ("Diese Annahmescheine sind von mehreren Partnern.", "Bitte je Partner abrechnen.");
     refuse_if(partners.len() > 1, Code::PartnerGemischt, "annahmeschein_ids", message)?;
-    let message = "Hierzu gibt es nichts abzurechnen. Bitte Partner, Artikel und Zeitraum prüfen.";
+    let message = ("Hierzu gibt es nichts abzurechnen.", "Bitte Partner, Artikel und Zeitraum prüfen.");
     let feld = if new.auswahl.is_some() { "auswahl" } else { "annahmeschein_ids" };
     refuse_if(scheine.is_empty(), Code::AbrechnungLeer, feld, message)?;
     scheine.sort_by_key(|schein| (schein.lieferdatum, schein.id));
@@ -61,7 +62,7 @@ fn named(tx: &Tx<'_>, ids: &[Uuid]) -> Result<(Vec<Annahmeschein>, Refusals)> {
         match annahmescheine::find(tx, *id)? {
             Some(schein) => scheine.push(schein),
             None => {
-                let message = "Diesen Annahmeschein gibt es nicht. Bitte die id prüfen.";
+                let message = ("Diesen Annahmeschein gibt es nicht.", "Bitte die id prüfen.");
                 let unknown = Refusal::field(Code::AnnahmescheinNichtGefunden, feld, message);
                 errors.keep::<()>(Err(unknown));
             }
@@ -97,9 +98,8 @@ fn chosen(tx: &Tx<'_>, auswahl: &AuswahlEingabe, art: Abrechnungsart) -> Result<
     };
     let page = Page { limit: u32::try_from(ANNAHMESCHEINE_MAX + 1).ok(), offset: 0 };
     let found: Records<Annahmeschein> = annahmescheine::list(tx, &suche, page)?;
-    let message = format_args!(
-        "Das sind mehr als {ANNAHMESCHEINE_MAX} Annahmescheine. Bitte mit von und bis eingrenzen."
-    );
+    let what = format_args!("Das sind mehr als {ANNAHMESCHEINE_MAX} Annahmescheine.");
+    let message = (what, "Bitte mit von und bis eingrenzen.");
     refuse_if(found.rows.len() > ANNAHMESCHEINE_MAX, Code::ZuVielePositionen, "auswahl", message)?;
     Ok(found.rows)
 }

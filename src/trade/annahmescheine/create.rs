@@ -165,7 +165,7 @@ fn article(tx: &Tx<'_>, new: &NewAnnahmeschein, wiegung: Option<&FertigeWiegung>
 }
 
 fn article_missing() -> Box<Refusal> {
-    let message = "Es fehlt der Artikel. Bitte artikel_id oder artikelnr angeben.";
+    let message = ("Es fehlt der Artikel.", "Bitte artikel_id oder artikelnr angeben.");
     Refusal::field(Code::ArtikelFehlt, "artikel_id", message)
 }
 

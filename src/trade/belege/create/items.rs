@@ -284,7 +284,7 @@ impl Resolver<'_, '_> {
         {
             return self.converted(price, artikel.conversion_from(item.einheit.as_deref())?);
         }
-        let message = "Es fehlt der Preis. Bitte ep_netto angeben.";
+        let message = ("Es fehlt der Preis.", "Bitte ep_netto angeben.");
         refuse_if(self.typ().ist_rechnung(), Code::PreisFehlt, "ep_netto", message)?;
         let message = "Es gibt keinen Preis; die Position steht mit 0.";
         self.hints.add_field(HintCode::PreisFehlt, "ep_netto", message);

@@ -198,10 +198,11 @@ pub fn papiere(tx: &Tx<'_>, id: Uuid) -> Result<Papiere> {
         true if is_open => Ok(()),
         true => {
             let firma = firma::state(tx, beleg.firma_nr.unwrap_or_default())?;
-            Err(without_sheet(&beleg, firma.as_ref()).message)
+            Err(without_sheet(&beleg, firma.as_ref()).message.to_string())
         }
     };
-    let erechnung = or_refusal(erechnung(tx, &beleg))?.map(drop).map_err(|refusal| refusal.message);
+    let erechnung =
+        or_refusal(erechnung(tx, &beleg))?.map(drop).map_err(|refusal| refusal.message.to_string());
     Ok(Papiere { pdf, erechnung })
 }
 
