@@ -23,7 +23,7 @@ use crate::leitstand::access::password_thread::PasswordThread;
 use crate::leitstand::access::passwords::Attempts;
 use crate::leitstand::access::people::SESSION_MILLIS;
 use crate::leitstand::operations::restoring::Restoring;
-use crate::leitstand::operations::upkeep::Lookout;
+use crate::leitstand::operations::upkeep::Monitor;
 use crate::leitstand::operations::zurueckspielen;
 use crate::papers::blatt::{Blatt, draw};
 use crate::platform::db::error::exceeded_budget;
@@ -70,7 +70,7 @@ impl Leitstand {
     pub fn new(gate: Arc<Gate>, pages: &'static [Page], database: &Path) -> Result<Leitstand> {
         let (database, policy) = (database.to_owned(), &gate.policy);
         let (nightly, certificate) = (policy.nightly.clone(), policy.leitstand.certificate.clone());
-        let lookout = Lookout::start(database.clone(), nightly, certificate, Arc::clone(&gate.clock))?;
+        let lookout = Monitor::start(database.clone(), nightly, certificate, Arc::clone(&gate.clock))?;
         let app = Arc::new(AppState {
             gate,
             pages,

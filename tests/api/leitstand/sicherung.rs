@@ -5,8 +5,8 @@ use std::fs;
 use std::time::Duration;
 
 use partnerd::operations::backup::backup;
+use partnerd::operations::backups::prove_running;
 use partnerd::operations::check;
-use partnerd::operations::retention::prove_running;
 use partnerd::platform::db::file::connection::open_writer;
 use partnerd::platform::db::system_clock;
 use partnerd::platform::failure::Failure;

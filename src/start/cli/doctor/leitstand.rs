@@ -84,7 +84,7 @@ pub fn people(connection: &Connection, config: &Config) -> Option<Finding> {
         Err(failure) => return Some(wrong(LOOK, failure.in_german())),
     };
     let able: Vec<&Person> = people.iter().filter(|person| person.aktiv && person.has_password).collect();
-    let keepers = able.iter().filter(|person| person.keeps_house()).count();
+    let keepers = able.iter().filter(|person| person.manages_installation()).count();
     let waiting = people.iter().find(|person| person.aktiv);
     Some(match (able.len(), waiting) {
         (0, Some(Person { name, .. })) => {
