@@ -6,12 +6,13 @@ use std::path::Path;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::master::{anhaenge, kunden, tenants};
-use crate::platform::db::proof::evidence::Subject;
+use crate::platform::db::proof::evidence::{self, Subject};
 use crate::platform::db::proof::seal::{self, Seal, Secret};
 use crate::platform::db::tx::Tx;
 use crate::platform::db::{Clock, log};
 use crate::platform::failure::Result;
 use crate::platform::gate::audit::{self, Sealed};
+use crate::rules::day::Instant;
 use crate::trade::belege;
 
 /// Makes a connection seal with the secret beside its database, and begins where that secret has sealed nothing yet.
@@ -137,22 +138,22 @@ pub fn broken_evidence(connection: &Connection, is_sealed: bool, clock: &Clock) 
         Subject::Attachment(id) => forgotten.contains(&(tenant, id)),
         _ => false,
     };
-    let broken = crate::platform::db::proof::evidence::verify(
-        connection,
-        is_sealed,
-        may_be_gone,
-        |tenant, subject| {
-            let tx = Tx::new(connection, tenant, now);
-            match subject {
-                Subject::Attachment(_) => anhaenge::digest(&tx, subject),
-                Subject::Partner(..) => kunden::digest(&tx, subject),
-                _ => belege::digest(&tx, subject),
-            }
-        },
-    )?;
+    let broken = evidence::verify(connection, is_sealed, may_be_gone, |tenant, subject| {
+        let tx = Tx::new(connection, tenant, now);
+        match subject {
+            Subject::Attachment(_) => anhaenge::digest(&tx, subject),
+            Subject::Partner(..) => kunden::digest(&tx, subject),
+            _ => belege::digest(&tx, subject),
+        }
+    })?;
     if broken.is_some() {
         return Ok(broken);
     }
+    inserted_subject(connection, now)
+}
+
+/// Returns the first subject that stands in a table without evidence, in words.
+fn inserted_subject(connection: &Connection, now: Instant) -> Result<Option<String>> {
     for tenant in tenants::list(connection)? {
         let tx = Tx::new(connection, tenant.id, now);
         let inserted = belege::without_evidence(&tx)?

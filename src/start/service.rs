@@ -11,7 +11,8 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::interface::routes;
 use crate::leitstand::PAGES;
-use crate::leitstand::kit::server::{Front, Leitstand};
+use crate::leitstand::kit::front::Front;
+use crate::leitstand::kit::server::Leitstand;
 use crate::leitstand::operations::restoring::{Order, Restored};
 use crate::operations::midnight::{self, Midnight};
 use crate::operations::nightly::Schedule;

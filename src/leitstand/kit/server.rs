@@ -488,35 +488,3 @@ fn form_of(request: &Request, has_upload: bool) -> Result<Form> {
     }
     Ok(form)
 }
-
-/// The gate and the pages, as the socket sees them.
-pub struct Front {
-    /// What answers programs.
-    pub gate: Arc<Gate>,
-    /// What answers people; none where the setting is `aus`.
-    pub leitstand: Option<Arc<Leitstand>>,
-}
-
-impl Front {
-    /// Is done when it is told to stop, or a backup is to be restored.
-    pub async fn end(self: Arc<Self>, stop: impl Future<Output = ()>) {
-        let Some(leitstand) = &self.leitstand else { return stop.await };
-        tokio::select! { () = stop => {}, () = leitstand.restoring().ordered() => {} }
-    }
-}
-
-impl Answering for Front {
-    async fn answer(self: Arc<Self>, request: Request, client: &mut Client) -> Reply {
-        let is_page = request.path == "/leitstand" || request.path.starts_with("/leitstand/");
-        match &self.leitstand {
-            Some(leitstand) if is_page && request.malformed.is_none() => {
-                Arc::clone(leitstand).answer(request, client).await
-            }
-            _ => Arc::clone(&self.gate).answer(request, client).await,
-        }
-    }
-
-    fn client(&self, peer: IpAddr) -> Option<IpAddr> {
-        self.gate.client(peer)
-    }
-}

@@ -168,7 +168,8 @@ fn only_who_keeps_all_companies_sees_backups_and_of_this_database_alone() {
     let server = Server::start();
     server.company("Mühle");
     let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
-    let other = Server::start();
+    // Another installation: tests that begin at the same instant share one.
+    let other = Server::start_at("2026-07-10T10:00:01Z");
     other.company("Andere");
     let folder = server.database.parent().unwrap();
     let stem = server.database.file_stem().unwrap().to_str().unwrap();
