@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::master::{anhaenge, kunden, tenants};
-use crate::platform::db::proof::evidence::Subject;
+use crate::platform::db::proof::evidence::{self, Subject};
 use crate::platform::db::proof::seal::{self, Seal, Secret};
 use crate::platform::db::tx::Tx;
 use crate::platform::db::{Clock, log};
@@ -137,19 +137,14 @@ pub fn broken_evidence(connection: &Connection, is_sealed: bool, clock: &Clock) 
         Subject::Attachment(id) => forgotten.contains(&(tenant, id)),
         _ => false,
     };
-    let broken = crate::platform::db::proof::evidence::verify(
-        connection,
-        is_sealed,
-        may_be_gone,
-        |tenant, subject| {
-            let tx = Tx::new(connection, tenant, now);
-            match subject {
-                Subject::Attachment(_) => anhaenge::digest(&tx, subject),
-                Subject::Partner(..) => kunden::digest(&tx, subject),
-                _ => belege::digest(&tx, subject),
-            }
-        },
-    )?;
+    let broken = evidence::verify(connection, is_sealed, may_be_gone, |tenant, subject| {
+        let tx = Tx::new(connection, tenant, now);
+        match subject {
+            Subject::Attachment(_) => anhaenge::digest(&tx, subject),
+            Subject::Partner(..) => kunden::digest(&tx, subject),
+            _ => belege::digest(&tx, subject),
+        }
+    })?;
     if broken.is_some() {
         return Ok(broken);
     }

@@ -55,8 +55,7 @@ fn is_whole(connection: &Connection) -> Result<(), String> {
 
 /// Whether the audit log has rows from before what a server keeps, 90 days, at the last deed of a command.
 pub fn has_old_rows(folder: &Folder) -> bool {
-    let sql = "select count(*) from audit_tag where letzte_nr > ab_nr
-        and tag < (select max(am) / 86400000 from verwaltung) - 90";
+    let sql = "select count(*) from audit where tag < (select max(am) / 86400000 from verwaltung) - 90";
     count(&folder.database(), sql) != Ok(0)
 }
 
