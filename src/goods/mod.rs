@@ -1,9 +1,10 @@
-//! Goods: what lies in the store and what moves.
+//! Goods: stock and its movements.
 //!
-//! In it: weighings ([`waage`]), batches and stock ([`chargen`]), contracts, production, and the schemes by which raw goods
-//! are settled.
-//! Not in it: documents, prices and tax; those are in `trade`. Which movement a document causes is `trade::belege::lager`.
-//! Begin with `chargen/stock.rs`: the only function that writes a movement.
+//! Contains: weighings ([`waage`]), batches and stock ([`chargen`]), contracts, production, and the schemes
+//! by which raw goods are settled.
+//! Does not contain: documents, prices and tax, which are in `trade`. `trade::belege::lager` decides which
+//! movements a document causes.
+//! Start with `chargen/stock.rs`: the only function that writes a movement.
 
 pub mod abrechnungsschemata;
 

@@ -1,8 +1,9 @@
-//! Master data: who the firm deals with, and in what.
+//! Master data: the firm's partners and articles, and the data that describes them.
 //!
-//! In it: companies and their settings, tax rates, countries, articles, partners, representatives, certificates, attachments.
-//! Not in it: anything that lies, moves or is billed; that is `goods` and `trade`.
-//! Begin with `artikel/mod.rs`: the routes of a slice, its model, and how one record changes.
+//! Contains: companies and their settings, tax rates, countries, articles, partners, representatives,
+//! certificates, attachments.
+//! Does not contain: anything that is stored, moved or billed; that is `goods` and `trade`.
+//! Start with `artikel/mod.rs`: the routes of a slice, its model, and how one record changes.
 
 pub mod steuersaetze;
 

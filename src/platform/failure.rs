@@ -1,4 +1,4 @@
-//! Why a piece of work has no result: the user's reason, or one of ours.
+//! Failures: why a piece of work has no result, be it the user's fault or ours.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,39 +10,40 @@ use crate::rules::fixed::TooLarge;
 /// Why a piece of work has no result.
 #[derive(Debug)]
 pub enum Failure {
-    /// The user's reason: an answer with a code.
+    /// The user's fault: answered with a code.
     Refused(Box<Refusal>),
-    /// The database's reason: an answer 503 or 500, the details in the log.
+    /// A database error: answered 503 or 500, with details in the log.
     Sql(rusqlite::Error),
-    /// Too much to do just now: an answer 503.
+    /// Overload: answered 503.
     Busy(String),
-    /// Nobody knows whether something was stored: the disk failed at the commit.
+    /// The disk failed at the commit, so it is unknown whether something was stored.
     OutcomeUnknown,
-    /// Our own reason: a bug or a broken file; an answer 500, the details in the log.
+    /// Our own fault, a bug or a broken file: answered 500, with details in the log.
     Broken(String),
 }
 
-/// A result, or why there is none.
+/// A result, or the failure that prevented it.
 pub type Result<T> = std::result::Result<T, Failure>;
 
-/// What work gives; a panic is a failure of ours.
+/// Runs work and turns a panic into a failure.
 pub fn unpanicked<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     let panicked = |_| Err(Failure::Broken("a request panicked".into()));
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked)
 }
 
-/// Locks what several threads change. It is whole, whichever of them panicked.
+/// Locks shared state, ignoring poisoning: no thread leaves it half changed, even if it panics.
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Failure {
-    /// A refusal because a record is not there (or is another company's).
+    /// Refuses because a record does not exist (or belongs to another tenant).
     pub fn not_found(what: &str) -> Failure {
-        Refusal::new(Code::NichtGefunden, format!("{what} gibt es nicht. Bitte die id prüfen.")).into()
+        Refusal::new(Code::NichtGefunden, (format_args!("{what} gibt es nicht."), "Bitte die id prüfen."))
+            .into()
     }
 
-    /// Names the field of a refusal below `path`; any other failure stays as it is.
+    /// Prefixes the field of a refusal with `path`; other failures stay unchanged.
     pub fn below(self, path: &str) -> Failure {
         match self {
             Failure::Refused(refusal) => refusal.below(path).into(),
@@ -51,7 +52,7 @@ impl Failure {
     }
 }
 
-/// What work gives, or why it is refused; any other failure stays one.
+/// Separates a refusal from other failures.
 pub fn or_refusal<T>(result: Result<T>) -> Result<Checked<T>> {
     match result {
         Ok(value) => Ok(Ok(value)),
@@ -60,7 +61,8 @@ pub fn or_refusal<T>(result: Result<T>) -> Result<Checked<T>> {
     }
 }
 
-/// Keeps what is wrong with the position at `path`, if the client can put it right; any other failure ends the request.
+/// Collects the refusal of the position at `path`, which the client can correct; any other failure ends the
+/// request.
 pub fn keep_refused<T>(errors: &mut Refusals, result: Result<T>, path: &str) -> Result<Option<T>> {
     match result {
         Err(Failure::Refused(refusal)) => Ok(errors.keep(Err(refusal.below(path)))),
@@ -80,19 +82,20 @@ impl From<TooLarge> for Failure {
     }
 }
 
-/// Our own values can always be written as JSON: one that cannot is a bug.
+/// Our own values can always be written as JSON: a failure is a bug.
 impl From<serde_json::Error> for Failure {
     fn from(error: serde_json::Error) -> Failure {
         Failure::Broken(format!("JSON cannot be written: {error}"))
     }
 }
 
-/// A sheet that would be too long is the user's matter; what else fails in drawing one is ours.
+/// A document with too many pages is the user's fault; any other drawing error is ours.
 impl From<DrawError> for Failure {
     fn from(error: DrawError) -> Failure {
         match error {
             DrawError::TooLong => {
-                let message = "Das PDF hätte zu viele Seiten. Bitte die Texte der Positionen kürzen oder den Beleg teilen.";
+                let message = "Das PDF hätte zu viele Seiten. Bitte die Texte der Positionen kürzen oder den \
+                     Beleg teilen.";
                 Refusal::new(Code::KeinPdf, message).into()
             }
             error => Failure::Broken(error.to_string()),

@@ -1,5 +1,5 @@
-//! A page of a list and the count of all its rows, from one snapshot (D16): as JSON for the wire, as records for the
-//! Leitstand. JSON is written row by row: a page of 5,000 rows takes the memory of its text, and no more.
+//! A page of a list and the count of all its rows, from one snapshot (D16): JSON for the wire, records for
+//! the Leitstand. JSON is written row by row, so a page of 5,000 rows needs no more memory than its text.
 
 pub mod verlauf;
 
@@ -12,39 +12,39 @@ use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::rules::error::{Code, Refusal};
 
-/// Rows of a list have so many bytes at most (D16): what one request can make the service hold in memory. A page of
+/// Maximum bytes of a list (D16): bounds the memory that one request can make the service hold. A page of
 /// 5,000 rows without long texts has 5 MiB.
 const LIST_BYTES_MAX: usize = 32 << 20;
 
 pub struct Listing {
     rows: Rows,
-    /// All rows that match, whatever the page.
+    /// Number of all matching rows, whatever the page.
     pub count: i64,
-    /// How many rows it has, where it ended before its limit because it had enough bytes.
+    /// Number of rows on the page, if it ended before its limit because it had enough bytes.
     pub cut: Option<u32>,
 }
 
 impl Listing {
-    /// A page with nothing on it, of so many rows.
+    /// An empty page of a list with `count` rows.
     pub fn empty(count: i64) -> Listing {
         Listing { rows: Rows::default(), count, cut: None }
     }
 
-    /// A page of rows that are there already, of so many.
+    /// A page of existing rows, of a list with `count` rows.
     pub fn from_page<T: Serialize>(page: impl IntoIterator<Item = T>, count: usize) -> Result<Listing> {
         let mut listing = Listing::empty(i64::try_from(count).unwrap_or(i64::MAX));
         page.into_iter().try_for_each(|row| listing.rows.push(&row))?;
         Ok(listing)
     }
 
-    /// As JSON in the wrapper of the specification: `{"data":[…],"count":…}`.
+    /// Returns the list as JSON in the wrapper of the specification: `{"data":[…],"count":…}`.
     pub fn wrapped(self) -> Vec<u8> {
         let Listing { rows: Rows { mut json, .. }, count, .. } = self;
         json.extend_from_slice(format!("],\"count\":{count}}}").as_bytes());
         json
     }
 
-    /// As a JSON array.
+    /// Returns the page as a JSON array.
     pub fn array(self) -> Vec<u8> {
         let Rows { mut json, .. } = self.rows;
         json.drain(..WRAPPER.len());
@@ -72,7 +72,7 @@ impl Rows {
         self.row(|json| serialize(json, row))
     }
 
-    /// Writes the next row; refused where the list has become too long.
+    /// Writes the next row; refuses a list that has become too long.
     pub fn row(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
         if self.written > 0 {
             self.json.push(b',');
@@ -83,19 +83,20 @@ impl Rows {
             return Ok(());
         }
         let message = format!(
-            "Die Liste hat mehr als {} MiB. Bitte weniger auf einmal lesen: mit limit und offset, oder mit Filtern wie von und bis.",
+            "Die Liste hat mehr als {} MiB. Bitte weniger auf einmal lesen: mit limit und offset, oder mit \
+             Filtern wie von und bis.",
             LIST_BYTES_MAX >> 20
         );
         Err(Refusal::new(Code::ZuVieleTreffer, message).into())
     }
 }
 
-/// A page of a list: JSON ([`Listing`]) or records ([`Records`]), as whoever asks for it needs it.
+/// A page of a list, as JSON ([`Listing`]) or as records ([`Records`]), whichever the caller needs.
 pub trait PageOf<T>: Sized {
-    /// A page with nothing on it, of a list of so many rows.
+    /// An empty page of a list with `count` rows.
     fn empty(count: i64) -> Self;
 
-    /// Reads the page of a list whose rows are counted already.
+    /// Reads the page of a list whose rows are already counted.
     fn read(tx: &Tx<'_>, sql: &ListSql<'_>, filter: &Filter<'_>, page: Page, count: i64) -> Result<Self>;
 }
 
@@ -109,14 +110,14 @@ impl<T: Record + Serialize> PageOf<T> for Listing {
     }
 }
 
-/// A page of records, and how many there are whatever the page.
+/// The records of a page, and the number of all matching rows.
 pub struct Records<T> {
     pub rows: Vec<T>,
     pub count: i64,
 }
 
 impl<T: Serialize> Records<T> {
-    /// The same page as JSON.
+    /// Returns the same page as JSON.
     pub fn listing(self) -> Result<Listing> {
         Listing::from_page(self.rows, usize::try_from(self.count).unwrap_or_default())
     }
@@ -144,13 +145,13 @@ impl<T: Record> PageOf<T> for Records<T> {
 }
 
 impl Tx<'_> {
-    /// One page of a list and the count of all its rows.
+    /// Reads one page of a list and counts all its rows.
     pub fn list<T, P: PageOf<T>>(&self, sql: &ListSql<'_>, filter: &Filter<'_>, page: Page) -> Result<P> {
         P::read(self, sql, filter, page, self.count(sql, filter)?)
     }
 
-    /// One page as JSON, of a list whose rows are counted already; `write` reads a row and pushes it. The page ends with
-    /// the row that makes `enough` bytes, and says so where rows are left.
+    /// Reads one page as JSON, of a list whose rows are already counted; `write` reads a row and pushes it.
+    /// The page ends with the row that reaches `enough` bytes; if rows are left, [`Listing::cut`] is set.
     pub fn written(
         &self,
         sql: &ListSql<'_>,
@@ -165,7 +166,7 @@ impl Tx<'_> {
         self.each_on_page(sql, filter, page, count, |row| {
             write(row, rows)?;
             if rows.written == 1 {
-                // The others will be about as long.
+                // Reserves memory on the assumption that the other rows are about as long.
                 let bytes = rows.json.len().saturating_mul(usize::try_from(expected).unwrap_or_default());
                 rows.json.reserve(bytes.min(enough).min(LIST_BYTES_MAX));
             }

@@ -1,9 +1,10 @@
-//! Platform: what carries any resource, whatever the firm trades in.
+//! Platform: the technical foundation of every resource, independent of the firm's trade.
 //!
-//! In it: the SQLite file ([`db`]), the wire ([`http`]), the checks every request passes ([`gate`]), lists ([`listing`])
-//! and files of data ([`import`]).
-//! Not in it: any noun of the trade; those are the slices of `master`, `goods`, `trade` and `office`.
-//! Begin with `http::route` (a route is a row of data), then `gate::flow::answer` (what happens to a request).
+//! Contains: the SQLite file ([`db`]), the wire ([`http`]), the checks every request passes ([`gate`]), lists
+//! ([`listing`])
+//! and data files ([`import`]).
+//! Does not contain: any noun of the trade; those are in the slices of `master`, `goods`, `trade` and `office`.
+//! Start with `http::route` (a route is a row of data), then `gate::flow::answer` (the course of a request).
 
 pub mod failure;
 

@@ -1,9 +1,9 @@
-//! Trade: what is agreed, delivered and billed.
+//! Trade: orders, deliveries and invoices.
 //!
-//! In it: documents from quote to invoice ([`belege`]), goods receipts, settlements with farmers, cash receipts, and the way
-//! of a batch from field to customer ([`herkunft`]).
-//! Not in it: bookkeeping and reports, which only read final documents; those are in `office`.
-//! Begin with `belege/create/mod.rs`: a new document, check by check.
+//! Contains: documents from quote to invoice ([`belege`]), goods receipts, settlements with farmers, till
+//! receipts, and the tracing of a batch from field to customer ([`herkunft`]).
+//! Does not contain: bookkeeping and reports, which only read final documents; those are in `office`.
+//! Start with `belege/create/mod.rs`: a new document, check by check.
 
 pub mod belege;
 

@@ -1,4 +1,5 @@
-//! A scheme in words, as its pages show it and as the sheet that a farmer is given before he delivers (D25, D29).
+//! A scheme in words: shown on the pages and printed on the sheet that a farmer gets before delivering (D25,
+//! D29).
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use crate::rules::settlement::{
     Basisseite, Fehlt, Grenze, Grenzfolge, Merkmal, Schema, Schritt, SchrittZeile, Schrittregel, Wirkung,
 };
 
-/// The sheet of a version; refused where the company's master data are not complete.
+/// Returns the sheet of a version; refuses if the company's master data is incomplete.
 pub fn schema(tx: &Tx<'_>, gueltig: &Gueltig) -> Result<Blatt> {
     let Gueltig { kopf, schema } = gueltig;
     let firma = firma::load(tx)?;
@@ -39,7 +40,8 @@ pub fn schema(tx: &Tx<'_>, gueltig: &Gueltig) -> Result<Blatt> {
     })
 }
 
-/// All that a scheme computes and asks: its steps in their order, the rows of their tables, its limits.
+/// Returns everything that a scheme computes and requires: its steps in order, the rows of their tables, its
+/// limits.
 pub fn tables(tx: &Tx<'_>, schema: &Schema) -> Result<Vec<Tabelle>> {
     let merkmale = merkmale(tx)?;
     let words = Words { schema, merkmale: &merkmale };
@@ -65,13 +67,14 @@ pub fn tables(tx: &Tx<'_>, schema: &Schema) -> Result<Vec<Tabelle>> {
     Ok(tables)
 }
 
-/// What holds for every scheme, and what for this one, in sentences.
+/// Returns the sentences that apply to every scheme and to this one.
 pub fn notes(schema: &Schema) -> Vec<String> {
-    let always = "Abzüge der Menge sind in % positiv angegeben, Abzüge von Preis und Kosten sind negativ. Ein Wert genau auf \
-                  einer Grenze ist noch innerhalb. Ein Wert außerhalb einer Tabelle wird nicht fortgeschrieben, sondern \
-                  besprochen. Was nicht gemessen wurde, zählt nicht als 0.";
-    let partie = "Anlieferungen, die zusammen abgerechnet werden, haben je Messwert ein gemeinsames Mittel, gewogen nach dem \
-                  angelieferten Gewicht.";
+    let always = "Abzüge der Menge sind in % positiv angegeben, Abzüge von Preis und Kosten sind negativ. \
+                  Ein Wert genau auf \
+                  einer Grenze ist noch innerhalb. Ein Wert außerhalb einer Tabelle wird nicht \
+                  fortgeschrieben, sondern besprochen. Was nicht gemessen wurde, zählt nicht als 0.";
+    let partie = "Anlieferungen, die zusammen abgerechnet werden, haben je Messwert ein gemeinsames Mittel, \
+                  gewogen nach dem angelieferten Gewicht.";
     let bio = "Die Ware braucht ein Biozertifikat, das am Tag der Lieferung gilt.";
     let own = [schema.is_partie().then_some(partie), schema.bio.then_some(bio)];
     [Some(always)].into_iter().chain(own).flatten().map(str::to_owned).collect()
@@ -86,7 +89,7 @@ fn row<const N: usize>(zellen: [String; N]) -> Zeile {
     Zeile { zellen: zellen.into_iter().map(Wert::Text).collect(), summe: false }
 }
 
-/// All its decimals.
+/// Formats a number in German with all its decimals.
 fn number(zahl: Zahl) -> String {
     german(zahl, 0)
 }
@@ -102,7 +105,7 @@ fn unit_of(step: &Schritt) -> String {
     step.einheit.as_str().replace("EUR", "€")
 }
 
-/// The words of a scheme, with what its Merkmale are called.
+/// The words of a scheme, with the names of its Merkmale.
 struct Words<'w> {
     schema: &'w Schema,
     merkmale: &'w BTreeMap<String, Merkmal>,
@@ -117,17 +120,17 @@ impl Words<'_> {
         )
     }
 
-    /// A value in the unit of what was measured.
+    /// Formats a value in the unit of its Merkmal.
     fn value(&self, zahl: Zahl, code: Option<&String>) -> String {
         let einheit = code.and_then(|code| self.merkmale.get(code)).map(|merkmal| merkmal.einheit.as_str());
-        // "0 oder 1" is what the value may be, and no unit of it.
+        // "0 oder 1" lists the possible values and is not a unit.
         match einheit.filter(|einheit| !einheit.contains(' ')) {
             Some(einheit) => format!("{} {einheit}", number(zahl)),
             None => number(zahl),
         }
     }
 
-    /// What a step says: name, what is measured, where it begins, rate, reference.
+    /// Describes a step: name, what is measured, threshold, rate, reference.
     fn step(&self, step: &Schritt) -> [String; 5] {
         let code = step.merkmal.as_ref();
         let mut begin = match (step.richtung, step.basis) {
@@ -169,7 +172,7 @@ impl Words<'_> {
         }
     }
 
-    /// Of what the rate is.
+    /// Returns what the rate refers to.
     fn reference(&self, step: &Schritt) -> String {
         let text = match (step.bezug.as_deref(), step.wirkung) {
             (None, Wirkung::Kosten) => "je Anlieferung",
@@ -188,7 +191,7 @@ impl Words<'_> {
         text.to_owned()
     }
 
-    /// The rows of a table, or the intervals of a staffel.
+    /// Returns the rows of a table, or the intervals of a staffel.
     fn rows(&self, step: &Schritt) -> Tabelle {
         let (title, head) = match (step.regel, step.gestaffelt) {
             (Schrittregel::Staffel, true) => {

@@ -1,4 +1,4 @@
-//! How a version of a scheme is stored (D29b).
+//! Checking and storing a version of a scheme (D29b).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use crate::rules::error::{Code, HintCode, Hints, refuse_if, required};
 use crate::rules::settlement::{Schema, check, lagerkosten};
 use crate::rules::verweis::parse_uuid;
 
-/// Why a version is refused.
+/// Reasons to refuse a version.
 pub const REFUSALS: &[Code] = &[
     Code::FeldWiderspruch,
     Code::DatumUngueltig,
@@ -29,14 +29,14 @@ pub const REFUSALS: &[Code] = &[
     Code::SchemaUeberschneidet,
 ];
 
-/// A version that was checked and is not stored yet.
+/// A version that is checked but not stored yet.
 pub struct Neu {
     pub kopf: Kopf,
     pub inhalt: Schema,
     artikel: Vec<Uuid>,
 }
 
-/// The first version of a new scheme.
+/// Creates a scheme with its first version.
 pub fn create(tx: &WriteTx<'_>, new: SchemaEingabe, hints: Hints) -> Result<Gespeichert> {
     let nummer = required(new.nummer.clone(), "nummer")?;
     let mut neu = checked(tx, None, new)?;
@@ -47,7 +47,7 @@ pub fn create(tx: &WriteTx<'_>, new: SchemaEingabe, hints: Hints) -> Result<Gesp
     store(tx, neu, hints)
 }
 
-/// The next version of a scheme; the one that holds then ends the day before.
+/// Creates the next version of a scheme; the version valid at its start ends the day before.
 pub fn next(tx: &WriteTx<'_>, last: &Kopf, new: SchemaEingabe, hints: Hints) -> Result<Gespeichert> {
     let message = "Die Nummer eines Schemas bleibt. Bitte ein neues Schema anlegen.";
     let is_other = new.nummer.as_ref().is_some_and(|nummer| *nummer != last.nummer);
@@ -56,13 +56,14 @@ pub fn next(tx: &WriteTx<'_>, last: &Kopf, new: SchemaEingabe, hints: Hints) -> 
     store(tx, neu, hints)
 }
 
-/// What a request says, checked, as the version after `last`; without one as the first, whose id is not given yet.
+/// Checks a request and returns it as the version after `last`, or as a first version, whose id is not
+/// assigned yet.
 fn checked(tx: &Tx<'_>, last: Option<&Kopf>, new: SchemaEingabe) -> Result<Neu> {
     let inhalt = new.inhalt()?;
     with_inhalt(tx, last, new, inhalt)
 }
 
-/// The same of an import, whose absent fields are those of another version.
+/// Does the same for an import, taking absent fields from another version.
 pub fn changed(tx: &Tx<'_>, last: &Kopf, old: &Gueltig, mut new: SchemaEingabe) -> Result<Neu> {
     let Gueltig { kopf, schema } = old;
     new.bezeichnung.get_or_insert_with(|| kopf.bezeichnung.clone());
@@ -111,7 +112,7 @@ fn with_inhalt(tx: &Tx<'_>, last: Option<&Kopf>, new: SchemaEingabe, inhalt: Sch
     Ok(Neu { kopf, inhalt, artikel: artikel.into_keys().collect() })
 }
 
-/// An article by its number, or by its id.
+/// Finds an article by its number or id.
 fn article(tx: &Tx<'_>, word: &str) -> Result<(Uuid, String)> {
     let by_id = parse_uuid(word);
     let found = artikel::named(tx, by_id, by_id.is_none().then_some(word))?;
@@ -119,7 +120,7 @@ fn article(tx: &Tx<'_>, word: &str) -> Result<(Uuid, String)> {
     Ok((found.id, found.artikelnummer.clone()))
 }
 
-/// The digest of all that a version says; its end is said later, by the next one.
+/// Returns the digest of everything in a version except its end, which the next version sets later.
 fn digest(kopf: &Kopf, inhalt: &Schema) -> Result<[u8; 32]> {
     let Kopf { nummer, version, bezeichnung, erntejahr, gueltig_von, artikel, .. } = kopf;
     Ok(fingerprint(json!({
@@ -144,12 +145,12 @@ pub fn store(tx: &WriteTx<'_>, neu: Neu, mut hinweise: Hints) -> Result<Gespeich
     Ok(Gespeichert { id, nummer, version, gueltig_von, gueltig_bis, sha256, hinweise })
 }
 
-/// Ends the version of that day the day before; one that begins later must not hold in the same time.
+/// Ends the version valid on the first day of the new one, the day before; refuses if a later one overlaps.
 fn make_room(tx: &WriteTx<'_>, new: &Kopf) -> Result<()> {
     for known in sql::versions(tx, new.id)? {
         let begins_before_end = known.gueltig_bis.is_none_or(|bis| bis >= new.gueltig_von);
         let ends_after_begin = new.gueltig_bis.is_none_or(|bis| bis >= known.gueltig_von);
-        // One that another took the place of ends before it begins.
+        // A version that was replaced ends before it begins.
         let is_replaced = known.gueltig_bis.is_some_and(|bis| bis < known.gueltig_von);
         if is_replaced || !begins_before_end || !ends_after_begin {
             continue;
@@ -165,7 +166,7 @@ fn make_room(tx: &WriteTx<'_>, new: &Kopf) -> Result<()> {
     Ok(())
 }
 
-/// The version of another day with other rows, as the one after `last`.
+/// Returns a copy of the version `old` with other rows and another first day, as the version after `last`.
 pub fn with_tables(tx: &Tx<'_>, last: &Kopf, old: &Kopf, gueltig_von: Day, inhalt: Schema) -> Result<Neu> {
     let artikel = sql::articles(tx, old)?.into_iter().map(|(id, _)| id).collect();
     let kopf = Kopf {

@@ -1,10 +1,10 @@
-//! A version as it is computed with, and what of a delivery is measured.
+//! Reads the version of a scheme to compute with, and the Merkmale that can be measured.
 
 use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-use super::model::{Kopf, WertEingabe};
+use super::model::{Auswahl, Kopf, WertEingabe};
 use super::sql;
 use crate::platform::db::list::Page;
 use crate::platform::db::tx::Tx;
@@ -14,7 +14,7 @@ use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
 use crate::rules::fixed::Zahl;
 use crate::rules::settlement::{Merkmal, SHIPPED, Schema, Werte, rounded};
 
-/// A version of a scheme with what it computes.
+/// A version of a scheme with its computation.
 pub struct Gueltig {
     pub kopf: Kopf,
     pub schema: Schema,
@@ -27,18 +27,18 @@ impl Gueltig {
     }
 }
 
-/// The version of a scheme that holds on a day of delivery.
+/// Finds the version of a scheme that is valid on a day of delivery.
 pub fn on_day(tx: &Tx<'_>, id: Uuid, day: Day) -> Result<Option<Gueltig>> {
     sql::find_valid(tx, id, day)?.map(|kopf| Gueltig::read(tx, kopf)).transpose()
 }
 
-/// A version that a note was computed with.
+/// Returns the version that a receipt was computed with.
 pub fn of_version(tx: &Tx<'_>, id: Uuid, version: i64) -> Result<Gueltig> {
     let gone = || Failure::Broken(format!("version {version} of the scheme {id} is gone"));
     Gueltig::read(tx, sql::find(tx, id, Some(version))?.ok_or_else(gone)?)
 }
 
-/// How a delivery of an article is settled (D29b): by the scheme that is named, else by the only one that holds on its day.
+/// Finds the scheme for a delivery of an article (D29b): the named one, else the only one valid on that day.
 pub fn of_delivery(tx: &Tx<'_>, artikel: Uuid, day: Day, nummer: Option<&str>) -> Result<Option<Gueltig>> {
     let Some(nummer) = nummer else { return only(tx, artikel, day) };
     let kopf = sql::find_valid(tx, named(tx, nummer)?, day)?;
@@ -54,7 +54,7 @@ pub fn of_delivery(tx: &Tx<'_>, artikel: Uuid, day: Day, nummer: Option<&str>) -
     Gueltig::read(tx, fits.ok_or_else(does_not_fit)?).map(Some)
 }
 
-/// The scheme of this number, as others name it in `schema`.
+/// Returns the id of the scheme with this number, as other records give it in `schema`.
 pub fn named(tx: &Tx<'_>, nummer: &str) -> Result<Uuid> {
     let unknown = || {
         let message = format!("Das Schema {nummer} gibt es nicht. Bitte die Nummer prüfen.");
@@ -63,12 +63,12 @@ pub fn named(tx: &Tx<'_>, nummer: &str) -> Result<Uuid> {
     Ok(sql::id_of(tx, nummer)?.ok_or_else(unknown)?)
 }
 
-/// Numbers of schemes that a refusal names.
+/// Maximum number of schemes that a refusal lists.
 const NAMED_MAX: u32 = 10;
 
 fn only(tx: &Tx<'_>, artikel: Uuid, day: Day) -> Result<Option<Gueltig>> {
     let page = Page { limit: Some(NAMED_MAX), offset: 0 };
-    let mut valid = sql::list(tx, Some(day), Some(artikel), page)?.rows;
+    let mut valid = sql::list(tx, &Auswahl { am: Some(day), artikel: Some(artikel) }, page)?.rows;
     if valid.len() > 1 {
         let numbers: Vec<&str> = valid.iter().map(|kopf| kopf.nummer.as_str()).collect();
         let message = format!(
@@ -81,7 +81,7 @@ fn only(tx: &Tx<'_>, artikel: Uuid, day: Day) -> Result<Option<Gueltig>> {
     valid.pop().map(|kopf| Gueltig::read(tx, kopf)).transpose()
 }
 
-/// What can be measured: what is shipped, and what the company added.
+/// Returns the Merkmale that can be measured: the built-in ones and those the company added.
 pub fn merkmale(tx: &Tx<'_>) -> Result<BTreeMap<String, Merkmal>> {
     let shipped = SHIPPED.iter().map(|&(code, bezeichnung, einheit, stellen, mittel)| Merkmal {
         code: code.to_owned(),
@@ -94,7 +94,7 @@ pub fn merkmale(tx: &Tx<'_>) -> Result<BTreeMap<String, Merkmal>> {
     Ok(all.map(|merkmal| (merkmal.code.clone(), merkmal)).collect())
 }
 
-/// Values as they are stored: at the decimals of their Merkmal, none twice (D29a).
+/// Converts sent values to stored ones: rounded to the decimals of their Merkmal, no Merkmal twice (D29a).
 pub fn measured(tx: &Tx<'_>, sent: &[WertEingabe], hints: &mut Hints) -> Result<Werte> {
     let merkmale = merkmale(tx)?;
     let mut werte = Werte::new();

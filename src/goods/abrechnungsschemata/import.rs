@@ -1,4 +1,4 @@
-//! Schemes, the rows of their tables and what is measured, as an import brings them (D22, D29).
+//! Import of schemes, the rows of their tables and Merkmale (D22, D29).
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::rules::day::Day;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
 use crate::rules::settlement::{Merkmal, SHIPPED, SchrittZeile, check};
 
-/// Stores what a company measures; its key is code.
+/// Stores a Merkmal of the company; its key is code.
 pub fn merkmal(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let zeile = MerkmalZeile::from_json(row, at)?;
     let code = required(zeile.code, "code")?;
@@ -44,13 +44,14 @@ pub fn merkmal(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upse
     Upserted::by(old.as_ref(), &new, || sql::store_merkmal(tx, &new))
 }
 
-/// Stores a scheme; its key is nummer. What differs from the version of its gueltig_von is the next version; absent fields
-/// stay as they are.
+/// Stores a scheme; its key is nummer. If the row differs from the version valid on its gueltig_von, it
+/// becomes the next version; absent fields keep their values.
 pub fn schema(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let zeile = SchemaEingabe::from_json(row, at)?;
     let nummer = required(zeile.nummer.clone(), "nummer")?;
     let Some(id) = sql::id_of(tx, &nummer)? else {
-        let message = "Ein neues Schema braucht seine Artikel und Schritte. Bitte angeben; das geht nur in einer JSON-Datei.";
+        let message = "Ein neues Schema braucht seine Artikel und Schritte. Bitte angeben; das geht nur in \
+            einer JSON-Datei.";
         refuse_if(zeile.artikel.is_none(), Code::FeldFehlt, "artikel", message)?;
         note(at, create::create(tx, zeile, Hints::default())?.hinweise);
         return Ok(Upserted::Created);
@@ -75,7 +76,7 @@ fn note(at: &mut At<'_>, hints: Hints) {
     }
 }
 
-/// The rows of each scheme, which are one version.
+/// Groups the rows by scheme; each group becomes one version.
 pub fn by_scheme(rows: &Rows) -> std::result::Result<Vec<Vec<usize>>, ParseError> {
     let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for at in 0..rows.len() {
@@ -87,7 +88,7 @@ pub fn by_scheme(rows: &Rows) -> std::result::Result<Vec<Vec<usize>>, ParseError
     Ok(groups.into_values().collect())
 }
 
-/// Stores the rows of a scheme's tables as its next version; steps that are not named keep theirs.
+/// Stores the rows of a scheme's tables as its next version; steps that are not named keep their rows.
 pub fn tables(tx: &WriteTx<'_>, rows: &[&Json<'_>], at: &mut At<'_>) -> Stored {
     let mut read = Vec::new();
     for (index, row) in rows.iter().enumerate() {

@@ -1,6 +1,8 @@
-//! Schemes of settlement (D29): what of a delivery is measured, deducted, added and charged, from which day on.
+//! Settlement schemes (D29): what is measured, deducted, added and charged for a delivery, and from which day
+//! on.
 //!
-//! `gueltig` reads a version and what can be measured, `create` stores versions, `import` brings them in files, `blatt` draws the table that is handed out.
+//! `gueltig` reads versions and Merkmale, `create` stores versions, `import` reads them from files, `blatt`
+//! draws the printed table.
 
 mod blatt;
 mod create;
@@ -11,8 +13,8 @@ mod sql;
 
 pub use blatt::{notes, tables};
 pub use gueltig::{Gueltig, measured, merkmale, named, of_delivery, of_version, on_day};
-pub use model::{Kopf, SchemaVersion, WertEingabe};
-pub use sql::{holds_within, versions};
+pub use model::{Auswahl, Kopf, SchemaVersion, WertEingabe};
+pub use sql::{holds_within, list, versions};
 
 use uuid::Uuid;
 
@@ -21,12 +23,10 @@ use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::Call;
 use crate::platform::http::param::Param;
-use crate::platform::http::query::Query;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::{Access, Route, Write};
 use crate::platform::http::shape::Answer;
 use crate::platform::import::Import;
-use crate::platform::listing::Records;
 use crate::rules::day::Day;
 use crate::rules::error::{Code, Refusal, refuse_if, required};
 use crate::rules::fixed::Quantity;
@@ -50,14 +50,19 @@ pub const IMPORTS: &[Import] = &[
 ];
 
 pub const ROUTES: &[Route] = &[
-    Route::get("/api/v1/abrechnungsschemata", READ, "Abrechnungsschemata, in der Fassung eines Tages", list)
-        .with_query(&[
-            Param::day("gueltig_am", "was an diesem Tag gilt; ohne Angabe die neueste Version"),
-            Param::uuid("artikel_id", "nur für diesen Artikel"),
-            Param::limit(None),
-            Param::OFFSET,
-        ])
-        .gives(&[Answer::list::<Kopf>()]),
+    Route::get(
+        "/api/v1/abrechnungsschemata",
+        READ,
+        "Abrechnungsschemata, in der Fassung eines Tages",
+        get_list,
+    )
+    .with_query(&[
+        Param::day("gueltig_am", "was an diesem Tag gilt; ohne Angabe die neueste Version"),
+        Param::uuid("artikel_id", "nur für diesen Artikel"),
+        Param::limit(None),
+        Param::OFFSET,
+    ])
+    .gives(&[Answer::list::<Kopf>()]),
     Route::post("/api/v1/abrechnungsschemata", Scope::AbrechnungWrite, "Abrechnungsschema anlegen", post)
         .takes::<SchemaEingabe>("AbrechnungsschemaNeu", &["nummer", "bezeichnung", "artikel", "gueltig_von"])
         .gives(&[Answer::created::<Gespeichert>()])
@@ -101,30 +106,26 @@ pub const ROUTES: &[Route] = &[
         .refuses(&[&[Code::KeinPdf]]),
 ];
 
-fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    Ok(Reply::list(find_page(tx, &call.query, page)?.listing()?, cut))
+    Ok(Reply::list(sql::list(tx, &Auswahl::of(&call.query)?, page)?.listing()?, cut))
 }
 
-/// The schemes that a query asks for.
-pub fn find_page(tx: &Tx<'_>, query: &Query, page: Page) -> Result<Records<Kopf>> {
-    sql::list(tx, query.day("gueltig_am")?, query.uuid("artikel_id")?, page)
-}
-
-/// A version of a scheme, or the newest.
+/// Returns a version of a scheme, the newest by default, or a "not found" refusal.
 pub fn found(tx: &Tx<'_>, id: Uuid, version: Option<i64>) -> Result<Gueltig> {
     Gueltig::read(tx, sql::find(tx, id, version)?.ok_or_else(|| Failure::not_found(WHAT))?)
 }
 
-/// Schemes that a person may choose from, at most.
+/// Maximum number of schemes offered in a choice.
 const CHOICE_MAX: u32 = 100;
 
-/// The schemes that hold on a day; without one the newest version of each. Of one article, where that is named.
+/// Returns the schemes valid on a day, or the newest version of each without a day; only those of `artikel`,
+/// if given.
 pub fn choice(tx: &Tx<'_>, am: Option<Day>, artikel: Option<Uuid>) -> Result<Vec<Kopf>> {
-    Ok(sql::list(tx, am, artikel, Page { limit: Some(CHOICE_MAX), offset: 0 })?.rows)
+    Ok(sql::list(tx, &Auswahl { am, artikel }, Page { limit: Some(CHOICE_MAX), offset: 0 })?.rows)
 }
 
-/// The version that a request names; else the newest.
+/// Returns the version that a request names, the newest by default.
 fn asked(call: &Call<'_>, tx: &Tx<'_>) -> Result<Gueltig> {
     found(tx, call.id(WHAT)?, call.query.int("version")?)
 }
@@ -161,7 +162,7 @@ fn post_version(call: &Call<'_>) -> Result<Write> {
     }))
 }
 
-/// POST …/probe: what a delivery would come to; nothing is stored.
+/// POST …/probe: computes the settlement of a delivery without storing anything.
 fn probe(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (probe, mut hinweise) = call.body::<Probe>()?;
     let id = call.id(WHAT)?;
@@ -186,6 +187,7 @@ fn probe(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 }
 
 fn not_valid(day: Day) -> Box<Refusal> {
-    let message = format!("Am {day} gilt keine Version dieses Schemas. Bitte das Lieferdatum prüfen.");
+    let message =
+        (format_args!("Am {day} gilt keine Version dieses Schemas."), "Bitte das Lieferdatum prüfen.");
     Refusal::field(Code::WertUngueltig, "lieferdatum", message)
 }

@@ -1,12 +1,12 @@
-//! Schemes as they go over the wire.
+//! Request and response models of schemes.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::eingabe;
 use crate::platform::db::record::record;
 use crate::platform::failure::Result;
+use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Gewicht, Int, Liste, OneOf, Text};
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Checked, Hints, Refusals, required};
@@ -15,15 +15,16 @@ use crate::rules::settlement::{
     Basisseite, Bestand, Fehlt, Grenze, Grenzfolge, Mittelung, Rechnung, SatzEinheit, Schema, Schritt,
     SchrittZeile, Schrittregel, Wirkung,
 };
+use crate::{auswahl, eingabe};
 
 record! {
-    /// A version of a scheme without what it computes (D29b).
+    /// A version of a scheme without its computation (D29b).
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
     #[schemars(rename = "AbrechnungsschemaKopf")]
     pub struct Kopf from abrechnungsschema_version as v {
         id: Uuid = "v.schema_id",
         nummer: String = "s.nummer",
-        /// Counts the changes of the scheme, from 1.
+        /// Version number, counting from 1.
         version: i64,
         bezeichnung: String,
         erntejahr: Option<i64>,
@@ -31,21 +32,21 @@ record! {
         /// null: until the next version begins.
         gueltig_bis: Option<Day>,
         angelegt_am: Instant,
-        /// Of all that the version says.
+        /// Digest of everything in the version.
         sha256: String = "lower(hex(v.sha256))",
         /// The numbers of its articles.
         artikel: Vec<String> = { Vec::new() },
     }
 }
 
-/// A version of a scheme, whole; it can be sent as it is for the next one.
+/// A complete version of a scheme; clients can send it back unchanged as the next version.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Abrechnungsschema {
     #[serde(flatten)]
     pub kopf: Kopf,
     #[serde(flatten)]
     pub inhalt: Schema,
-    /// All versions, the newest first.
+    /// All versions, newest first.
     pub versionen: Vec<SchemaVersion>,
 }
 
@@ -57,17 +58,25 @@ record! {
         gueltig_von: Day,
         gueltig_bis: Option<Day>,
         angelegt_am: Instant,
-        /// null: the command line.
+        /// null: created by the command line.
         key_id: Option<String>,
     }
 }
 
-/// Articles that a scheme is for, at most.
+/// Maximum number of articles per scheme.
 const ARTIKEL_MAX: usize = 50;
-/// Steps and limits of a scheme, at most.
+/// Maximum number of steps, and of limits, per scheme.
 const SCHRITTE_MAX: usize = 50;
-/// Rows of a table: a tenth of a per cent each, over a hundred of them.
+/// Maximum number of rows per table: a tenth of a per cent each, over a hundred of them.
 const ZEILEN_MAX: usize = 1_000;
+
+auswahl! {
+    pub struct Auswahl of (query: &Query) {
+        /// The versions that hold on this day; without one the newest of each scheme.
+        am: Option<Day> = query.day("gueltig_am")?,
+        artikel: Option<Uuid> = query.uuid("artikel_id")?,
+    }
+}
 
 eingabe! {
     /// A version of a scheme: the body of both POSTs, and a row of abrechnungsschemata, whose key is nummer (D29b).
@@ -133,7 +142,8 @@ eingabe! {
 }
 
 eingabe! {
-    /// A row of abrechnungstabellen: one of the table or staffel of a step. Rows of the same scheme are its next version.
+    /// A row of abrechnungstabellen: one row of the table or staffel of a step. All rows of a scheme form its
+    /// next version.
     pub struct TabellenZeile {
         nummer: Text,
         gueltig_von: Day,
@@ -180,7 +190,7 @@ eingabe! {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AbrechnungsProbeErgebnis {
-    /// The scheme.
+    /// Id of the scheme.
     pub id: Uuid,
     pub nummer: String,
     pub version: i64,
@@ -202,7 +212,7 @@ pub struct Gespeichert {
 }
 
 impl SchemaEingabe {
-    /// What it computes; what every scheme must say is asked for, with all mistakes at once.
+    /// Parses the computation; reports missing and wrong fields all at once.
     pub fn inhalt(&self) -> Result<Schema> {
         let mut errors = Refusals::default();
         let mut grenzen = Vec::new();
@@ -242,7 +252,7 @@ impl GrenzeEingabe {
 impl SchrittEingabe {
     fn schritt(&self) -> Checked<Schritt> {
         let wirkung = required(self.wirkung, "wirkung")?;
-        // A quantity has but one unit.
+        // A quantity has only one possible unit.
         let einheit = self.einheit.or((wirkung == Wirkung::Menge).then_some(SatzEinheit::Prozent));
         Ok(Schritt {
             nr: required(self.nr, "nr")?,
@@ -267,7 +277,7 @@ impl SchrittEingabe {
     }
 }
 
-/// The rows of a table or staffel.
+/// Parses the rows of a table or staffel.
 fn rows<'z>(zeilen: impl Iterator<Item = &'z ZeileEingabe>) -> Checked<Vec<SchrittZeile>> {
     let row = |(index, zeile): (usize, &ZeileEingabe)| {
         let row = required(zeile.bis, "bis").and_then(|bis| {

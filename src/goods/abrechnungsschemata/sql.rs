@@ -1,9 +1,9 @@
-//! Statements on schemes and on what is measured.
+//! SQL statements for schemes and Merkmale.
 
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::model::{Kopf, SchemaVersion};
+use super::model::{Auswahl, Kopf, SchemaVersion};
 use crate::platform::db::list::{Filter, ListSql, Page};
 use crate::platform::db::record::columns;
 use crate::platform::db::tx::{Params, Tx, WriteTx};
@@ -31,12 +31,11 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by s.nummer, v.version desc",
 };
 
-/// The versions that hold on a day; without one the newest of each scheme. Of one article, where that is named.
-pub fn list(tx: &Tx<'_>, am: Option<Day>, artikel: Option<Uuid>, page: Page) -> Result<Records<Kopf>> {
+pub fn list(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<Records<Kopf>> {
     let mut filter = Filter::of("v");
-    match am {
-        Some(_) => {
-            filter.when("v.gueltig_von <= :am", ":am", am);
+    match auswahl.am {
+        Some(am) => {
+            filter.when("v.gueltig_von <= :am", ":am", Some(am));
             filter.and("(v.gueltig_bis is null or v.gueltig_bis >= :am)");
         }
         None => filter.and(
@@ -48,7 +47,7 @@ pub fn list(tx: &Tx<'_>, am: Option<Day>, artikel: Option<Uuid>, page: Page) -> 
         "exists (select 1 from abrechnungsschema_artikel x where x.tenant_id = v.tenant_id
            and x.schema_id = v.schema_id and x.version = v.version and x.artikel_id = :artikel)",
         ":artikel",
-        artikel,
+        auswahl.artikel,
     );
     with_articles(tx, tx.list(&LIST, &filter, page)?)
 }
@@ -61,7 +60,7 @@ fn with_articles(tx: &Tx<'_>, found: Records<Kopf>) -> Result<Records<Kopf>> {
     Ok(Records { rows, count })
 }
 
-/// The articles of a version, and their numbers.
+/// Returns the articles of a version with their numbers.
 pub fn articles(tx: &Tx<'_>, kopf: &Kopf) -> Result<Vec<(Uuid, String)>> {
     let statement = "select a.id, a.artikelnummer from abrechnungsschema_artikel x
         join artikel a on a.tenant_id = x.tenant_id and a.id = x.artikel_id
@@ -70,14 +69,14 @@ pub fn articles(tx: &Tx<'_>, kopf: &Kopf) -> Result<Vec<(Uuid, String)>> {
     tx.all(statement, key, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// A version of a scheme; the newest where none is named.
+/// Finds a version of a scheme, the newest by default.
 pub fn find(tx: &Tx<'_>, id: Uuid, version: Option<i64>) -> Result<Option<Kopf>> {
     let mut filter = Filter::equal("v", "schema_id", id);
     filter.when("v.version = :version", ":version", version);
     newest(tx, &filter)
 }
 
-/// The version of a scheme that holds on a day.
+/// Finds the version of a scheme that is valid on a day.
 pub fn find_valid(tx: &Tx<'_>, id: Uuid, am: Day) -> Result<Option<Kopf>> {
     let mut filter = Filter::equal("v", "schema_id", id);
     filter.when("v.gueltig_von <= :am", ":am", Some(am));
@@ -85,7 +84,7 @@ pub fn find_valid(tx: &Tx<'_>, id: Uuid, am: Day) -> Result<Option<Kopf>> {
     newest(tx, &filter)
 }
 
-/// Whether a version of a scheme is for an article, or for any where none is named, on some day of a time.
+/// Whether a version of a scheme covers an article (any article if `None`) on some day of a period.
 pub fn holds_within(
     tx: &Tx<'_>,
     id: Uuid,
@@ -111,14 +110,14 @@ pub fn id_of(tx: &Tx<'_>, nummer: &str) -> Result<Option<Uuid>> {
     tx.optional(statement, named_params! {":nummer": nummer}, |row| row.get(0))
 }
 
-/// What a version computes, as it is stored.
+/// Returns the computation of a version as stored.
 pub fn inhalt(tx: &Tx<'_>, kopf: &Kopf) -> Result<String> {
     let statement = "select inhalt from abrechnungsschema_version
         where tenant_id = :tenant and schema_id = :id and version = :version";
     tx.one(statement, named_params! {":id": kopf.id, ":version": kopf.version}, |row| row.get(0))
 }
 
-/// All versions, the newest first.
+/// Lists all versions, newest first.
 pub fn versions(tx: &Tx<'_>, id: Uuid) -> Result<Vec<SchemaVersion>> {
     let statement = format!(
         "select {} from abrechnungsschema_version v where v.tenant_id = :tenant and v.schema_id = :id
@@ -161,14 +160,14 @@ pub fn insert_version(
     Ok(())
 }
 
-/// A version ends sooner.
+/// Sets an earlier end for a version.
 pub fn end(tx: &WriteTx<'_>, id: Uuid, version: i64, bis: Day) -> Result<()> {
     let statement = "update abrechnungsschema_version set gueltig_bis = :bis
         where tenant_id = :tenant and schema_id = :id and version = :version";
     tx.execute(statement, named_params! {":id": id, ":version": version, ":bis": bis}).map(drop)
 }
 
-/// What the company measures besides what is shipped.
+/// Returns the Merkmale that the company added to the built-in ones.
 pub fn merkmale(tx: &Tx<'_>) -> Result<Vec<Merkmal>> {
     let statement =
         format!("select {} from merkmal m where m.tenant_id = :tenant order by m.code", Merkmal::COLUMNS);

@@ -1,4 +1,4 @@
-//! A correction of a batch: what was noted of it was wrong, the goods stay the same (D8).
+//! Correcting a batch: its recorded data was wrong, the goods stay the same (D8).
 
 use super::model::{Charge, ChargeChange};
 use super::{sql, verlauf};
@@ -8,7 +8,7 @@ use crate::rules::day::DayTime;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
 use crate::rules::text::case_key;
 
-/// The batch with the fields that were sent; null clears. One that says what is known already changes nothing.
+/// Changes the fields that were sent; null clears a field. Values equal to the current ones change nothing.
 pub fn change(tx: &WriteTx<'_>, old: Charge, change: ChargeChange, hints: &mut Hints) -> Result<Charge> {
     let says_why = change.sperrgrund.get().is_some();
     let new = Charge {
@@ -27,7 +27,7 @@ pub fn change(tx: &WriteTx<'_>, old: Charge, change: ChargeChange, hints: &mut H
     if new.gesperrt {
         required(new.sperrgrund.as_ref(), "sperrgrund")?;
     }
-    // Batches of one number and different dates are told apart by these; each can be corrected.
+    // Only for a changed number: batches that share a number but differ in their date stay correctable.
     let number = |charge: &Charge| charge.fremde_charge_nr.as_deref().map(case_key);
     if number(&new) != number(&old)
         && let Some(other) = sql::other_with_fremde(tx, &new)?
@@ -38,7 +38,7 @@ pub fn change(tx: &WriteTx<'_>, old: Charge, change: ChargeChange, hints: &mut H
     store(tx, &old, new)
 }
 
-/// Stores a changed batch, with the version before it in the history; one that is the same stays as it is.
+/// Stores a changed batch and its previous version in the history; does nothing if nothing differs.
 pub fn store(tx: &WriteTx<'_>, old: &Charge, new: Charge) -> Result<Charge> {
     if new == *old {
         return Ok(new);

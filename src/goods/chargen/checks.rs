@@ -1,11 +1,12 @@
-//! What always holds for batches, movements and the stock.
+//! Invariants of batches, movements and the stock.
 
 use crate::platform::db::proof::check::Check;
 
 pub const CHECKS: &[Check] = &[
     Check {
         rule: "der Bestand jeder Charge ist die Summe ihrer Bewegungen",
-        violations: "select count(*) from charge c where c.bestand <> (select coalesce(sum(m.menge), 0) from lagerbewegung m
+        violations: "select count(*) from charge c where c.bestand <> (select coalesce(sum(m.menge), 0) \
+           from lagerbewegung m
            where m.tenant_id = c.tenant_id and m.charge_id = c.id)",
     },
     Check {

@@ -1,4 +1,4 @@
-//! Batches with opening stock, and stocktakings, as an import brings them (D22).
+//! Import of batches with opening stock, and of stocktakings (D22).
 
 use uuid::Uuid;
 
@@ -18,8 +18,8 @@ use crate::rules::error::{Code, Refusal, refuse_if, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::unit::Conversion;
 
-/// Stores a batch; its key is the article and charge_nr. What is absent stays as it is. Opening stock is that of a new
-/// batch alone: what is there of another is counted (D8).
+/// Stores a batch; its key is the article and charge_nr. Absent fields keep their values. Only a new batch
+/// takes opening stock; the stock of an existing one is changed by stocktaking (D8).
 pub fn charge(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let mut zeile = ChargeZeile::from_json(row, at)?;
     let artikelnummer = required(zeile.artikelnummer.take(), "artikelnummer")?;
@@ -48,7 +48,8 @@ pub fn charge(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
         Some(bestand) if is_new => book_opening_stock(tx, artikel_id, charge, bestand)?,
         Some(bestand) => {
             let is_other = bestand != sql::opening_stock(tx, charge)?.unwrap_or_default();
-            let message = "Die Charge gibt es schon, mit einem anderen Anfangsbestand. Was heute da ist, bucht eine Inventur \
+            let message = "Die Charge gibt es schon, mit einem anderen Anfangsbestand. Was heute da ist, \
+                 bucht eine Inventur \
                  (Import inventur oder POST /api/v1/chargen/{id}/inventur); hier bitte die Spalte bestand leeren.";
             refuse_if(is_other, Code::WertUngueltig, "bestand", message)?;
         }
@@ -87,11 +88,11 @@ fn book_opening_stock(tx: &WriteTx<'_>, artikel_id: Uuid, charge: Uuid, bestand:
     set_opening_stock(tx, charge, bestand)
 }
 
-/// The reason of a stocktaking that an import brings without one.
+/// Default reason of an imported stocktaking.
 const GRUND_IMPORT: &str = "Inventur";
 
-/// A row of an import. The same count for the same reason on the same day is the same stocktaking, so that a file may be
-/// read in twice.
+/// Stores a row of an import. The same count for the same reason on the same day is the same stocktaking, so
+/// a file may be imported twice.
 pub fn inventur(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let zeile = InventurZeile::from_json(row, at)?;
     let artikel = artikel::by_artikelnummer(tx, &required(zeile.artikelnummer, "artikelnummer")?)?;

@@ -1,4 +1,4 @@
-//! Stocktaking: what was counted stands, and the difference is a movement of its own kind (D8).
+//! Stocktaking: the count becomes the stock, and the difference is booked as a movement of its own kind (D8).
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use crate::platform::failure::Result;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::fixed::{Quantity, sums};
 
-/// What is counted, and what its movements come to.
+/// The batch or article to count, with its stock by movements.
 pub struct Gezaehlt {
     pub artikel: Arc<Artikel>,
-    /// None: an article without batches.
+    /// `None`: an article without batches.
     charge: Option<Charge>,
     pub bestand: Quantity,
-    /// Its last stocktaking.
+    /// Its latest stocktaking.
     pub last: Option<Uuid>,
 }
 
@@ -38,7 +38,7 @@ impl Gezaehlt {
         self.charge.as_ref().map(|charge| charge.id)
     }
 
-    /// An article with batches is not counted as a whole.
+    /// Refuses to count an article with batches as a whole.
     fn check(&self, tx: &Tx<'_>) -> Result<()> {
         let Gezaehlt { artikel, charge, .. } = self;
         if charge.is_some() || !artikel.chargenpflichtig && !sql::has_batches(tx, artikel.id)? {
@@ -53,7 +53,7 @@ impl Gezaehlt {
     }
 }
 
-/// Keeps what was counted, also where nothing differs, and books the difference.
+/// Stores the count, even if it matches the stock, and books the difference.
 pub fn store(
     tx: &WriteTx<'_>,
     gezaehlt: &Gezaehlt,
@@ -89,8 +89,8 @@ pub fn store(
     Ok(inventur)
 }
 
-/// Says which stocktakings a request contradicts: it changes the stock of what was counted since, by movements that
-/// belong before the count, as `precedes` says.
+/// Adds a hint for each stocktaking that a request contradicts, by changing counted stock with movements that
+/// belong before the count, as `precedes` decides.
 pub fn hint_outdated(
     tx: &Tx<'_>,
     booked: &[Gebucht],

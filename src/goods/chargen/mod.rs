@@ -1,4 +1,4 @@
-//! Batches and the stock: the only place that writes movements.
+//! Batches and stock: the only module that writes movements.
 
 mod change;
 mod checks;
@@ -15,11 +15,11 @@ mod verlauf;
 pub use checks::CHECKS;
 pub use handlers::found;
 pub use inventur::hint_outdated;
-pub use model::{Charge, Inventur, Lagerposten};
+pub use model::{Auswahl, Charge, Inventur, Lagerposten};
 pub use moved::{Bewegt, Wovon, moved_by_day, moved_by_order};
 pub use sql::{
-    Auswahl, COUNTED, Lagernd, Numbered, RETENTION, SORTIERUNG, Vorrat, expiring, find, had_partner,
-    has_locked_stock, in_stock, lager, last_without_stock, list, numbered, update_master_data, with_stock,
+    COUNTED, Lagernd, Numbered, RETENTION, SORTIERUNG, Vorrat, expiring, find, had_partner, has_locked_stock,
+    in_stock, lager, last_without_stock, list, numbered, update_master_data, with_stock,
 };
 pub use stock::{
     Bewegung, Buchung, Gebucht, Ursache, book, check_charge_nr, check_named, check_not_negative, create,
@@ -68,7 +68,7 @@ pub const ROUTES: &[Route] = &[
     .with_query(handlers::AVAILABLE)
     .gives(&[Answer::array::<VerfuegbareCharge>().with(&["x-total-count", "x-limit", "x-fehlmenge"])])
     .refuses(&[verfuegbar::REFUSALS]),
-    // Behind /chargen/verfuegbar: the first route that fits is taken.
+    // After /chargen/verfuegbar: the first matching route wins.
     Route::get("/api/v1/chargen/{id}", READ, "Eine Charge lesen", handlers::get)
         .gives(&[Answer::resource::<Charge>()]),
     Route::put(

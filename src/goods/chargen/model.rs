@@ -1,17 +1,19 @@
-//! Batches as they go over the wire.
+//! Request and response models of batches.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::eingabe;
-use crate::master::laender::Staat;
+use crate::master::laender::{self, Staat};
 use crate::platform::db::record::record;
+use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Int, Kennung, OneOf, Text};
 use crate::rules::day::{Day, DayTime, Instant};
-use crate::rules::error::Hints;
+use crate::rules::error::{Checked, Code, Hints, Refusal};
 use crate::rules::fixed::{Price, Quantity};
 use crate::rules::stammdaten::EingangQuelle;
+use crate::rules::text::case_key;
+use crate::{auswahl, eingabe};
 
 record! {
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -36,11 +38,11 @@ record! {
         partner_name: Option<String> = "k.name",
         /// Sum of its movements, in the unit of the article.
         bestand: Quantity,
-        /// Nothing may be taken out of it (D8).
+        /// A locked batch allows no withdrawals (D8).
         gesperrt: bool = mutable,
         sperrgrund: Option<String> = mutable,
         created_at: Instant = fixed as angelegt_am,
-        /// Its last stocktaking.
+        /// Its latest stocktaking.
         #[serde(skip)]
         inventur_id: Option<Uuid>,
         #[serde(skip)]
@@ -49,10 +51,45 @@ record! {
 }
 
 impl Charge {
-    /// Whether its best-before date lies before this day.
+    /// Whether its best-before date is earlier than this day.
     pub fn is_expired(&self, day: Day) -> bool {
         self.mhd.is_some_and(|mhd| mhd.0 < day)
     }
+}
+
+auswahl! {
+    /// What a list of batches is filtered by.
+    pub struct Auswahl of (query: &Query) {
+        /// Part of either number, in lower case.
+        suche: Option<String> = query.text("suche").map(case_key),
+        artikel: Option<Uuid> = query.uuid("artikel_id")?,
+        partner: Option<Uuid> = query.uuid("partner_id")?,
+        mit_bestand: bool = query.flag("mit_bestand")?,
+        /// With a best-before date no later than this.
+        mhd_bis: Option<Day> = None,
+        sortierung: Option<&'static str> = query.one_of("sortierung")?,
+    }
+}
+
+auswahl! {
+    /// Which batches may be taken (D21b).
+    pub struct Verfuegbar of (query: &Query) {
+        abgelaufen: bool = query.flag("abgelaufen")?,
+        lagerhalle: Option<i64> = query.int("lagerhalle_id")?,
+        niederlassung: Option<i64> = query.int("niederlassung_id")?,
+        mhd_ab: Option<Day> = query.day("mhd_ab")?,
+        herkunftsland: Option<&'static str> = asked_country(query)?,
+        nur_bio: bool = query.flag("nur_bio")?,
+    }
+}
+
+fn asked_country(query: &Query) -> Checked<Option<&'static str>> {
+    let Some(text) = query.text("herkunftsland") else { return Ok(None) };
+    let land = laender::find(text).ok_or_else(|| {
+        let message = format!("Das Land {text} ist nicht bekannt.");
+        Refusal::field(Code::LandUnbekannt, "herkunftsland", message)
+    })?;
+    Ok(Some(land.iso2.as_str()))
 }
 
 eingabe! {
@@ -113,10 +150,10 @@ record! {
         artikel_id: Uuid = fixed,
         /// null: an article without batches.
         charge_id: Option<Uuid> = fixed,
-        /// The sum of the movements before, in the unit of the article.
+        /// The sum of the movements before the count, in the unit of the article.
         bestand_vorher: Quantity = fixed,
         bestand: Quantity = fixed,
-        /// What was booked: counted less the sum before.
+        /// The booked difference: the count less the sum before it.
         differenz: Quantity = "i.bestand - i.bestand_vorher",
         grund: String = fixed,
         external_ref: Option<String> = fixed,
@@ -127,7 +164,7 @@ record! {
 }
 
 record! {
-    /// What is counted when the inventory is taken: a batch, or an article without batches, that has stock or owes some.
+    /// A line of the counting list: a batch, or an article without batches, whose stock is not zero.
     pub struct Lagerposten from artikel_bestand as s {
         artikel_id: Uuid,
         charge_id: Option<Uuid> = "c.id",
@@ -144,7 +181,7 @@ record! {
 }
 
 impl Inventur {
-    /// The day on which it was counted.
+    /// The day of the count.
     pub fn tag(&self) -> Day {
         Day::in_berlin(self.created_at)
     }
@@ -167,7 +204,7 @@ eingabe! {
 }
 
 eingabe! {
-    /// A row of an import of inventur (D22); without charge_nr that of an article without batches.
+    /// A row of an import of inventur (D22); without charge_nr it counts an article without batches.
     pub struct InventurZeile {
         artikelnummer: Text,
         charge_nr: Text,

@@ -1,4 +1,4 @@
-//! How much moved on each day, for the stock over time.
+//! Daily sums of movements, for the stock over time.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use crate::platform::failure::Result;
 use crate::rules::day::{Day, Instant};
 use crate::rules::fixed::Quantity;
 
-/// Movements that are read at most, the newest: there is no index of the movements of an article, because each
-/// document would pay for it.
+/// Maximum number of movements read, newest first. There is no index of movements by article, because every
+/// document would pay for maintaining it.
 const MOVEMENTS_READ_MAX: usize = 20_000;
 
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +23,7 @@ pub enum Wovon {
 
 #[derive(Debug)]
 pub struct Bewegt {
-    /// The sum of the movements of each day of Berlin that has some, signed, in the unit of the article.
+    /// The sum of the movements of each day (in Berlin) with any, signed, in the unit of the article.
     pub tage: BTreeMap<Day, Quantity>,
     /// The first day whose movements were all read.
     pub ab: Day,
@@ -38,7 +38,7 @@ const OF_BATCH: &str = "select true, m.menge, m.am
       join lagerbewegung m on m.tenant_id = :tenant and m.id = n.id
     order by m.id desc";
 
-/// What moved on each day since one; a later day where there were more movements than are read.
+/// Sums the movements per day since `since`; starts later if there are more movements than the maximum.
 pub fn moved_by_day(tx: &Tx<'_>, wovon: Wovon, since: Day) -> Result<Bewegt> {
     let (statement, what) = match wovon {
         Wovon::Artikel(id) => (OF_ALL, id),
@@ -68,7 +68,7 @@ pub fn moved_by_day(tx: &Tx<'_>, wovon: Wovon, since: Day) -> Result<Bewegt> {
     Ok(bewegt)
 }
 
-/// What a production order has moved: article, batch, signed quantity in the unit of the article.
+/// Returns the movements of a production order: article, batch, signed quantity in the unit of the article.
 pub fn moved_by_order(tx: &Tx<'_>, auftrag: Uuid) -> Result<Vec<(Uuid, Option<Uuid>, Quantity)>> {
     let statement = "select artikel_id, charge_id, sum(menge) from lagerbewegung
         where tenant_id = :tenant and pa_id = :pa group by artikel_id, charge_id having sum(menge) <> 0";

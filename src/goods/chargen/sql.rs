@@ -1,10 +1,10 @@
-//! Statements on batches.
+//! SQL statements for batches.
 
 use rusqlite::types::ToSql;
 use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
-use super::model::{Charge, Inventur, Lagerposten};
+use super::model::{Auswahl, Charge, Inventur, Lagerposten, Verfuegbar};
 use crate::platform::db::list::{Filter, ListSql, Order, Page, names};
 use crate::platform::db::proof::retention::Retention;
 use crate::platform::db::record::Part;
@@ -25,7 +25,7 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by c.id",
 };
 
-/// The orders of the list; what has no best-before date stands last.
+/// Sort orders of the list; batches without a best-before date come last.
 const ORDERS: [Order; 6] = [
     ("created_at", LIST.order),
     ("-created_at", "order by c.id desc"),
@@ -37,26 +37,13 @@ const ORDERS: [Order; 6] = [
 
 pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
-#[derive(Default)]
-pub struct Auswahl {
-    /// Part of either number, in lower case.
-    pub suche: Option<String>,
-    pub artikel: Option<Uuid>,
-    pub partner: Option<Uuid>,
-    pub mit_bestand: bool,
-    /// With a best-before date no later than this.
-    pub mhd_bis: Option<Day>,
-    /// One of [`SORTIERUNG`].
-    pub sortierung: Option<&'static str>,
-}
-
 /// Batches by part of a number, looked for in the indexes of both numbers and nowhere else.
 const NUMBERED: &str = "c.id in (
     select n.id from charge n where n.tenant_id = :tenant and instr(n.charge_nr_key, :suche) > 0
     union all select f.id from charge f
       where f.tenant_id = :tenant and f.fremde_charge_key is not null and instr(f.fremde_charge_key, :suche) > 0)";
 
-/// One page of batches, in the order in which they were made: ids grow with time.
+/// Lists one page of batches in order of creation: ids grow with time.
 pub fn list<P: PageOf<Charge>>(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<P> {
     let mut filter = Filter::of("c");
     filter.when(NUMBERED, ":suche", auswahl.suche.as_deref());
@@ -69,7 +56,8 @@ pub fn list<P: PageOf<Charge>>(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Re
     tx.list(&LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter), &filter, page)
 }
 
-/// How many batches with stock are best before a day, and how many of these were so before another; of so many at most.
+/// Counts the batches with stock and a best-before date up to `until`, and how many of them expired before
+/// `today`; `most` at most.
 pub fn expiring(tx: &Tx<'_>, today: Day, until: Day, most: i64) -> Result<(i64, i64)> {
     let statement = "select count(*), count(*) filter (where mhd < :today) from (
           select mhd from charge indexed by charge_mhd
@@ -78,36 +66,47 @@ pub fn expiring(tx: &Tx<'_>, today: Day, until: Day, most: i64) -> Result<(i64, 
     tx.one(statement, params, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Batches in the order in which they should leave: by best-before date, then age, without date
-/// last (D8, fefo).
-pub fn by_mhd(tx: &Tx<'_>, filter: &Filter<'_>) -> Result<Vec<Charge>> {
-    tx.filtered(LIST, filter, "order by c.mhd nulls last, c.id", Charge::read)
+/// The batches of an article that may be taken, in the order in which they should leave: by best-before date, then age,
+/// without date last (D8, fefo).
+pub fn available(tx: &Tx<'_>, artikel: Uuid, auswahl: &Verfuegbar) -> Result<Vec<Charge>> {
+    let mut filter = Filter::equal("c", "artikel_id", artikel);
+    filter.and("c.bestand > 0 and c.gesperrt = 0");
+    let today = (!auswahl.abgelaufen).then(|| tx.today());
+    filter.when("(c.mhd is null or c.mhd >= :today)", ":today", today);
+    filter.when("c.lagerhalle_id = :halle", ":halle", auswahl.lagerhalle);
+    filter.when("c.niederlassung_id = :niederlassung", ":niederlassung", auswahl.niederlassung);
+    filter.when("c.mhd >= :mhd", ":mhd", auswahl.mhd_ab);
+    filter.when("c.herkunftsland = :land", ":land", auswahl.herkunftsland);
+    if auswahl.nur_bio {
+        filter.and("c.biozertifikat_id is not null");
+    }
+    tx.filtered(LIST, &filter, "order by c.mhd nulls last, c.id", Charge::read)
 }
 
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Charge>> {
     tx.find_by(&LIST, "c.id", &id)
 }
 
-/// A batch by its number, which is unique for an article.
+/// Finds a batch by its number, which is unique per article.
 pub fn find_by_nr(tx: &Tx<'_>, artikel: Uuid, charge_nr: &str) -> Result<Option<Charge>> {
     let statement =
         format!("{LIST} where c.tenant_id = :tenant and c.artikel_id = :artikel and c.charge_nr_key = :key");
     tx.optional(&statement, named_params! {":artikel": artikel, ":key": case_key(charge_nr)}, Charge::read)
 }
 
-/// A batch that has a supplier's number, or had it until it was corrected.
+/// A batch that has a supplier's number, or had it until a correction.
 #[derive(Debug, Clone, Copy)]
 pub struct Numbered {
     pub charge: Uuid,
     pub is_former: bool,
 }
 
-/// Batches that are found by one supplier's number at most.
+/// Maximum number of batches found for one supplier's number.
 const NUMBERED_MAX: i64 = 100;
 
-/// The batches of an article that have a supplier's number, then those that had it once, each in order of age. The
-/// best-before dates must agree where both are known: a former number goes with the date that the batch had then, or has
-/// now; a date that was corrected, with the number that stayed, is found by the very same date.
+/// Finds the batches of an article with a supplier's number, then those that formerly had it, each oldest
+/// first. Where both best-before dates are known, they must match. A former number matches the date that the
+/// batch had then or has now; if only the date was corrected, the former date must match exactly.
 pub fn numbered(
     tx: &Tx<'_>,
     artikel: Uuid,
@@ -135,7 +134,7 @@ pub fn numbered(
     tx.all(statement, params, |row| Ok(Numbered { charge: row.get(0)?, is_former: row.get(1)? }))
 }
 
-/// The number of another batch of the same article and partner that has the supplier's number of this one.
+/// Returns the number of another batch of the same article and partner with the same supplier's number.
 pub fn other_with_fremde(tx: &Tx<'_>, charge: &Charge) -> Result<Option<String>> {
     let Some(fremde) = charge.fremde_charge_nr.as_deref() else { return Ok(None) };
     let params = named_params! {
@@ -154,13 +153,13 @@ pub fn other_with_fremde(tx: &Tx<'_>, charge: &Charge) -> Result<Option<String>>
     )
 }
 
-/// A batch and its stock. The order is that in which they should leave: by best-before date, then age, without date
-/// last (D8, fefo).
+/// A batch and its stock, ordered as batches should leave: by best-before date, then age, without date last
+/// (D8, fefo).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Vorrat {
     mhd: (bool, Option<Day>),
     pub charge: Uuid,
-    /// Its stock in the unit of the article.
+    /// In the unit of the article.
     pub bestand: Quantity,
 }
 
@@ -176,11 +175,11 @@ fn vorrat(row: &Row<'_>) -> rusqlite::Result<Vorrat> {
     Ok(Vorrat { mhd: (mhd.is_none(), mhd), charge: row.get(1)?, bestand: row.get(2)? })
 }
 
-/// The batches of an article that have stock and may leave on a day, in the order in which they leave, until they have
-/// as much as is wanted together.
+/// Returns the batches of an article that have stock and may leave on a day, in the order in which they
+/// leave, until their stock reaches the wanted quantity.
 pub fn with_stock(tx: &Tx<'_>, artikel: Uuid, day: Day, wanted: Quantity) -> Result<Vec<Vorrat>> {
     let (mut found, mut missing) = (Vec::new(), wanted.units());
-    // Each in the order of the index, so that no more is looked at than is wanted.
+    // Two queries, each in index order, so that no more rows are read than needed.
     let dated: &[_] = named_params! {":artikel": artikel, ":day": day};
     let undated: &[_] = named_params! {":artikel": artikel};
     for (which, params) in [("(mhd is null) = 0 and mhd >= :day", dated), ("(mhd is null) = 1", undated)] {
@@ -201,14 +200,14 @@ pub fn with_stock(tx: &Tx<'_>, artikel: Uuid, day: Day, wanted: Quantity) -> Res
     Ok(found)
 }
 
-/// Whether an article has stock in a batch that is locked.
+/// Whether an article has stock in a locked batch.
 pub fn has_locked_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<bool> {
     let statement = "select 1 from charge
         where tenant_id = :tenant and artikel_id = :artikel and (bestand > 0) = 1 and gesperrt = 1";
     tx.exists(statement, named_params! {":artikel": artikel})
 }
 
-/// Whether a batch once named a partner, before it was corrected.
+/// Whether a batch referenced this partner before it was corrected.
 pub fn had_partner(tx: &Tx<'_>, partner: Uuid) -> Result<bool> {
     let statement = "select 1 from charge_verlauf where tenant_id = :tenant and partner_id = :partner";
     tx.exists(statement, named_params! {":partner": partner})
@@ -230,7 +229,7 @@ const LAGER: ListSql<'_> = ListSql {
     order: "order by g.nummer nulls last, g.name, a.artikelnummer_sort, a.id, c.mhd nulls last, c.id",
 };
 
-/// What is counted when the inventory is taken, by group and article; of all groups, or of one.
+/// Returns the counting list, sorted by group and article; of all groups or of one.
 pub fn lager(tx: &Tx<'_>, gruppe: Option<i64>, page: Page) -> Result<Records<Lagerposten>> {
     let mut filter = Filter::of("s");
     filter.when("a.artikelgruppe_id = :gruppe", ":gruppe", gruppe);
@@ -241,18 +240,18 @@ pub fn lager(tx: &Tx<'_>, gruppe: Option<i64>, page: Page) -> Result<Records<Lag
     tx.list(&LAGER, &filter, page)
 }
 
-/// The batches of an article that have stock, as far as they were counted.
+/// The counted batches of an article that have stock.
 #[derive(Debug, Clone, Copy)]
 pub struct Lagernd {
-    /// How many there are; [`COUNTED`] at most.
+    /// Number of batches; [`COUNTED`] at most.
     pub chargen: i64,
     pub mhd: Option<Day>,
 }
 
-/// Batches of an article that [`in_stock`] counts at most.
+/// Maximum number of batches of an article that [`in_stock`] counts.
 pub const COUNTED: i64 = 1_000;
 
-/// How many batches of an article have stock, and which best-before date comes first.
+/// Counts the batches of an article with stock and returns their earliest best-before date.
 pub fn in_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<Lagernd> {
     let statement = "select count(*), min(mhd) from (
         select mhd from charge where tenant_id = :tenant and artikel_id = :artikel and (bestand > 0) = 1
@@ -261,9 +260,9 @@ pub fn in_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<Lagernd> {
     tx.one(statement, params, |row| Ok(Lagernd { chargen: row.get(0)?, mhd: row.get(1)? }))
 }
 
-/// Of the batches of an article that have no stock and may leave on a day the one that should leave last.
+/// Finds the batch without stock that should leave last, among those of an article that may leave on a day.
 pub fn last_without_stock(tx: &Tx<'_>, artikel: Uuid, day: Day) -> Result<Option<Vorrat>> {
-    // Each in the order of the index, so that none is looked at that expired long ago.
+    // Two queries, each in index order, so that batches that expired long ago are not read.
     let last = |which: &str, params: &[(&str, &dyn ToSql)]| {
         let statement = format!(
             "select mhd, id, bestand from charge
@@ -292,7 +291,7 @@ pub fn insert(tx: &WriteTx<'_>, charge: &Charge) -> Result<()> {
     tx.insert("charge", &[&charge.values(Part::All)[..], own].concat())
 }
 
-/// Stores what changed of a batch; stock is a matter of movements.
+/// Stores the changed master data of a batch; only movements change its stock.
 pub fn update_master_data(tx: &WriteTx<'_>, charge: &Charge) -> Result<()> {
     let own = named_params! {":fremde_charge_key": charge.fremde_charge_nr.as_deref().map(case_key)};
     tx.update("charge", charge.id, &[&charge.values(Part::Mutable)[..], own].concat())
@@ -315,12 +314,12 @@ pub fn find_inventur_by_ref(tx: &Tx<'_>, external_ref: &str) -> Result<Option<In
     tx.find_by(&INVENTUR, "i.external_ref", &external_ref)
 }
 
-/// Whether anything was counted at all.
+/// Whether the company has any stocktaking.
 pub fn has_inventuren(tx: &Tx<'_>) -> Result<bool> {
     tx.exists("select 1 from inventur where tenant_id = :tenant", &[])
 }
 
-/// The stock of an article, and its last stocktaking.
+/// Returns the stock of an article and its latest stocktaking.
 pub fn article_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<(Quantity, Option<Uuid>)> {
     let statement = "select bestand, inventur_id from artikel_bestand
         where tenant_id = :tenant and artikel_id = :artikel";
@@ -333,7 +332,7 @@ pub fn insert_inventur(tx: &WriteTx<'_>, inventur: &Inventur) -> Result<()> {
     tx.insert("inventur", &inventur.values(Part::All))
 }
 
-/// Notes a stocktaking where its batch, or its article without batches, stands.
+/// Records a stocktaking in its batch, or in its article without batches.
 pub fn note_inventur(tx: &WriteTx<'_>, inventur: &Inventur) -> Result<()> {
     let Inventur { id, artikel_id, charge_id, bestand, .. } = inventur;
     match charge_id {

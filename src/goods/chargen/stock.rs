@@ -18,7 +18,8 @@ use crate::rules::number::Reihe;
 use crate::rules::stammdaten::EingangQuelle;
 use crate::rules::unit::Conversion;
 
-/// From the unit that was sent to the article's: quantities of a batch are kept in that (D8).
+/// Returns the conversion from the unit that was sent to the article's: quantities of a batch are kept in the
+/// latter (D8).
 pub fn to_article_unit(sent: Option<&str>, artikel: &Artikel, hints: &mut Hints) -> Checked<Conversion> {
     let conversion = artikel.conversion_from(sent)?;
     if conversion != Conversion::NONE {
@@ -29,7 +30,8 @@ pub fn to_article_unit(sent: Option<&str>, artikel: &Artikel, hints: &mut Hints)
     Ok(conversion)
 }
 
-/// Adds a batch without stock, with an id of its own; without a number it gets the next of the series CH (D5).
+/// Creates a batch without stock and with a new id; without a number it gets the next one of the series CH
+/// (D5).
 pub fn create(tx: &WriteTx<'_>, new: Charge) -> Result<Charge> {
     let charge_nr = match new.charge_nr.is_empty() {
         true => numbers::next(tx, Reihe::Charge, tx.today().year())?,
@@ -40,7 +42,7 @@ pub fn create(tx: &WriteTx<'_>, new: Charge) -> Result<Charge> {
     Ok(charge)
 }
 
-/// Refuses a number for a new batch that the service gives itself or that is taken (D5, D8).
+/// Refuses a number for a new batch that is reserved for the service or already taken (D5, D8).
 pub fn check_charge_nr(tx: &Tx<'_>, artikel: Uuid, charge_nr: &str) -> Result<()> {
     let message = "Nummern der Form CH-JJJJ-NNNNN vergibt der Dienst selbst. Bitte eine andere wählen.";
     refuse_if(Reihe::Charge.parse(charge_nr).is_some(), Code::NummerReserviert, "charge_nr", message)?;
@@ -49,7 +51,7 @@ pub fn check_charge_nr(tx: &Tx<'_>, artikel: Uuid, charge_nr: &str) -> Result<()
     Ok(refuse_if(is_taken, Code::ChargeNrBereitsVergeben, "charge_nr", message)?)
 }
 
-/// A batch that is named must be there and be one of the article (D8).
+/// Refuses a named batch that does not exist or belongs to another article (D8).
 pub fn check_named(tx: &Tx<'_>, charge: Option<Uuid>, artikel: Option<Uuid>) -> Result<()> {
     let Some(charge) = charge else { return Ok(()) };
     let unknown = || Refusal::unknown(Code::ChargeNichtGefunden, "charge_id", "Diese Charge");
@@ -60,7 +62,7 @@ pub fn check_named(tx: &Tx<'_>, charge: Option<Uuid>, artikel: Option<Uuid>) -> 
     Ok(())
 }
 
-/// Why nothing is taken out of a batch that is locked (D8).
+/// Returns the message that refuses withdrawals from a locked batch (D8).
 pub fn locked(charge: &Charge) -> String {
     let why = charge.sperrgrund.as_deref().unwrap_or_default();
     format!(
@@ -69,8 +71,7 @@ pub fn locked(charge: &Charge) -> String {
     )
 }
 
-/// More was taken from a batch than there was: a note, or a refusal where the company asks for
-/// it (D8).
+/// If a batch has negative stock, adds a hint, or refuses if the company's settings say so (D8).
 pub fn check_not_negative(charge: &Charge, einstellungen: &Einstellungen, hints: &mut Hints) -> Checked<()> {
     if !charge.bestand.is_negative() {
         return Ok(());
@@ -86,7 +87,7 @@ pub fn check_not_negative(charge: &Charge, einstellungen: &Einstellungen, hints:
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ursache {
-    /// The stock that was there when the company began.
+    /// Opening stock when the company started.
     Eroeffnung,
     Beleg(Uuid),
     Produktion(Uuid),
@@ -94,7 +95,7 @@ pub enum Ursache {
 }
 
 impl Ursache {
-    /// The document, the production order, and the stocktaking.
+    /// Returns the ids of the document, the production order and the stocktaking.
     fn ids(self) -> [Option<Uuid>; 3] {
         match self {
             Ursache::Eroeffnung => [None, None, None],
@@ -108,16 +109,17 @@ impl Ursache {
 #[derive(Debug, Clone, Copy)]
 pub struct Buchung {
     pub artikel_id: Uuid,
-    /// The batch; none for articles without batches.
+    /// The batch; `None` for articles without batches.
     pub charge_id: Option<Uuid>,
     pub ursache: Ursache,
     /// Signed quantity in the article's unit.
     pub menge: Quantity,
-    /// A purchase document moves it, or an order whose output it is: then it counts as receipt of the batch.
+    /// Whether it counts as receipt of the batch: moved by a purchase document, or output of a production
+    /// order.
     pub ist_eingang: bool,
 }
 
-/// A movement as confirmations list it (D8).
+/// A movement as listed in confirmations (D8).
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Bewegung {
     pub beleg_id: Option<Uuid>,
@@ -131,7 +133,7 @@ pub struct Bewegung {
     pub einheit: Option<String>,
 }
 
-/// A movement that was booked, without the number of its document, and its batch as it is afterwards.
+/// A booked movement, without the number of its document, and its batch as it is afterwards.
 pub struct Gebucht {
     pub bewegung: Bewegung,
     pub ist_eingang: bool,
@@ -187,7 +189,7 @@ fn keep_article_stock(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<()> {
     Ok(())
 }
 
-/// Books a movement in the stock of its batch.
+/// Adds a movement to the stock of its batch and returns the batch.
 fn book_batch(tx: &WriteTx<'_>, buchung: &Buchung) -> Result<Option<Charge>> {
     let Some(charge_id) = buchung.charge_id else { return Ok(None) };
     let mut charge = sql::find(tx, charge_id)?
@@ -206,7 +208,7 @@ fn book_batch(tx: &WriteTx<'_>, buchung: &Buchung) -> Result<Option<Charge>> {
     Ok(Some(charge))
 }
 
-/// Notes which receipt of a batch is its oldest, and its price (D8).
+/// Sets the oldest receipt of a batch and its price (D8).
 pub fn set_receipt(tx: &WriteTx<'_>, charge: Uuid, beleg: Option<Uuid>, ep: Option<Price>) -> Result<()> {
     tx.update("charge", charge, named_params! {":eingang_beleg_id": beleg, ":eingang_ep": ep})
 }

@@ -1,11 +1,11 @@
-//! Which batches of an article are there, and from which a quantity should be taken (D21b).
+//! Available batches of an article, and which of them to take a quantity from (D21b).
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use uuid::Uuid;
 
-use super::model::Charge;
+use super::model::{Charge, Verfuegbar};
 use super::sql;
-use crate::platform::db::list::Filter;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::rules::error::Code;
@@ -25,21 +25,22 @@ pub const REFUSALS: &[Code] = &[
 pub struct VerfuegbareCharge {
     #[serde(flatten)]
     pub charge: Charge,
-    /// What can be taken, in the unit of the article.
+    /// Available quantity, in the unit of the article.
     pub verfuegbar: Quantity,
-    /// What should be taken of it, where a quantity was asked for.
+    /// Proposed quantity to take; only if a quantity was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vorschlag: Option<Quantity>,
 }
 
-/// The batches that match, the one to take first in front; with a wanted quantity also what to take of each, and what is
-/// missing.
+/// Lists the matching batches in the order in which they should leave; with a wanted quantity also the
+/// quantity to take of each and the quantity that is missing.
 pub fn list(
     tx: &Tx<'_>,
-    filter: &Filter<'_>,
+    artikel: Uuid,
+    auswahl: &Verfuegbar,
     wanted: Option<Quantity>,
 ) -> Result<(Vec<VerfuegbareCharge>, Option<Quantity>)> {
-    let found = sql::by_mhd(tx, filter)?;
+    let found = sql::available(tx, artikel, auswahl)?;
     let mut missing = wanted;
     let mut batches = Vec::with_capacity(found.len());
     for charge in found {

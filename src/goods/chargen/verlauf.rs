@@ -1,4 +1,4 @@
-//! The history of a batch: the version before each correction, append-only, never pruned (D8).
+//! The history of a batch: its version before each correction; append-only, never pruned (D8).
 
 use rusqlite::{Row, named_params};
 use uuid::Uuid;
@@ -38,7 +38,7 @@ pub fn keep(tx: &WriteTx<'_>, charge: &Charge) -> Result<()> {
     )
 }
 
-/// What a correction replaced, when and by whom.
+/// The values that a correction replaced, when and by whom.
 #[derive(Debug)]
 pub struct Berichtigt {
     pub am: Instant,
@@ -60,7 +60,7 @@ columns! {
     }
 }
 
-/// What the corrections of a batch replaced, the newest first.
+/// Lists the values that corrections of a batch replaced, newest first.
 pub fn corrections(tx: &Tx<'_>, charge: Uuid, page: Page) -> Result<Records<Berichtigt>> {
     let sql = ListSql { columns: Berichtigt::COLUMNS, order: "order by v.version desc", ..LIST };
     tx.list(&sql, &Filter::equal("v", "charge_id", charge), page)
@@ -73,7 +73,7 @@ impl Record for ChargeVerlaufseintrag {
     }
 }
 
-/// The history of a batch, the oldest version first.
+/// Lists the history of a batch, oldest version first.
 pub fn list<P: PageOf<ChargeVerlaufseintrag>>(tx: &Tx<'_>, charge: Uuid, page: Page) -> Result<P> {
     tx.list(&LIST, &Filter::equal("v", "charge_id", charge), page)
 }

@@ -1,4 +1,4 @@
-//! How other records refer to a contract.
+//! How other records reference a contract.
 
 use rusqlite::{Row, named_params};
 use uuid::Uuid;
@@ -20,7 +20,7 @@ pub struct KontraktBezug {
 }
 
 impl KontraktBezug {
-    /// The reference, if both are there and belong together; a position alone names its contract.
+    /// Returns the reference if both parts exist and belong together; a position alone implies its contract.
     pub fn checked(self, tx: &Tx<'_>) -> Result<KontraktBezug> {
         let KontraktBezug { kontrakt_id, kontrakt_position_id } = self;
         if let Some(position) = kontrakt_position_id {
@@ -41,8 +41,8 @@ impl KontraktBezug {
         Ok(self)
     }
 
-    /// Notes what does not fit the contract about a position of a document: its partner, its article, whether it
-    /// buys or sells (D21g).
+    /// Adds a hint for each mismatch between a document's position and the contract: its partner, its
+    /// article, whether it buys or sells (D21g).
     pub fn hints(
         self,
         tx: &Tx<'_>,
@@ -75,7 +75,7 @@ impl KontraktBezug {
         Ok(())
     }
 
-    /// Notes that a contract that is named is settled, or was over on the day of the goods (D21g).
+    /// Adds a hint if the contract is completed, or was over on the day of the goods (D21g).
     pub fn hint_over(self, tx: &Tx<'_>, day: Day, hints: &mut Hints) -> Result<()> {
         let Some(kontrakt) = self.kontrakt_id else { return Ok(()) };
         let statement = "select kontrakt_nr, gueltig_bis, erledigt from kontrakt
@@ -94,7 +94,8 @@ impl KontraktBezug {
         Ok(())
     }
 
-    /// Whether the contract, or the position of it that is meant, names an article; one that names none takes all.
+    /// Whether the contract, or the referenced position of it, names an article; one that names none accepts
+    /// all.
     fn names(self, tx: &Tx<'_>, kontrakt: Uuid, artikel: Uuid) -> Result<bool> {
         let positions = sql::positions(tx, kontrakt)?.into_iter();
         let meant = positions.filter(|position| self.kontrakt_position_id.is_none_or(|id| id == position.id));
@@ -103,7 +104,7 @@ impl KontraktBezug {
     }
 }
 
-/// Whether a contract sells or buys, where the word for its type says so.
+/// Returns whether a contract sells or buys, if its type says so.
 pub fn side(kontrakt_typ: &str) -> Option<Seite> {
     let typ = kontrakt_typ.to_lowercase();
     match typ.as_str() {
@@ -116,35 +117,37 @@ pub fn side(kontrakt_typ: &str) -> Option<Seite> {
 }
 
 impl Kontrakt {
-    /// Whether it says anything of goods that this partner delivers or gets: it is with him, or with nobody, and on this side.
+    /// Whether it applies to goods of this partner on this side: its partner and its side, if set, must
+    /// match.
     fn binds(&self, partner: Uuid, seite: Seite) -> bool {
         let is_theirs = self.partner_id.is_none_or(|own| own == partner);
         is_theirs && self.kontrakt_typ.as_deref().and_then(side).is_none_or(|side| side == seite)
     }
 }
 
-/// The contract by which goods of a supplier are settled; none where the one that is named binds others (D29g).
+/// Returns the contract by which goods of a supplier are settled; `None` if it does not apply to them (D29g).
 pub fn of_supplier(tx: &Tx<'_>, kontrakt: Uuid, partner: Uuid) -> Result<Option<Kontrakt>> {
     Ok(sql::find(tx, kontrakt)?.filter(|kontrakt| kontrakt.binds(partner, Seite::Einkauf)))
 }
 
 fn not_found(feld: &str) -> Box<Refusal> {
-    Refusal::field(Code::KontraktNichtGefunden, feld, "Diesen Kontrakt gibt es nicht. Bitte die id prüfen.")
+    let message = ("Diesen Kontrakt gibt es nicht.", "Bitte die id prüfen.");
+    Refusal::field(Code::KontraktNichtGefunden, feld, message)
 }
 
 record! {
-    /// What a contract says that goods cost.
+    /// The price that a contract sets for goods.
     pub struct AgreedPrice from kontrakt_position as p {
         preis: Price,
-        /// Of the whole contract; none: that of the article.
+        /// Unit of the whole contract; `None`: that of the article.
         einheit: Option<String> = "v.gesamtmenge_einheit",
         kontrakt_nr: String = "v.kontrakt_nr",
         kontrakt_typ: Option<String> = "v.kontrakt_typ",
     }
 }
 
-/// The price of a position of a contract, if it is about this article, of this partner or none, on this side, and says
-/// one (D6).
+/// Returns the price of a contract position if it has one and applies to this article, this partner and this
+/// side (D6).
 pub fn agreed_price(
     tx: &Tx<'_>,
     position: Uuid,

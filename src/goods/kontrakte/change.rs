@@ -1,4 +1,4 @@
-//! How contracts with their positions are stored, and what clients write of them (D22).
+//! Creating and changing contracts with their positions (D22).
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,8 @@ use crate::rules::felder;
 use crate::rules::fixed::{Price, Quantity};
 use crate::rules::unit::Conversion;
 
-/// A price that is so many times that of the article, or a part of it so small, is doubtful: mostly its unit is another.
+/// A price that differs from the article's by this factor, up or down, is doubtful: usually its unit is
+/// another.
 const DOUBTFUL_TIMES: i64 = 4;
 
 pub fn create(tx: &WriteTx<'_>, change: KontraktChange, hints: &mut Hints) -> Result<Kontrakt> {
@@ -32,7 +33,7 @@ pub fn create(tx: &WriteTx<'_>, change: KontraktChange, hints: &mut Hints) -> Re
     Ok(new)
 }
 
-/// Changes the fields that were sent; null clears (D18).
+/// Changes the fields that were sent; null clears a field (D18).
 pub fn change(tx: &WriteTx<'_>, old: Kontrakt, change: KontraktChange, hints: &mut Hints) -> Result<()> {
     let old = Kontrakt { positionen: sql::positions(tx, old.id)?, ..old };
     let new = apply(tx, &old, change, hints)?;
@@ -93,7 +94,8 @@ pub fn check_days(kontrakt: &Kontrakt) -> Checked<()> {
     refuse_if(ends_before, Code::DatumUngueltig, "gueltig_bis", "gueltig_bis liegt vor gueltig_von.")
 }
 
-/// A contract names a scheme that is for its articles on some day of its time; which version holds, a delivery says.
+/// Refuses a scheme unless it covers each of the contract's articles on some day of its term; the version
+/// that applies is determined per delivery.
 fn check_scheme(tx: &Tx<'_>, old: Option<&Kontrakt>, new: &Kontrakt) -> Result<()> {
     let (Some(id), Some(nummer)) = (new.schema_id, &new.schema) else { return Ok(()) };
     let articles = |kontrakt: &Kontrakt| -> BTreeSet<Option<Uuid>> {
@@ -129,7 +131,8 @@ fn check_quantity(feld: &str, menge: Option<&Quantity>) -> Checked<()> {
     refuse_if(is_negative, Code::WertUngueltig, feld, "Eine vereinbarte Menge darf nicht negativ sein.")
 }
 
-/// All positions that a contract is to have: those that are there by their id, else by their number, else new ones.
+/// Returns all positions that the contract will have: existing ones found by id, else by number, else new
+/// ones.
 fn positions(tx: &WriteTx<'_>, known: &[Position], sent: Vec<PositionEingabe>) -> Result<Vec<Position>> {
     let numbers =
         known.iter().map(|known| known.position).chain(sent.iter().filter_map(|sent| sent.position));
@@ -147,7 +150,7 @@ fn positions(tx: &WriteTx<'_>, known: &[Position], sent: Vec<PositionEingabe>) -
     Ok(positions)
 }
 
-/// A position as it was sent; a new one without a number stands behind the `last`.
+/// Returns a position as sent; a new one without a number gets the number after `last`.
 fn position(tx: &WriteTx<'_>, known: &[Position], last: &mut i64, sent: PositionEingabe) -> Result<Position> {
     let is_meant =
         |known: &&Position| sent.id.map_or(sent.position == Some(known.position), |id| known.id == id);
@@ -169,7 +172,7 @@ fn position(tx: &WriteTx<'_>, known: &[Position], last: &mut i64, sent: Position
     })
 }
 
-/// Notes prices that are far from those of their articles, and an end that has passed.
+/// Adds hints for prices far from those of their articles, and for an end in the past.
 fn hint_doubts(tx: &Tx<'_>, old: &Kontrakt, new: &Kontrakt, hints: &mut Hints) -> Result<()> {
     let is_over = new.gueltig_bis.is_some_and(|bis| bis.0 < tx.today()) && new.gueltig_bis != old.gueltig_bis;
     if is_over && !new.erledigt {
@@ -184,7 +187,8 @@ fn hint_doubts(tx: &Tx<'_>, old: &Kontrakt, new: &Kontrakt, hints: &mut Hints) -
     Ok(())
 }
 
-/// What the goods of a position cost otherwise, per unit of the contract, where its price is far from that.
+/// Returns the usual price of a position's goods, per unit of the contract, if the agreed price is far from
+/// it.
 fn doubt(tx: &Tx<'_>, kontrakt: &Kontrakt, position: &Position) -> Result<Option<String>> {
     let (Some(id), Some(preis)) = (position.artikel_id, position.preis) else { return Ok(None) };
     let artikel = artikel::must_have(tx, id)?;
@@ -201,7 +205,8 @@ fn doubt(tx: &Tx<'_>, kontrakt: &Kontrakt, position: &Position) -> Result<Option
     Ok(is_far.then(|| format!("{usual} je {einheit}")))
 }
 
-/// Stores a contract with its positions, and what of them changed in its history; whether anything did.
+/// Stores a contract with its positions and records the changes in its history; returns whether anything
+/// changed.
 pub fn store(tx: &WriteTx<'_>, old: Option<&Kontrakt>, new: &Kontrakt) -> Result<bool> {
     check_scheme(tx, old, new)?;
     let known = old.map_or(&[][..], |old| &old.positionen);

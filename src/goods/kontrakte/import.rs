@@ -1,4 +1,4 @@
-//! Contracts as an import brings them (D22).
+//! Import of contracts (D22).
 
 use uuid::Uuid;
 
@@ -17,7 +17,7 @@ use crate::rules::day::{Day, DayTime};
 use crate::rules::error::{Code, Hints, refuse_if, required};
 use crate::rules::felder::GeaendertesFeld;
 
-/// Stores a contract; its key is kontrakt_nr. Absent and blank fields stay as they are.
+/// Stores a contract; its key is kontrakt_nr. Absent and blank fields keep their values.
 pub fn kontrakt(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let mut zeile = KontraktZeile::from_json(row, at)?;
     let kontrakt_nr = required(zeile.kontrakt_nr.take(), "kontrakt_nr")?;
@@ -63,7 +63,7 @@ fn with_row(tx: &WriteTx<'_>, old: Kontrakt, zeile: KontraktZeile) -> Result<Kon
     Ok(kontrakt)
 }
 
-/// A position with what its row says, found by its id, else by its place.
+/// Returns a position with the values of its row; finds an existing one by its id, else by its place.
 fn position(tx: &WriteTx<'_>, known: &[Position], index: usize, zeile: PositionZeile) -> Result<Position> {
     let (place, id) = (zeile.position.unwrap_or(index as i64 + 1), zeile.id);
     let is_meant = |known: &&Position| id.map_or(known.position == place, |id| known.id == id);
@@ -83,13 +83,13 @@ fn position(tx: &WriteTx<'_>, known: &[Position], index: usize, zeile: PositionZ
     })
 }
 
-/// A position as a client sends it that stays as it is.
+/// Converts an unchanged position to the form in which a client sends it.
 fn sent(Position { id, position, artikel_id, menge, preis }: Position) -> PositionEingabe {
     PositionEingabe { id: Some(id), position: Some(position), artikel_id, artikelnr: None, menge, preis }
 }
 
-/// Makes fields and positions of a contract again what they were before a change, by an ordinary one; a position that the
-/// change added goes (D22).
+/// Restores the fields and positions of a contract to their values before a change, by an ordinary change;
+/// removes a position that the change had added (D22).
 pub fn put_back(tx: &WriteTx<'_>, id: Uuid, felder: &[GeaendertesFeld]) -> Result<()> {
     let (changed, own): (Vec<_>, Vec<_>) = felder.iter().partition(|feld| feld.feld == "positionen");
     let mut before = import::put_back::<KontraktChange>(&own)?;

@@ -1,4 +1,4 @@
-//! What was delivered on contracts, and what is open (D21g).
+//! Delivered and open quantities of contracts (D21g).
 
 use std::collections::HashMap;
 
@@ -14,15 +14,15 @@ use crate::rules::error::{Code, HintCode, Hints, refuse_if};
 use crate::rules::fixed::Quantity;
 use crate::rules::unit::Conversion;
 
-/// A contract with its positions, its sums and what they are made of.
+/// A contract with its positions, its sums and the quantities they consist of.
 struct Stand {
     kontrakt: Kontrakt,
     mengen: Vec<Menge>,
-    /// Its unit: its own, else that of the first article that its positions name.
+    /// Its unit: its own, else that of the first article of its positions.
     einheit: Option<String>,
 }
 
-/// The contracts with their positions, what was delivered, what is open and what was settled.
+/// Completes contracts with their positions and the delivered, open and settled quantities.
 pub fn complete(tx: &Tx<'_>, kontrakte: Vec<Kontrakt>) -> Result<Vec<Kontrakt>> {
     let ids: Vec<Uuid> = kontrakte.iter().map(|kontrakt| kontrakt.id).collect();
     let mut settled: HashMap<Uuid, Quantity> = HashMap::new();
@@ -66,19 +66,20 @@ fn counted(tx: &Tx<'_>, kontrakte: Vec<Kontrakt>) -> Result<Vec<Stand>> {
     kontrakte.into_iter().map(with_all).collect()
 }
 
-/// An item that names a contract, and whose goods count for it.
+/// An item that names a contract and whose goods count towards it.
 pub struct Genannt {
-    /// Where the request has it.
+    /// Path of the item in the request.
     pub path: String,
     pub position: i64,
     pub bezug: KontraktBezug,
     pub artikel: Uuid,
-    /// It brings goods, and takes none back.
+    /// Whether it brings goods rather than taking them back.
     pub liefert: bool,
 }
 
-/// Notes about the items of a document that more was delivered on their contract than was agreed, that its unit does not
-/// say so, or that their counterparts name another. It counts as it is after the document was booked.
+/// Adds hints for the items of a document if more was delivered on their contract than agreed, if its unit
+/// does not allow a sum, or if their counterparts name another contract. Counts the state after the document
+/// was booked.
 pub fn hint_delivered(tx: &Tx<'_>, beleg: Uuid, items: &[Genannt], hints: &mut Hints) -> Result<()> {
     if items.is_empty() {
         return Ok(());
@@ -104,8 +105,8 @@ pub fn hint_delivered(tx: &Tx<'_>, beleg: Uuid, items: &[Genannt], hints: &mut H
         }
         for (_, nummer) in contradictions.iter().filter(|(position, _)| *position == item.position) {
             let message = format!(
-                "{nummer} nennt für dieselbe Ware einen anderen Kontrakt oder eine andere Position von ihm. Es gilt, was \
-                 die Lieferung nennt."
+                "{nummer} nennt für dieselbe Ware einen anderen Kontrakt oder eine andere Position von ihm. \
+                 Es gilt, was die Lieferung nennt."
             );
             hint(HintCode::KontraktWiderspruch, message);
         }
@@ -114,8 +115,8 @@ pub fn hint_delivered(tx: &Tx<'_>, beleg: Uuid, items: &[Genannt], hints: &mut H
     Ok(())
 }
 
-/// Refuses what may not be changed once goods, or papers about goods, name a contract: by what they are counted, and less
-/// than was delivered (D22).
+/// Refuses changes to a contract that goods or documents already name: to the fields by which goods are
+/// counted, and to a quantity below the delivered one (D22).
 pub fn check_named(tx: &Tx<'_>, old: &Kontrakt, new: &Kontrakt) -> Result<()> {
     if !sql::is_named(tx, old.id)? {
         return Ok(());
@@ -137,7 +138,8 @@ pub fn check_named(tx: &Tx<'_>, old: &Kontrakt, new: &Kontrakt) -> Result<()> {
     ];
     for (feld, is_other) in kept {
         let message = format_args!(
-            "Belege, Wiegungen oder Annahmescheine nennen den Kontrakt {}; Nummer, Partner, Richtung, Einheit und die Artikel \
+            "Belege, Wiegungen oder Annahmescheine nennen den Kontrakt {}; Nummer, Partner, Richtung, \
+             Einheit und die Artikel \
              seiner Positionen bleiben. Bitte ihn auf erledigt setzen und einen neuen anlegen.",
             old.kontrakt_nr
         );
@@ -146,7 +148,7 @@ pub fn check_named(tx: &Tx<'_>, old: &Kontrakt, new: &Kontrakt) -> Result<()> {
     check_delivered(tx, old, new)
 }
 
-/// Refuses to agree on less than was delivered, of a contract and of its positions.
+/// Refuses an agreed quantity, of the contract or a position, below the delivered one.
 fn check_delivered(tx: &Tx<'_>, old: &Kontrakt, new: &Kontrakt) -> Result<()> {
     let Some(stand) = counted(tx, sql::find(tx, old.id)?.into_iter().collect())?.pop() else { return Ok(()) };
     let is_less = |old: Option<Quantity>, new: Option<Quantity>, delivered: Quantity| {
@@ -154,7 +156,8 @@ fn check_delivered(tx: &Tx<'_>, old: &Kontrakt, new: &Kontrakt) -> Result<()> {
     };
     let refuse = |is_less: bool, feld: &str, delivered: Quantity, einheit: &str| {
         let message = format_args!(
-            "Geliefert sind schon {delivered} {einheit}. Weniger kann nicht vereinbart sein; was offen ist, entfällt mit erledigt."
+            "Geliefert sind schon {delivered} {einheit}. Weniger kann nicht vereinbart sein; was offen ist, \
+             entfällt mit erledigt."
         );
         refuse_if(is_less, Code::WertUngueltig, feld, message)
     };
@@ -175,7 +178,7 @@ fn check_delivered(tx: &Tx<'_>, old: &Kontrakt, new: &Kontrakt) -> Result<()> {
     Ok(())
 }
 
-/// Notes that the goods of a contract that was stored make no sum in its unit.
+/// Adds a hint if the goods of a stored contract cannot be summed in its unit.
 pub fn hint_unit(tx: &Tx<'_>, kontrakt: &Kontrakt, hints: &mut Hints) -> Result<()> {
     for stand in counted(tx, vec![kontrakt.clone()])?.iter().filter(|stand| stand.is_without_sum()) {
         hints.add_field(HintCode::KontraktEinheit, "gesamtmenge_einheit", stand.no_sum());
@@ -184,7 +187,7 @@ pub fn hint_unit(tx: &Tx<'_>, kontrakt: &Kontrakt, hints: &mut Hints) -> Result<
 }
 
 impl Stand {
-    /// It has a unit, or names articles, and yet its goods make no sum.
+    /// Whether its goods cannot be summed although it has a unit or names articles.
     fn is_without_sum(&self) -> bool {
         let names = |position: &Position| position.artikel_id.is_some();
         let has_unit = self.einheit.is_some() || self.kontrakt.positionen.iter().any(names);
@@ -193,14 +196,15 @@ impl Stand {
 
     fn no_sum(&self) -> String {
         format!(
-            "Die Ware lässt sich mit der Einheit {} des Kontrakts {} nicht vergleichen; was geliefert ist, bleibt offen. \
-             Bitte die Einheit des Kontrakts prüfen.",
+            "Die Ware lässt sich mit der Einheit {} des Kontrakts {} nicht vergleichen; was geliefert ist, \
+             bleibt offen. Bitte die Einheit des Kontrakts prüfen.",
             self.einheit.as_deref().unwrap_or_default(),
             self.kontrakt.kontrakt_nr
         )
     }
 
-    /// What is more than was agreed on the position that an item falls on, else on the whole contract.
+    /// Returns a message if more was delivered than agreed on the position of an item, or on the whole
+    /// contract if the position has no quantity.
     fn excess(&self, tx: &Tx<'_>, item: &Genannt) -> Result<Option<String>> {
         let Kontrakt { kontrakt_nr, positionen, offen, .. } = &self.kontrakt;
         let position_of = |named, artikel| position_of(positionen, named, artikel);
@@ -221,7 +225,7 @@ impl Stand {
         Ok((item.liefert && open.is_negative()).then(message))
     }
 
-    /// What was delivered on a position, in the unit of the contract, else in that of the article.
+    /// Returns the quantity delivered on a position, in the unit of the contract, else of the article.
     fn delivered_on(
         &self,
         tx: &Tx<'_>,
@@ -239,7 +243,8 @@ impl Stand {
     }
 }
 
-/// The position of a contract that goods fall on: the one that is named, else the only one that takes the article.
+/// Finds the position of a contract that goods count towards: the named one, else the only one that accepts
+/// the article.
 fn position_of(positionen: &[Position], named: Option<Uuid>, artikel: Uuid) -> Option<&Position> {
     if named.is_some() {
         return positionen.iter().find(|position| Some(position.id) == named);
@@ -257,7 +262,7 @@ fn unit(tx: &Tx<'_>, own: Option<&String>, positionen: &[Position]) -> Result<Op
     Ok(artikel::must_have(tx, id)?.einheit.clone())
 }
 
-/// What was agreed: the quantity of the contract, else of all its positions.
+/// Returns the agreed quantity: that of the contract, else the sum of its positions.
 fn agreed(kontrakt: &Kontrakt, positionen: &[Position]) -> Result<Option<Quantity>> {
     if kontrakt.gesamtmenge.is_some() {
         return Ok(kontrakt.gesamtmenge);
@@ -267,8 +272,8 @@ fn agreed(kontrakt: &Kontrakt, positionen: &[Position]) -> Result<Option<Quantit
     Ok(Some(mengen.try_fold(first, Quantity::plus)?))
 }
 
-/// The sum in the unit of a contract; none where that does not compare with an article that its positions name, or where
-/// they name none with anything that was delivered.
+/// Returns the sum in the unit of a contract; `None` if the unit does not convert to that of an article that
+/// its positions name, or if they name none and nothing delivered converts.
 fn total(tx: &Tx<'_>, positionen: &[Position], mengen: &[Menge], einheit: &str) -> Result<Option<Quantity>> {
     let mut names_articles = false;
     for id in positionen.iter().filter_map(|position| position.artikel_id) {
@@ -282,7 +287,8 @@ fn total(tx: &Tx<'_>, positionen: &[Position], mengen: &[Menge], einheit: &str) 
     Ok((names_articles || compared || mengen.is_empty()).then_some(sum))
 }
 
-/// The sum in a unit, and whether anything converts to it. What does not, such as freight, is left out.
+/// Returns the sum in a unit, and whether anything converted to it. Leaves out what does not convert, such as
+/// freight.
 fn sum<'m>(mengen: impl Iterator<Item = &'m Menge>, einheit: &str) -> Result<(Quantity, bool)> {
     let (mut sum, mut compared) = (Quantity::ZERO, false);
     for menge in mengen {

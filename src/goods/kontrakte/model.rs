@@ -1,18 +1,19 @@
-//! Contracts as they go over the wire.
+//! Request and response models of contracts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::eingabe;
 use crate::platform::db::record::record;
+use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Int, Liste, LongText, Text};
 use crate::rules::day::{Day, DayTime};
 use crate::rules::error::Hints;
 use crate::rules::fixed::{Price, Quantity};
+use crate::{auswahl, eingabe};
 
 record! {
-    /// A contract (specification, Kontrakt), with what was delivered on it.
+    /// A contract (specification, Kontrakt), with its delivered quantities.
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Kontrakt in kontrakt as v {
         id: Uuid = fixed,
@@ -31,28 +32,42 @@ record! {
         erledigt: bool = mutable,
         notizen: Option<String> = mutable,
         referenz: Option<String> = mutable,
-        /// Number of the scheme that its goods are settled by (D29b); null: it names none.
+        /// Number of the scheme by which its goods are settled (D29b); null if none.
         schema: Option<String> = "sc.nummer",
         #[serde(skip)]
         schema_id: Option<Uuid> = mutable,
         partner_name: Option<String> = "k.name",
-        /// Delivered on this contract, in its unit: gesamtmenge_einheit, else that of the first article of its
-        /// positions; null where there is neither, or it does not compare with the goods (D21g).
+        /// Delivered on this contract, in its unit: gesamtmenge_einheit, else that of the first article of
+        /// its positions; null if there is neither, or if the goods do not convert to it (D21g).
         geliefert: Option<Quantity> = { None },
-        /// gesamtmenge, else the sum of the positions, minus geliefert; below zero where more was delivered.
+        /// gesamtmenge, else the sum of the positions, minus geliefert; negative if more was delivered.
         offen: Option<Quantity> = { None },
-        /// What live settlements paid at its price (D29g), in its unit; null where that is none of weight.
+        /// Quantity that live settlements paid at its price (D29g), in its unit; null if that is not a unit
+        /// of weight.
         abgerechnet: Option<Quantity> = { None },
         positionen: Vec<Position> = { Vec::new() },
     }
 }
 
 impl Kontrakt {
-    /// Percent of what was agreed that was delivered; none where either is not known.
+    /// Delivered percentage of the agreed quantity; `None` if either is unknown.
     pub fn percent(&self) -> Option<i128> {
         let delivered = i128::from(self.geliefert?.units());
         let agreed = delivered + i128::from(self.offen?.units());
         (agreed > 0).then(|| delivered.max(0) * 100 / agreed)
+    }
+}
+
+auswahl! {
+    /// What a list of contracts is filtered by; von and bis mean erfassungsdatum.
+    pub struct Auswahl<'a> of (query: &'a Query) {
+        typ: Option<&'a str> = query.text("kontrakt_typ"),
+        partner: Option<Uuid> = query.uuid("partner_id")?,
+        erledigt: Option<bool> = query.bool("erledigt")?,
+        erntejahr: Option<i64> = query.int("erntejahr")?,
+        von: Option<Day> = query.day("von")?,
+        bis: Option<Day> = query.day("bis")?,
+        suche: Option<&'a str> = query.search("suche")?,
     }
 }
 
@@ -91,11 +106,11 @@ eingabe! {
     nur_lesen: []
 }
 
-/// Positions of a contract at most.
+/// Maximum number of positions per contract.
 const POSITIONS_MAX: usize = 1_000;
 
 eingabe! {
-    /// Body of POST and PUT /kontrakte (D22). `positionen` are all that the contract is to have, each of them whole.
+    /// Body of POST and PUT /kontrakte (D22). `positionen` replaces all positions, each of them complete.
     pub change KontraktChange {
         kontrakt_nr: Text,
         kontrakt_typ: Text,
@@ -119,7 +134,7 @@ eingabe! {
 }
 
 eingabe! {
-    /// A position in the body of a contract; with its id, or its number, it is the one that is there.
+    /// A position in the body of a contract; an id or a number refers to an existing position.
     pub struct PositionEingabe as "KontraktPositionNeu" {
         id: Uuid,
         position: Int<1, 10_000>,

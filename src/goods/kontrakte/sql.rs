@@ -1,10 +1,10 @@
-//! Statements on contracts.
+//! SQL statements for contracts.
 
 use rusqlite::named_params;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::model::{Kontrakt, Position};
+use super::model::{Auswahl, Kontrakt, Position};
 use crate::platform::db::feed::followed::Art;
 use crate::platform::db::list::{Filter, ListSql, Page};
 use crate::platform::db::proof::retention::Retention;
@@ -16,7 +16,7 @@ use crate::platform::listing::verlauf::Verlauf;
 use crate::rules::fixed::Quantity;
 use crate::rules::text::searchable;
 
-/// Changes of a contract and of its positions.
+/// History of contracts and their positions.
 pub const VERLAUF: Verlauf = Verlauf::of("kontrakt_verlauf", ":kontrakt_id");
 
 const LIST: ListSql<'_> = ListSql {
@@ -28,16 +28,24 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by v.erfassungsdatum desc, v.id",
 };
 
-pub fn list(tx: &Tx<'_>, filter: &Filter<'_>, page: Page) -> Result<Records<Kontrakt>> {
-    tx.list(&LIST, filter, page)
+pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Records<Kontrakt>> {
+    let mut filter = Filter::of("v");
+    filter.when("v.kontrakt_typ = :typ", ":typ", auswahl.typ);
+    filter.when("v.partner_id = :partner", ":partner", auswahl.partner);
+    filter.when("v.erledigt = :erledigt", ":erledigt", auswahl.erledigt);
+    filter.when("v.erntejahr = :erntejahr", ":erntejahr", auswahl.erntejahr);
+    filter.when("v.erfassungsdatum >= :von", ":von", auswahl.von);
+    filter.when("v.erfassungsdatum <= :bis", ":bis", auswahl.bis);
+    filter.contains_words("v.such_text", auswahl.suche);
+    tx.list(&LIST, &filter, page)
 }
 
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Kontrakt>> {
     tx.find_by(&LIST, "v.id", &id)
 }
 
-/// Open contracts that some position names, those that end last before the rest, with how many do. So many contracts are
-/// looked at, at most.
+/// Lists the open contracts with the number of document positions that name each; those ending last come
+/// first, `most` at most.
 pub fn named_open(tx: &Tx<'_>, most: i64) -> Result<Vec<(Uuid, i64)>> {
     let statement = "select v.id, (select count(*) from beleg_position p indexed by beleg_position_kontrakt
             where p.tenant_id = :tenant and p.kontrakt_id = v.id)
@@ -58,20 +66,21 @@ pub fn find_by_nr(tx: &Tx<'_>, kontrakt_nr: &str) -> Result<Option<Kontrakt>> {
 
 pub struct Menge {
     pub kontrakt_id: Uuid,
-    /// The position of the contract, where it is named.
+    /// The position of the contract, if named.
     pub kontrakt_position_id: Option<Uuid>,
     pub artikel_id: Uuid,
-    /// The quantity, in this unit.
+    /// The quantity, in the following unit.
     pub menge: Quantity,
     pub einheit: Option<String>,
 }
 
-/// What was delivered on some contracts: quantities to be summed, each of an article and in its unit. Goods count where
-/// they moved (D21g): deliveries less returns, invoices for what they moved themselves and no delivery has met, credits
-/// for what they moved and no return has met. Goods of which several positions speak count once: for the contract of the
-/// delivery (the return), else for that of the invoice (the credit), and what takes back and names none for that of what
-/// it took back. The index is named so that the planner, whatever it knows of the data, never walks all positions.
-/// Positions without an article and those with a negative price have no goods (D8).
+/// Returns the quantities delivered on some contracts, to be summed; each is of one article, in its own unit.
+/// Goods count where they moved (D21g): deliveries less returns, plus invoices for goods that they moved
+/// themselves and that match no delivery, less credits for goods that they moved and that match no return.
+/// Goods of several positions count once: for the contract of the delivery (or return), else of the invoice
+/// (or credit); a return or credit that names none counts for the contract of the goods it takes back. The
+/// statement names its index so that the planner never scans all positions, whatever its statistics.
+/// Positions without an article or with a negative price have no goods (D8).
 pub fn quantities(tx: &Tx<'_>, kontrakte: &[Uuid]) -> Result<Vec<Menge>> {
     let of_role = ["lieferung", "rechnung", "rueckgabe", "gutschrift"].map(|role| {
         format!(
@@ -130,8 +139,8 @@ const QUANTITIES: &str = "with genannt as (
   where gezaehlt.kontrakt_id in (select unhex(value) from json_each(:kontrakte))
   group by 1, 2, 3";
 
-/// What live settlements paid at the prices of some contracts, of each article, in kg (D29g). An advance takes nothing from
-/// a contract.
+/// Returns the quantities in kg that live settlements paid at the prices of some contracts, per article
+/// (D29g). Advances do not count.
 pub fn settled(tx: &Tx<'_>, kontrakte: &[Uuid]) -> Result<Vec<Bezahlt>> {
     let statement = format!(
         "select {} from abrechnung_annahme x
@@ -147,7 +156,7 @@ pub fn settled(tx: &Tx<'_>, kontrakte: &[Uuid]) -> Result<Vec<Bezahlt>> {
 }
 
 record! {
-    /// Of one article, what was paid at the price of a contract.
+    /// The quantity of one article paid at the price of a contract.
     pub struct Bezahlt of abrechnung_annahme as x {
         kontrakt_id: Uuid,
         artikel_id: Uuid = "s.artikel_id",
@@ -155,8 +164,8 @@ record! {
     }
 }
 
-/// Where the counterpart of a position of a document names another contract, or another position of it (D21g): the
-/// number of the position, and that of the counterpart's document.
+/// Finds the positions of a document whose counterpart names another contract or contract position (D21g):
+/// the number of the position, and that of the counterpart's document.
 pub fn contradictions(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<(i64, String)>> {
     let pairs = [
         ("lieferung", "rechnung"),
@@ -182,7 +191,7 @@ pub fn contradictions(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<(i64, String)>> {
     tx.all(&statement, named_params! {":beleg": beleg}, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Ids as a list that `json_each` and `unhex` read.
+/// Encodes ids as a list for `json_each` and `unhex`.
 fn hex(ids: &[Uuid]) -> String {
     json!(ids.iter().map(|id| id.simple().to_string()).collect::<Vec<_>>()).to_string()
 }
@@ -202,7 +211,7 @@ pub fn positions(tx: &Tx<'_>, kontrakt: Uuid) -> Result<Vec<Position>> {
     Ok(found.into_iter().map(|(_, position)| position).collect())
 }
 
-/// The positions of some contracts, each with its contract, in their order.
+/// Returns the positions of some contracts, each with its contract, in order.
 pub fn positions_of(tx: &Tx<'_>, kontrakte: &[Uuid]) -> Result<Vec<(Uuid, Position)>> {
     let statement = format!(
         "select {}, p.kontrakt_id from kontrakt_position p
@@ -224,20 +233,21 @@ pub fn is_named(tx: &Tx<'_>, kontrakt: Uuid) -> Result<bool> {
     tx.exists(statement, named_params! {":id": kontrakt})
 }
 
-/// Whether any contract has this position.
+/// Whether a position with this id exists in any contract.
 pub fn has_position(tx: &Tx<'_>, id: Uuid) -> Result<bool> {
     let statement = "select 1 from kontrakt_position where tenant_id = :tenant and id = :id";
     tx.exists(statement, named_params! {":id": id})
 }
 
-/// Takes a position out of a contract that nothing names.
+/// Deletes a position of a contract that nothing references.
 pub fn delete_position(tx: &WriteTx<'_>, kontrakt: Uuid, position: Uuid) -> Result<()> {
     tx.changed("kontrakt", kontrakt);
     let statement = "delete from kontrakt_position where tenant_id = :tenant and id = :id";
     tx.execute(statement, named_params! {":id": position}).map(drop)
 }
 
-/// Deletes a contract with its positions. Where others name it, it stays, and their tables are named.
+/// Deletes a contract with its positions. If other records reference it, deletes nothing and returns their
+/// tables.
 pub fn delete(tx: &WriteTx<'_>, kontrakt: Uuid) -> Result<Vec<String>> {
     let mut naming = tx.referring(Art::Kontrakt, kontrakt)?;
     naming.retain(|table| table != "kontrakt_position");
@@ -250,7 +260,7 @@ pub fn delete(tx: &WriteTx<'_>, kontrakt: Uuid) -> Result<Vec<String>> {
     tx.delete(Art::Kontrakt, kontrakt)
 }
 
-/// Adds a position or stores a changed one.
+/// Inserts or updates a position.
 pub fn upsert_position(tx: &WriteTx<'_>, kontrakt: Uuid, position: &Position, is_new: bool) -> Result<()> {
     tx.changed("kontrakt", kontrakt);
     if !is_new {

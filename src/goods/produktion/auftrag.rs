@@ -1,4 +1,4 @@
-//! A new production order (specification, POST /produktionsauftraege; D13).
+//! Creating a production order (specification, POST /produktionsauftraege; D13).
 
 use super::model::{AuftragBestaetigung, NewAuftrag, Produktionsauftrag, Rezeptur};
 use super::sql;
@@ -36,7 +36,7 @@ pub fn create(tx: &WriteTx<'_>, new: NewAuftrag, mut hinweise: Hints) -> Result<
     })
 }
 
-/// The order as it is at first: planned where it has a day.
+/// Builds the new order: status planned if it has a day.
 fn order(
     tx: &WriteTx<'_>,
     new: NewAuftrag,

@@ -1,5 +1,5 @@
-//! An order is done: what went in leaves the stock, what came out enters it in batches of its own; or it is cancelled
-//! after that (D13).
+//! Booking the stock of an order: completion takes the inputs from the stock and adds the outputs in batches
+//! of their own; cancellation reverses that (D13).
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::rules::recipe::{weight, yield_is_doubtful};
 use crate::rules::stammdaten::EingangQuelle;
 use crate::rules::unit::Conversion;
 
-/// Books an order that is done; the movements, for the confirmation.
+/// Books a completed order and returns the movements for the confirmation.
 pub fn complete(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hints) -> Result<Vec<Bewegung>> {
     let (inputs, outputs) = (sql::inputs(tx, auftrag.id)?, sql::outputs(tx, auftrag.id)?);
     let mut errors = Refusals::default();
@@ -46,8 +46,8 @@ pub fn complete(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hint
     booking.finish(hints)
 }
 
-/// Takes back what an order has booked that was done; the movements. What came out leaves its batches, which stay
-/// without stock (D13).
+/// Reverses what a completed order booked and returns the movements. The outputs leave their batches, which
+/// remain without stock (D13).
 pub fn reverse(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hints) -> Result<Vec<Bewegung>> {
     let mut booking = Booking::of(tx, auftrag);
     let moved = chargen::moved_by_order(tx, auftrag.id)?;
@@ -65,7 +65,7 @@ pub fn reverse(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hints
     booking.finish(hints)
 }
 
-/// Notes that a line of which nothing came out makes no batch, and that a certificate has expired.
+/// Adds hints that a line without output creates no batch, and that a certificate has expired.
 fn hint_outputs(
     tx: &Tx<'_>,
     auftrag: &Produktionsauftrag,
@@ -88,7 +88,7 @@ fn hint_outputs(
     Ok(())
 }
 
-/// Notes that what came out hardly comes from what went in, where both are known in units of mass (D13).
+/// Adds a hint if the output is implausible for the input, provided both are in units of mass (D13).
 fn hint_yield(tx: &Tx<'_>, inputs: &[PaInput], outputs: &[PaOutput], hints: &mut Hints) -> Result<()> {
     let inputs = inputs.iter().map(|line| (line.artikel_id, line.ist_menge, line.einheit.as_deref()));
     let outputs = outputs.iter().map(|line| (line.artikel_id, line.ist_menge, line.einheit.as_deref()));
@@ -105,7 +105,7 @@ fn hint_yield(tx: &Tx<'_>, inputs: &[PaInput], outputs: &[PaOutput], hints: &mut
     Ok(())
 }
 
-/// What lines weigh together, in kg; none where there are none, or one is in another unit.
+/// Sums the weight of lines, in kg; `None` if there are none or one is in another unit.
 fn weight_of<'l>(
     tx: &Tx<'_>,
     lines: impl Iterator<Item = (Uuid, Option<Quantity>, Option<&'l str>)>,
@@ -120,10 +120,11 @@ fn weight_of<'l>(
     Ok(sum)
 }
 
-/// All lines need what went in, and those of batch-tracked articles the batch (D13).
+/// Requires the actual quantity on every line, and the batch for batch-tracked articles (D13).
 fn check_input(tx: &Tx<'_>, line: &PaInput) -> Result<()> {
     let menge = weighed(line.ist_menge)?;
-    let message = "Der Artikel wird in Chargen geführt. Bitte die charge_id angeben; GET /api/v1/chargen/verfuegbar nennt die Chargen mit Bestand.";
+    let message = "Der Artikel wird in Chargen geführt. Bitte die charge_id angeben; \
+        GET /api/v1/chargen/verfuegbar nennt die Chargen mit Bestand.";
     let is_tracked = || artikel::must_have(tx, line.artikel_id).map(|artikel| artikel.chargenpflichtig);
     let lacks_batch = line.charge_id.is_none() && !menge.is_zero() && is_tracked()?;
     refuse_if(lacks_batch, Code::ChargeFehlt, "charge_id", message)?;
@@ -140,7 +141,7 @@ struct Booking<'b> {
     tx: &'b WriteTx<'b>,
     auftrag: &'b Produktionsauftrag,
     gebucht: Vec<Gebucht>,
-    /// The batches that were moved, as they are afterwards.
+    /// The moved batches, as they are afterwards.
     chargen: BTreeMap<Uuid, Charge>,
 }
 
@@ -155,7 +156,7 @@ impl<'b> Booking<'b> {
         self.book(&artikel, line.charge_id, -menge, false)
     }
 
-    /// A batch is made for a tracked article, or where something was sent that only a batch can have (D13).
+    /// Books an output; creates a batch for a tracked article, or if batch data was sent (D13).
     fn output(&mut self, line: &PaOutput) -> Result<()> {
         let artikel = artikel::must_have(self.tx, line.artikel_id)?;
         let menge = in_article_unit(weighed(line.ist_menge)?, line.einheit.as_deref(), &artikel)?;
@@ -163,7 +164,7 @@ impl<'b> Booking<'b> {
             return self.book(&artikel, None, menge, true);
         }
         if let Some(charge_nr) = &line.charge_nr {
-            // An output before this one may have taken it.
+            // An earlier output of this order may have taken the number.
             chargen::check_charge_nr(self.tx, artikel.id, charge_nr)?;
         }
         let new = Charge {
@@ -182,7 +183,7 @@ impl<'b> Booking<'b> {
         self.book(&artikel, charge_id, menge, true)
     }
 
-    /// `ist_eingang`: what came out of the order, or its reversal.
+    /// `ist_eingang`: an output of the order, or its reversal.
     fn book(
         &mut self,
         artikel: &Artikel,
@@ -203,7 +204,8 @@ impl<'b> Booking<'b> {
         Ok(())
     }
 
-    /// The movements, with the stocktakings that an order of before contradicts among the hints (D8).
+    /// Returns the movements; adds a hint for each stocktaking that they contradict because the order belongs
+    /// before it (D8).
     fn finish(self, hints: &mut Hints) -> Result<Vec<Bewegung>> {
         let Produktionsauftrag { produktions_datum, erledigt_am, .. } = self.auftrag;
         let precedes = |_: &Gebucht, inventur: &Inventur| {

@@ -1,4 +1,4 @@
-//! What always holds for production orders.
+//! Invariants of production orders.
 
 use crate::platform::db::proof::check::Check;
 

@@ -1,4 +1,4 @@
-//! Recipes as an import brings them (D22).
+//! Import of recipes (D22).
 
 use super::model::{Rezeptur, RezepturZeile, Rezepturzeile, Zutat};
 use super::sql;
@@ -13,7 +13,7 @@ use crate::rules::fixed::Quantity;
 use crate::rules::recipe::Zeilenart;
 use crate::rules::text::folded_key;
 
-/// Stores a version of a recipe; its key is id or bezeichnung, with version (from 1).
+/// Stores a version of a recipe; its key is id or bezeichnung, plus version (from 1).
 pub fn rezeptur(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let zeile = RezepturZeile::from_json(row, at)?;
     let bezeichnung = zeile.bezeichnung;
@@ -49,7 +49,7 @@ pub fn rezeptur(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
     Ok(Upserted::of(old.is_none(), changed))
 }
 
-/// A version without lines could be the newest, and every order of it empty.
+/// Refuses a version without lines: it could be the newest, and every order from it would be empty.
 fn check_has_lines(tx: &Tx<'_>, rezeptur: &Rezeptur) -> Result<()> {
     let inputs = sql::recipe_lines(tx, rezeptur, Zeilenart::Input)?;
     let outputs = sql::recipe_lines(tx, rezeptur, Zeilenart::Output)?;
@@ -59,7 +59,7 @@ fn check_has_lines(tx: &Tx<'_>, rezeptur: &Rezeptur) -> Result<()> {
     Ok(())
 }
 
-/// Stores the lines of a kind where they differ from what is there; whether they did.
+/// Replaces the lines of a kind if they differ; returns whether they did.
 fn replace_lines(
     tx: &WriteTx<'_>,
     rezeptur: &Rezeptur,
@@ -77,7 +77,8 @@ fn replace_lines(
     Ok(differ)
 }
 
-/// A line: the article must be there, the quantity above 0, the unit one of the article's.
+/// Checks a line: the article must exist, the quantity must be above 0, and the unit must convert to the
+/// article's.
 fn line(tx: &Tx<'_>, zutat: Zutat, path: &str) -> Result<Rezepturzeile> {
     checked_line(tx, zutat).map_err(|failure| failure.below(path))
 }

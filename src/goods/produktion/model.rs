@@ -1,27 +1,28 @@
-//! Production orders and recipes as they go over the wire.
+//! Request and response models of production orders and recipes.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::eingabe;
 use crate::goods::chargen::Bewegung;
 use crate::platform::db::record::record;
+use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Int, Kennung, Liste, LongText, OneOf, Text};
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::error::Hints;
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::PaStatus;
+use crate::{auswahl, eingabe};
 
-/// Lines of one kind that a recipe or an order has at most.
+/// Maximum number of lines of one kind in a recipe or an order.
 const LINES_MAX: usize = 1_000;
 
-/// Batches that one line can be split over.
+/// Maximum number of batches that one line can be split over.
 const PARTS_MAX: usize = 100;
 
 record! {
-    /// A production order (specification, Produktionsauftrag; what a POST stores besides is shown,
-    /// too: D18).
+    /// A production order (specification, Produktionsauftrag; also shows the other fields that a POST stores:
+    /// D18).
     #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
     pub struct Produktionsauftrag in produktionsauftrag as v {
         id: Uuid = fixed,
@@ -42,7 +43,7 @@ record! {
         faktor: Quantity = fixed,
         zugewiesen_an: Option<i64> = fixed,
         created_at: Instant = fixed as angelegt_am,
-        /// In the answer about a single order only.
+        /// Only in the answer about a single order.
         #[serde(skip_serializing_if = "Option::is_none")]
         inputs: Option<Vec<PaInput>> = { None },
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,19 +85,19 @@ record! {
         bemerkung: Option<String>,
         artikel_bezeichnung: String = "a.bezeichnung",
         artikelnr: Option<String> = "a.artikelnr",
-        /// Number of the batch that was made; before that null.
+        /// Number of the batch that was created; null before that.
         neue_charge_nr: Option<String> = "c.charge_nr",
         charge_id: Option<Uuid>,
-        /// The number that the batch is to have.
+        /// The number requested for the batch.
         charge_nr: Option<String>,
         mhd: Option<DayTime>,
-        /// The organic certificate that the batch is to have.
+        /// The organic certificate requested for the batch.
         biozertifikat_id: Option<i64>,
     }
 }
 
 impl PaOutput {
-    /// A field that says something of the batch that is made.
+    /// Returns the name of a field that was sent and describes the batch to create, if any.
     pub fn of_batch(&self) -> Option<&'static str> {
         let named = [
             ("charge_nr", self.charge_nr.is_some()),
@@ -104,6 +105,17 @@ impl PaOutput {
             ("biozertifikat_id", self.biozertifikat_id.is_some()),
         ];
         named.into_iter().find(|(_, is_named)| *is_named).map(|(feld, _)| feld)
+    }
+}
+
+auswahl! {
+    /// What a list of production orders is filtered by.
+    pub struct Auswahl of (query: &Query) {
+        status: Option<&'static str> = query.one_of("status")?,
+        von: Option<Day> = query.day("datum_von")?,
+        bis: Option<Day> = query.day("datum_bis")?,
+        /// Among what goes in or comes out.
+        artikel: Option<Uuid> = query.uuid("artikel_id")?,
     }
 }
 
@@ -122,7 +134,7 @@ eingabe! {
 }
 
 eingabe! {
-    /// How an order moves on: body of PUT /produktionsauftraege/{id}/status.
+    /// A change of an order's status: body of PUT /produktionsauftraege/{id}/status.
     pub change StatusChange {
         status: OneOf<PaStatus>,
         inputs: Liste<InputEingabe, LINES_MAX>,
@@ -132,7 +144,7 @@ eingabe! {
 }
 
 eingabe! {
-    /// What went into a line, from one batch or from several.
+    /// The actual input of a line, from one or several batches.
     pub change InputEingabe {
         id: Kennung,
         ist_menge: Quantity,
@@ -182,8 +194,8 @@ pub struct StatusBestaetigung {
 }
 
 eingabe! {
-    /// A row of rezepturen: a version of a recipe (D22). Its key is id and version, or bezeichnung
-    /// and version; lines that are sent replace those before.
+    /// A row of rezepturen: a version of a recipe (D22). Its key is id and version, or bezeichnung and
+    /// version; lines that are sent replace the existing ones.
     pub struct RezepturZeile {
         id: Int<1, { i32::MAX as i64 }>,
         bezeichnung: Text,

@@ -1,5 +1,5 @@
-//! A production order moves on (D13): what went in and came out is noted, booked when the order is done, and taken back
-//! when it is cancelled after that.
+//! Changing the status of a production order (D13): records inputs and outputs, books them on completion, and
+//! reverses them on cancellation after that.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ pub const REFUSALS: &[Code] = &[
     Code::BiozertifikatNichtGefunden,
 ];
 
-/// Lines that go into one order at most, parts included.
+/// Maximum number of input lines per order, parts included.
 const LINES_MAX: usize = 2_000;
 
 pub fn change(
@@ -73,13 +73,13 @@ pub fn change(
     Ok(StatusBestaetigung { id, pa_nummer, status, lagerbewegungen, hinweise })
 }
 
-/// Notes what went in and came out, line by line; all that is wrong is said at once.
+/// Records the actual inputs and outputs line by line; reports all errors at once.
 fn note_quantities(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, change: StatusChange) -> Result<()> {
     let mut errors = Refusals::default();
     let (inputs, outputs) = (sql::inputs(tx, auftrag.id)?, sql::outputs(tx, auftrag.id)?);
     check_size(&inputs, &change)?;
     let (mut named, mut split) = (BTreeSet::new(), BTreeSet::new());
-    // What is split comes first, so that a part which it replaces cannot be named beside it.
+    // Split lines come first, so that the request cannot also name a part that the split replaces.
     let mut sent: Vec<_> = change.inputs.value().into_iter().flatten().enumerate().collect();
     sent.sort_by_key(|(_, sent)| sent.teile.get().is_none_or(Vec::is_empty));
     for (index, sent) in sent {
@@ -96,7 +96,7 @@ fn note_quantities(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, change: Statu
     Ok(errors.into_result()?)
 }
 
-/// Parts take the place of the line that they are sent for, and of its parts before.
+/// Refuses too many lines. New parts replace the line they are sent for and its former parts.
 fn check_size(inputs: &[PaInput], change: &StatusChange) -> Checked<()> {
     let sent = change.inputs.get().into_iter().flatten();
     let (mut split, mut lines) = (BTreeSet::new(), 0);
@@ -114,7 +114,7 @@ fn check_size(inputs: &[PaInput], change: &StatusChange) -> Checked<()> {
     Err(Refusal::field(Code::WertUngueltig, "inputs", message))
 }
 
-/// The line of this order that is named, once.
+/// Finds the named line of this order; refuses to name it twice.
 fn line_of<'l, T>(
     lines: &'l [T],
     id_of: impl Fn(&T) -> i64,
@@ -130,8 +130,7 @@ fn line_of<'l, T>(
     })
 }
 
-/// Notes one line. `split` are the positions whose parts this request has replaced: the ids of the
-/// old parts are free again, and a new part may have one of them.
+/// Notes one line. `split` are the positions whose parts this request has replaced: `inputs` still has the old ones.
 fn note_input(
     tx: &WriteTx<'_>,
     inputs: &[PaInput],
@@ -154,7 +153,7 @@ fn note_input(
         let message = format!("Die Zeile ist ein Teil der Zeile {}. Bitte die teile dort angeben.", first.id);
         return Err(Refusal::field(Code::WertUngueltig, "teile", message).into());
     }
-    // What the line was split into before gives way to what is sent now.
+    // The new parts replace the former ones.
     split.insert(line.position);
     sql::delete_parts(tx, line)?;
     for (index, teil) in teile.into_iter().enumerate() {
@@ -164,7 +163,7 @@ fn note_input(
     Ok(())
 }
 
-/// The first part takes the line, each further one becomes a line of its own (D13).
+/// Stores the first part in the line itself, each further one as a line of its own (D13).
 fn store_part(tx: &WriteTx<'_>, line: &PaInput, index: usize, teil: TeilEingabe) -> Result<()> {
     let charge_id = teil.charge_id;
     chargen::check_named(tx, charge_id, Some(line.artikel_id))?;

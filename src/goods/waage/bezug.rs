@@ -1,4 +1,4 @@
-//! How documents and goods receipts refer to a weighing.
+//! How documents and goods receipts reference a weighing.
 
 use uuid::Uuid;
 
@@ -17,7 +17,7 @@ pub struct FertigeWiegung {
     pub netto: Quantity,
 }
 
-/// A weighing that can be used: it is there, finished, and of the article (D12).
+/// Returns a weighing that exists, is finished and is of the article, or refuses (D12).
 pub fn finished(tx: &Tx<'_>, id: Uuid, artikel: Option<Uuid>) -> Result<FertigeWiegung> {
     let unknown = || Refusal::unknown(Code::WiegungNichtGefunden, "wiegung_id", "Diese Wiegung");
     let wiegung = sql::find(tx, id)?.ok_or_else(unknown)?;
@@ -37,7 +37,7 @@ impl FertigeWiegung {
         refuse_if(is_other, Code::WiegungPasstNicht, "wiegung_id", message)
     }
 
-    /// Notes that the goods were weighed for another partner (D12).
+    /// Adds a hint if the goods were weighed for another partner (D12).
     pub fn hint_other_partner(&self, partner: Uuid, hints: &mut Hints) {
         if self.wiegung.partner_id != partner {
             let message = "Die Wiegung gehört zu einem anderen Partner.";
@@ -45,7 +45,7 @@ impl FertigeWiegung {
         }
     }
 
-    /// Notes that the goods went the other way (D12).
+    /// Adds a hint if the goods were weighed in the other direction (D12).
     pub fn hint_other_direction(&self, expected: Richtung, hints: &mut Hints) {
         let (weighed, meant) = match (self.wiegung.richtung, expected) {
             (Some(Richtung::Ausgang), Richtung::Eingang) => ("Ausgang", "Eingang"),

@@ -1,4 +1,4 @@
-//! The weighing slip (D25): drawn from the weighing as it is, with the master data of today.
+//! The weighing slip (D25): drawn from the current weighing with the current master data.
 
 use super::model::Wiegung;
 use crate::master::tenants::{self, firma};
@@ -11,7 +11,7 @@ use crate::rules::day::{Day, Instant};
 use crate::rules::fixed::Quantity;
 use crate::rules::weighing::{Richtung, WiegungStatus};
 
-/// The slip of a weighing; refused where the company's master data are not complete.
+/// Returns the slip of a weighing; refuses if the company's master data is incomplete.
 pub fn wiegeschein(tx: &Tx<'_>, wiegung: &Wiegung) -> Result<Blatt> {
     let firma = firma::load(tx)?;
     let partner = kunden::find(tx, wiegung.partner_id)?;

@@ -1,4 +1,4 @@
-//! What always holds for weighing slips.
+//! Invariants of weighings.
 
 use crate::platform::db::proof::check::Check;
 

@@ -1,10 +1,9 @@
-//! What the routes of weighings do.
+//! Handlers of the weighing routes.
 
 use uuid::Uuid;
 
-use super::blatt;
-use super::model::{NewWiegung, Storno, Wiegung, WiegungBestaetigung, Zweitwiegung};
-use super::sql::{self, Auswahl};
+use super::model::{Auswahl, NewWiegung, Storno, Wiegung, WiegungBestaetigung, Zweitwiegung};
+use super::{blatt, sql};
 use crate::goods::chargen;
 use crate::goods::kontrakte::KontraktBezug;
 use crate::master::{artikel, kunden};
@@ -12,7 +11,6 @@ use crate::platform::db::proof::numbers;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::{Call, IfMatch};
-use crate::platform::http::query::Query;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Write;
 use crate::rules::change::Change;
@@ -25,20 +23,7 @@ const WHAT: &str = "Diese Wiegung";
 
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    Ok(Reply::array(sql::list(tx, &auswahl(&call.query)?, page)?, cut))
-}
-
-pub fn auswahl(query: &Query) -> Result<Auswahl<'_>> {
-    Ok(Auswahl {
-        status: query.one_of("status")?,
-        von: query.day("von")?,
-        bis: query.day("bis")?,
-        partner: query.uuid("partner_id")?,
-        artikel: query.uuid("artikel_id")?,
-        kennzeichen: query.text("kennzeichen"),
-        wiegeschein_nr: query.text("wiegeschein_nr").map(str::to_uppercase),
-        sortierung: query.one_of("sortierung")?,
-    })
+    Ok(Reply::array(sql::list(tx, &Auswahl::of(&call.query)?, page)?, cut))
 }
 
 pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
@@ -154,7 +139,7 @@ fn completed(tx: &WriteTx<'_>, old: Wiegung, second: Zweitwiegung, hints: &mut H
     })
 }
 
-/// The contract, which must be there; of another than before it is said if it is over.
+/// Checks that the contract exists; adds a hint if it is newly named but already over.
 fn checked(tx: &Tx<'_>, bezug: KontraktBezug, old: &Wiegung, hints: &mut Hints) -> Result<KontraktBezug> {
     let bezug = bezug.checked(tx)?;
     if bezug.kontrakt_id != old.kontrakt_id {
@@ -163,12 +148,12 @@ fn checked(tx: &Tx<'_>, bezug: KontraktBezug, old: &Wiegung, hints: &mut Hints) 
     Ok(bezug)
 }
 
-/// The contract of a weighing after its second weight.
+/// Returns the contract of a weighing after its second weight.
 fn bezug(old: &Wiegung, second: &Zweitwiegung) -> KontraktBezug {
     let kept_position = if second.kontrakt_id.is_keep() { old.kontrakt_position_id } else { None };
     KontraktBezug {
         kontrakt_id: match (&second.kontrakt_id, &second.kontrakt_position_id) {
-            // A new position alone names its contract.
+            // A new position alone implies its contract.
             (Change::Keep, Change::Set(_)) => None,
             _ => second.kontrakt_id.clone().apply(old.kontrakt_id),
         },
@@ -217,8 +202,8 @@ fn confirm(status: u16, wiegung: Wiegung, hinweise: Hints) -> Result<Reply> {
     Ok(Reply::json(status, &confirmation)?.about(id))
 }
 
-/// Weights are above 0 and at most what a scale carries; a second weight from elsewhere may be
-/// 0 (D12).
+/// Checks that a weight is above 0 and within the capacity of a scale; a second weight from another scale may
+/// be 0 (D12).
 fn weight_in_range(weight: Quantity, feld: &str, zero_allowed: bool) -> Checked<()> {
     let too_low = weight.is_negative() || (weight.is_zero() && !zero_allowed);
     let message = "Das Gewicht muss über 0 und darf höchstens 200.000 kg sein.";

@@ -1,19 +1,20 @@
-//! Weighings as they go over the wire.
+//! Request and response models of weighings.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::eingabe;
 use crate::platform::db::record::record;
+use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Kennung, LongText, OneOf, Text, Waegung};
-use crate::rules::day::Instant;
+use crate::rules::day::{Day, Instant};
 use crate::rules::error::Hints;
 use crate::rules::fixed::Quantity;
 use crate::rules::weighing::{Richtung, WiegungStatus};
+use crate::{auswahl, eingabe};
 
 record! {
-    /// A weighing (specification, Wiegung; what a POST stores besides is shown, too: D18).
+    /// A weighing (specification, Wiegung; also shows the other fields that a POST stores: D18).
     #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
     pub struct Wiegung in wiegung as w {
         id: Uuid = fixed,
@@ -35,7 +36,7 @@ record! {
         lagerhalle_id: Option<i64> = mutable,
         kontrakt_id: Option<Uuid> = mutable,
         kontrakt_position_id: Option<Uuid> = mutable,
-        /// The first live document that refers to it.
+        /// The first live document that references it.
         beleg_id: Option<Uuid> = "(select b.id from beleg_position p
             join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
           where p.tenant_id = w.tenant_id and p.wiegung_id = w.id and b.status <> 'storniert'
@@ -45,11 +46,26 @@ record! {
         storno_grund: Option<String> = mutable,
         partner_name: Option<String> = "k.name",
         artikel_bezeichnung: Option<String> = "a.bezeichnung",
-        /// In the answer about a single weighing only (specification).
+        /// Only in the answer about a single weighing (specification).
         #[serde(skip_serializing_if = "Option::is_none")]
         charge_nr: Option<Option<String>> = { None },
         #[serde(skip)]
         version: i64 = mutable,
+    }
+}
+
+auswahl! {
+    /// What a list of weighings is filtered by; von and bis are Berlin days of the first weighing (D12).
+    pub struct Auswahl<'a> of (query: &'a Query) {
+        status: Option<&'static str> = query.one_of("status")?,
+        von: Option<Day> = query.day("von")?,
+        bis: Option<Day> = query.day("bis")?,
+        partner: Option<Uuid> = query.uuid("partner_id")?,
+        artikel: Option<Uuid> = query.uuid("artikel_id")?,
+        /// Whatever its case, blanks and hyphens.
+        kennzeichen: Option<&'a str> = query.text("kennzeichen"),
+        wiegeschein_nr: Option<String> = query.text("wiegeschein_nr").map(str::to_uppercase),
+        sortierung: Option<&'a str> = query.one_of("sortierung")?,
     }
 }
 
@@ -87,7 +103,7 @@ eingabe! {
 }
 
 eingabe! {
-    /// Why something is cancelled: body of a storno of weighings, documents and goods-receipt notes.
+    /// The reason for a cancellation: body of a storno of weighings, documents and goods receipts.
     pub struct Storno {
         grund: Text,
     }

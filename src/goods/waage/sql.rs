@@ -1,9 +1,9 @@
-//! Statements on weighings.
+//! SQL statements for weighings.
 
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::model::Wiegung;
+use super::model::{Auswahl, Wiegung};
 use crate::platform::db::list::{Filter, ListSql, Order, Page, names};
 use crate::platform::db::proof::retention::Retention;
 use crate::platform::db::record::Part;
@@ -22,7 +22,7 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by w.ts_erst desc, w.id desc",
 };
 
-/// The orders of the list; what has no net weight yet stands last.
+/// Sort orders of the list; weighings without a net weight come last.
 const ORDERS: [Order; 4] = [
     ("-ts_erst", LIST.order),
     ("ts_erst", "order by w.ts_erst, w.id"),
@@ -32,19 +32,6 @@ const ORDERS: [Order; 4] = [
 
 pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
-#[derive(Default)]
-pub struct Auswahl<'a> {
-    pub status: Option<&'static str>,
-    pub von: Option<Day>,
-    pub bis: Option<Day>,
-    pub partner: Option<Uuid>,
-    pub artikel: Option<Uuid>,
-    /// Whatever its case, blanks and hyphens.
-    pub kennzeichen: Option<&'a str>,
-    pub wiegeschein_nr: Option<String>,
-    pub sortierung: Option<&'a str>,
-}
-
 /// A plate in upper case without blanks and hyphens, as the index `wiegung_kennzeichen` has it.
 fn plate(text: &str) -> String {
     format!(
@@ -52,7 +39,6 @@ fn plate(text: &str) -> String {
     )
 }
 
-/// One page of weighings; von and bis are Berlin days of the first weighing (D12).
 pub fn list<P: PageOf<Wiegung>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
     let mut filter = Filter::of("w");
     filter.when("w.status = :status", ":status", auswahl.status);
@@ -72,7 +58,7 @@ pub fn list<P: PageOf<Wiegung>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) 
     tx.list(&LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter), &filter, page)
 }
 
-/// A weighing by id, with the number of its batch.
+/// Finds a weighing by id, with the number of its batch.
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Wiegung>> {
     let statement = format!(
         "select {}, c.charge_nr as charge_nr {}
@@ -85,7 +71,7 @@ pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Wiegung>> {
     })
 }
 
-/// The numbers of the live documents that refer to a weighing: one of each type at most (D12).
+/// Returns the numbers of the live documents that reference a weighing: one of each type at most (D12).
 pub fn belege_of(tx: &Tx<'_>, wiegung: Uuid) -> Result<Vec<String>> {
     let statement = "select distinct b.beleg_nummer from beleg_position p
           join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
@@ -93,7 +79,7 @@ pub fn belege_of(tx: &Tx<'_>, wiegung: Uuid) -> Result<Vec<String>> {
     tx.all(statement, named_params! {":wiegung": wiegung}, |row| row.get(0))
 }
 
-/// The number of the live goods-receipt note that refers to a weighing, other than `own`.
+/// Returns the number of the live goods receipt that references a weighing, other than `own`.
 pub fn annahmeschein_of(tx: &Tx<'_>, wiegung: Uuid, own: Option<Uuid>) -> Result<Option<String>> {
     let statement = "select belegnummer from annahmeschein
         where tenant_id = :tenant and wiegung_id = :wiegung and status <> 'storniert' and id is not :own";

@@ -1,4 +1,4 @@
-//! The companies: the choice of one.
+//! The companies, to choose one.
 
 use maud::html;
 
@@ -7,7 +7,7 @@ use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::platform::failure::Result;
 use crate::platform::http::reply::Reply;
 
-/// The first page of the company, or the choice of one.
+/// Redirects to the only company, to the form of the first one, or to the list.
 pub fn start(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     let to = match request.firmen.as_slice() {
         [only] => format!("/leitstand/f/{}", only.id),
@@ -27,7 +27,9 @@ pub fn list(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
         ul { @for firma in &request.firmen {
             li { a href=(format!("/leitstand/f/{}", firma.id)) { (firma.name) } @if firma.test { " (Test)" } }
         } }
-        @if request.keeps_house() && !request.firmen.is_empty() { p.actions { a.button href="/leitstand/firmen/neu" { "Neue Firma" } } }
+        @if request.keeps_house() && !request.firmen.is_empty() {
+            p.actions { a.button href="/leitstand/firmen/neu" { "Neue Firma" } }
+        }
     };
     Ok(frame::page(request, "Firmen", body))
 }

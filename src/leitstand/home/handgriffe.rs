@@ -1,4 +1,5 @@
-//! What needs a hand in the words of the trade: what is overdue, contracts that are nearly full, batches near their date.
+//! Health issues of everyday business: overdue invoices, contracts that are nearly full, batches near their
+//! best-before date.
 
 use crate::goods::{chargen, kontrakte};
 use crate::leitstand::goods::chargen::SHELF_LIFE_SOON_DAYS;
@@ -10,13 +11,14 @@ use crate::rules::day::Day;
 use crate::rules::document::Seite;
 use crate::trade::belege::{self, Auswahl};
 
-/// So many are counted at most: this page is open all day.
+/// Most items counted, because the page stays open all day and reloads often.
 const COUNTED_MAX: i64 = 500;
 
-/// How long what was found of contracts is said again: each look reads what was delivered on all of them.
+/// How long the issues of contracts are cached, in milliseconds: computing them reads the deliveries on all
+/// contracts.
 const CONTRACTS_HOLD_MILLIS: i64 = 10 * 60_000;
 
-/// Contracts that are named at most.
+/// Most contracts that are named.
 const CONTRACTS_NAMED_MAX: usize = 5;
 
 pub fn sorgen(request: &PageRequest, db: &Snapshot<'_>) -> Result<Vec<HealthIssue>> {

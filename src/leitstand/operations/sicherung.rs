@@ -1,4 +1,4 @@
-//! Backups: which there are, one more at once, its download, its proof, and the proof of the database itself.
+//! Backups: the list, making one at once, downloading and verifying one, and verifying the database itself.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use uuid::Uuid;
 
 use super::zurueckgespielt::last_in_words;
-use crate::leitstand::kit::done::{Done, HouseChange, start_job};
+use crate::leitstand::kit::done::{Done, HouseChange, Response, start_job};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::jobs::{Job, NewJob, Outcome};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
@@ -26,7 +26,7 @@ use crate::rules::error::{Code, Refusal};
 
 pub const BACKUPS_PATH: &str = "/leitstand/sicherung";
 
-/// Backups made by hand that may be there before one has to go.
+/// Most backups made by hand; beyond it one must be deleted first.
 const BACKUPS_BY_HAND_MAX: usize = 20;
 
 fn places(request: &PageRequest) -> (&Path, &Path) {
@@ -59,39 +59,59 @@ pub fn list(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
         (nightly(request, found.as_deref().unwrap_or_default()))
         (form(request, html! {}, "Jetzt sichern", false))
         @match &found {
-            Ok(found) => (linked("Sicherungen", none, found, to).text("Sicherung", |kept| kept.id.clone()).text("Fertig", |kept| optional(kept.made, moment)).text("Art", |kept| kind(kept).to_owned()).numbers("Größe (MB)", |kept| megabytes(kept.bytes))),
+            Ok(found) => (linked("Sicherungen", none, found, to)
+                .text("Sicherung", |kept| kept.id.clone())
+                .text("Fertig", |kept| optional(kept.made, moment))
+                .text("Art", |kept| kind(kept).to_owned())
+                .numbers("Größe (MB)", |kept| megabytes(kept.bytes))),
             Err(failure) => p.refused role="alert" { "Der Ordner ist nicht zu lesen: " (failure.in_german()) }
         }
         h2 { "Die Datenbank" }
         (facts(&[("Datei", whole(database)), ("Frei auf dieser Platte", free.map(gigabytes).unwrap_or_default())]))
-        (form_to(request, &format!("{BACKUPS_PATH}/pruefen"), html! { p { "Geprüft wird an einer Kopie auf derselben Platte, die danach gelöscht wird." } }, "Datenbank prüfen", false))
+        (form_to(
+            request,
+            &format!("{BACKUPS_PATH}/pruefen"),
+            html! { p { "Geprüft wird an einer Kopie auf derselben Platte, die danach gelöscht wird." } },
+            "Datenbank prüfen",
+            false
+        ))
         h2 { "Zurückspielen" }
         p { "Oben die Sicherung öffnen, dann „Zurückspielen“: Die Seite sagt zuerst, was danach fehlt." }
-        p { "Ist der Leitstand nicht mehr zu sehen, geht es auf dem Server. Den Dienst anhalten, dies eingeben, den Dienst wieder starten:" }
+        p {
+            "Ist der Leitstand nicht mehr zu sehen, geht es auf dem Server. Den Dienst anhalten, dies \
+             eingeben, den Dienst wieder starten:"
+        }
         p.once { "partnerd --db " (whole(database)) " restore SICHERUNG.db" }
     };
     Ok(frame::page(request, "Sicherung", body))
 }
 
-/// A path from its root: where the server was started says nothing to who reads this.
+/// The absolute path: the reader does not know where the server was started.
 pub fn whole(path: &Path) -> String {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
 }
 
-/// What has to stand in the settings for backups at night, as an example.
+/// The settings for nightly backups, as an example.
 const NIGHTLY_SETTINGS: &str =
     "backup_folder = \"/mnt/sicherung/partnerd\"\nbackup_time = \"02:30\"\nbackup_keep = 14";
 
-/// Whether backups are made at night: where, the last one and the next; or what has to be set up for it.
+/// Nightly backups: the folder, the last one and the next; or how to set them up.
 fn nightly(request: &PageRequest, kept: &[Kept]) -> Markup {
     let folder = whole(places(request).1);
     let Some(nightly) = &request.app.gate.policy.nightly else {
         return html! {
-            p { "Von selbst wird noch nicht gesichert. Damit es jede Nacht geschieht, gehören diese Zeilen in die Einstellungen des Servers (bei Debian "
-                code { "/etc/partnerd/partnerd.toml" } ", unter Windows " code { "C:\\ProgramData\\partnerd\\partnerd.toml" } ", sonst die Datei hinter " code { "--config" } "):" }
+            p {
+                "Von selbst wird noch nicht gesichert. Damit es jede Nacht geschieht, gehören diese Zeilen \
+                 in die Einstellungen des Servers (bei Debian "
+                code { "/etc/partnerd/partnerd.toml" } ", unter Windows "
+                code { "C:\\ProgramData\\partnerd\\partnerd.toml" } ", sonst die Datei hinter "
+                code { "--config" } "):"
+            }
             pre tabindex="0" { (NIGHTLY_SETTINGS) }
-            p { "Der Ordner muss da sein, am besten auf einer anderen Platte, und dem Benutzer des Dienstes gehören. Danach den Dienst neu starten (bei Debian "
-                code { "systemctl restart partnerd" } "). Bis dahin gehen Sicherungen von Hand nach " (folder) ", auf dieselbe Platte wie die Datenbank." }
+            p { "Der Ordner muss da sein, am besten auf einer anderen Platte, und dem Benutzer des Dienstes \
+                 gehören. Danach den Dienst neu starten (bei Debian "
+                code { "systemctl restart partnerd" } "). Bis dahin gehen Sicherungen von Hand nach " (folder)
+                ", auf dieselbe Platte wie die Datenbank." }
         };
     };
     let (today, minute) = (Day::in_berlin(request.now), request.now.minute_in_berlin());
@@ -107,7 +127,8 @@ fn nightly(request: &PageRequest, kept: &[Kept]) -> Markup {
         (true, _) => format!("morgen ab {at}"),
     };
     html! {
-        p { "Jede Nacht entsteht von selbst eine geprüfte Sicherung in " (folder) "; die neuesten " (nightly.keep) " bleiben." }
+        p { "Jede Nacht entsteht von selbst eine geprüfte Sicherung in " (folder) "; die neuesten "
+            (nightly.keep) " bleiben." }
         (facts(&[
             ("Zuletzt", last.and_then(|kept| kept.made).map_or("noch keine".to_owned(), moment)),
             ("Die nächste", next),
@@ -140,7 +161,7 @@ pub fn make(request: &PageRequest) -> Result<HouseChange> {
     }))
 }
 
-/// Tells a job of each of so many steps, and ends them once it is given up.
+/// Returns a callback that reports each of `of` steps to a job, and fails once the job is cancelled.
 fn told(job: &Job, of: usize) -> impl Fn(&str) -> Result<()> {
     let number = Cell::new(0);
     move |step| {
@@ -186,7 +207,12 @@ pub fn show(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     let here = format!("{BACKUPS_PATH}/{}", kept.id);
     let made = kept.made.map(moment).unwrap_or_default();
     let body = html! {
-        (facts(&[("Datei", whole(&file)), ("Fertig", made), ("Art", kind(&kept).to_owned()), ("Größe (MB)", megabytes(kept.bytes))]))
+        (facts(&[
+            ("Datei", whole(&file)),
+            ("Fertig", made),
+            ("Art", kind(&kept).to_owned()),
+            ("Größe (MB)", megabytes(kept.bytes))
+        ]))
         p.actions {
             a.button href=(format!("{here}/datei")) { "Herunterladen" }
             @if kept.is_proved { a.button.danger href=(format!("{here}/zurueckspielen")) { "Zurückspielen" } }
@@ -224,16 +250,19 @@ pub fn delete(request: &PageRequest) -> Result<HouseChange> {
             Some(AdminEvent::new(AdminAction::Geloescht, Art::Sicherung).name(file.display().to_string()));
         let title = format!("Sicherung {} löschen", kept.id);
         let (app, kept, file) = (Arc::clone(&app), kept.clone(), file.clone());
-        // Only once it is written down who deletes it; and a disk that hangs holds up nobody who writes.
+        // Deleted only after the audit row is written; and on the job's thread, so that a hanging disk does
+        // not block the writer.
         let doing = move |job: &Job| {
             job.set_numbered_step("Die Datei wird gelöscht.", 1, 1);
             retention::delete(&kept, &file)
                 .map_err(|failure| format!("Die Sicherung ist nicht gelöscht:\n{}", failure.in_german()))?;
             app.lookout.wake();
-            let shown = html! { p.note { "Die Sicherung ist gelöscht. " a href=(BACKUPS_PATH) { "Zu den Sicherungen" } } };
+            let shown = html! {
+                p.note { "Die Sicherung ist gelöscht. " a href=(BACKUPS_PATH) { "Zu den Sicherungen" } }
+            };
             Ok(Outcome { shown, next: None })
         };
-        Ok(Done { event, ..Done::begin(NewJob { id, title, doing: Arc::new(doing) }) })
+        Ok(Done { event, ..Done::of(Response::Job(NewJob { id, title, doing: Arc::new(doing) })) })
     }))
 }
 
@@ -269,7 +298,16 @@ fn proved(file: &Path, lines: &[CheckLine]) -> Markup {
     let broken: i64 = lines.iter().map(|line| line.violations).sum();
     html! {
         @if broken == 0 { p.note { (file.display()) " ist in Ordnung: Alle " (lines.len()) " Regeln gelten." } }
-        @else { p.refused { (file.display()) " ist beschädigt. Bitte diese Datei so aufheben, wie sie ist, und die letzte gute Sicherung zurückspielen." } }
-        (table("Regeln", "", lines).text("Regel", |line| line.rule.clone()).numbers("Verstöße", |line| number(line.violations)).text("Befund", |line| or_blank(&line.finding)))
+        @else {
+            p.refused {
+                (file.display())
+                " ist beschädigt. Bitte diese Datei so aufheben, wie sie ist, und die letzte gute Sicherung \
+                 zurückspielen."
+            }
+        }
+        (table("Regeln", "", lines)
+            .text("Regel", |line| line.rule.clone())
+            .numbers("Verstöße", |line| number(line.violations))
+            .text("Befund", |line| or_blank(&line.finding)))
     }
 }

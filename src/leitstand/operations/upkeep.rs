@@ -1,4 +1,4 @@
-//! What whoever keeps the house asks each morning: did the backup run, and how long do disk and certificate last?
+//! The daily checks of the installation: the newest backup, free disk space, the end of the certificate.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
@@ -13,22 +13,23 @@ use crate::platform::gate::Nightly;
 use crate::platform::http::tls::validity;
 use crate::rules::day::Instant;
 
-/// How often that is looked at.
+/// How often the checks are made.
 const LOOK_INTERVAL: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upkeep {
     pub at: Instant,
-    /// Free bytes of the disk of the database, where it says so.
+    /// Free bytes on the disk of the database, if known.
     pub free: Option<u64>,
     pub folder: PathBuf,
-    /// When the newest good backup was finished, if there is one; none where the folder cannot be read.
+    /// When the newest good backup was finished: the inner `None` if there is none, the outer if the folder
+    /// cannot be read.
     pub backup: Option<Option<Instant>>,
     pub certificate: Option<Instant>,
 }
 
 impl Upkeep {
-    /// Looks at the disk, which may take as long as it likes.
+    /// Makes the checks. Blocks as long as the disk takes.
     fn look(database: &Path, nightly: Option<&Nightly>, certificate: Option<&Path>, now: Instant) -> Upkeep {
         let folder = retention::folder(database, nightly);
         let newest =
@@ -43,15 +44,15 @@ impl Upkeep {
     }
 }
 
-/// A thread that looks again and again, so that no page waits for a disk that sleeps.
+/// A thread that makes the checks regularly, so that no page waits for a sleeping disk.
 pub struct Lookout {
     last: Arc<Mutex<Option<Upkeep>>>,
-    /// Has it look now; it ends when this is dropped.
+    /// Triggers the checks now; the thread ends when this is dropped.
     wake: SyncSender<()>,
 }
 
 impl Lookout {
-    /// Starts the thread, which looks at once.
+    /// Starts the thread, which makes the first checks at once.
     pub fn start(
         database: PathBuf,
         nightly: Option<Nightly>,
@@ -75,7 +76,7 @@ impl Lookout {
         Ok(Lookout { last, wake })
     }
 
-    /// What it saw last; nothing before its first look is over.
+    /// The last result; `None` before the first checks are done.
     pub fn last(&self) -> Option<Upkeep> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,4 +1,4 @@
-//! A document is paid, and perhaps nothing more comes that belongs to it.
+//! Settling a document: it is paid, and perhaps no counterpart is to come.
 
 use maud::html;
 use serde_json::json;
@@ -13,10 +13,10 @@ use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Method;
 use crate::trade::belege::{self, Beleg};
 
-/// The box of what an invoice, or a delivery, still waits for.
+/// The checkbox that says that an invoice's delivery, or a delivery's invoice, is not to come.
 pub const NOTHING_COMES: &str = "ohne_gegenbeleg";
 
-/// What has no counterpart yet and may still have one: `3 Stk Sack`.
+/// Goods without a counterpart that may still get one: `3 Stk Sack`.
 pub fn open_of(db: &Snapshot<'_>, beleg: &Beleg) -> Result<Vec<String>> {
     if beleg.ohne_gegenbeleg {
         return Ok(Vec::new());

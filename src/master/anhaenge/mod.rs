@@ -1,5 +1,5 @@
-//! Attachments of customers and articles (specification, POST /kunden/{id}/dokumente; D21f), and the files that documents
-//! were made of (D28). Their content never changes.
+//! Attachments of customers and articles (specification, POST /kunden/{id}/dokumente; D21f), and the source
+//! files of documents (D28). Their content never changes.
 
 mod model;
 mod sql;
@@ -19,18 +19,18 @@ use crate::platform::http::upload::mime_type;
 use crate::rules::bytes::{base64, hex};
 use crate::rules::error::required;
 
-/// A record that has attachments.
+/// A record type that has attachments.
 pub trait Owner {
-    /// The record as a refusal names it.
+    /// The record's name in a refusal.
     const WHAT: &str;
 
-    /// The record with this id; a refusal where there is none.
+    /// Returns the record with this id, or a refusal if there is none.
     fn owner(tx: &Tx<'_>, id: Uuid) -> Result<Besitzer>;
 }
 
 pub fn attach<O: Owner>(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.body::<NewAnhang>()?;
-    // Computed before the writer's turn.
+    // Computed here rather than inside the transaction, which blocks other writers.
     let sha256 = new.inhalt_base64.as_ref().map(|inhalt| Sha256::digest(inhalt).into());
     let id = call.id(O::WHAT)?;
     Ok(Box::new(move |tx| {
@@ -66,7 +66,7 @@ pub fn add(
     Ok(anhang)
 }
 
-/// The attachments of a record, without their content: a raw array.
+/// Lists the attachments of a record without their content, as a raw array.
 pub fn list<O: Owner>(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let besitzer = O::owner(tx, call.id(O::WHAT)?)?;
     let (page, cut) = call.query.page()?;
@@ -81,7 +81,7 @@ pub fn get<O: Owner>(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::ok(&anhang)?.with_weak_etag(call).about(id))
 }
 
-/// One attachment of a record, and what is read of its content.
+/// Finds one attachment of a record and applies `read` to its content.
 pub fn found<T>(
     tx: &Tx<'_>,
     besitzer: Besitzer,

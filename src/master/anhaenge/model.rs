@@ -1,4 +1,4 @@
-//! Attachments as they go over the wire.
+//! Request and response models of attachments.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,7 +15,7 @@ use crate::rules::error::Hints;
 pub enum Besitzer {
     Kunde(Uuid),
     Artikel(Uuid),
-    /// A document: the file that it was made of (D28).
+    /// A document: the attachment is the file that it was read from (D28).
     Beleg(Uuid),
 }
 
@@ -30,7 +30,7 @@ record! {
         groesse_bytes: i64 = "length(a.inhalt)",
         sha256: String = "lower(hex(a.sha256))",
         erstellt_am: Instant = fixed,
-        /// In the answer about a single attachment only.
+        /// Only in the answer about a single attachment.
         #[serde(skip_serializing_if = "Option::is_none")]
         inhalt_base64: Option<String> = { None },
     }

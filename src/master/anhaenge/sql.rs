@@ -1,4 +1,4 @@
-//! Statements on attachments.
+//! SQL statements for attachments.
 
 use rusqlite::{ToSql, named_params};
 use uuid::Uuid;
@@ -19,7 +19,7 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by a.id",
 };
 
-/// The table of a record, and its id.
+/// Returns the table of a record and its id.
 fn owner(besitzer: Besitzer) -> (&'static str, Uuid) {
     match besitzer {
         Besitzer::Kunde(id) => ("kunde", id),
@@ -28,7 +28,7 @@ fn owner(besitzer: Besitzer) -> (&'static str, Uuid) {
     }
 }
 
-/// The condition that an attachment is one of `:besitzer`, and that parameter.
+/// Returns the condition that selects the attachments of `:besitzer`, and the value of that parameter.
 fn is_owned(besitzer: Besitzer) -> (String, Uuid) {
     let (table, id) = owner(besitzer);
     (format!("a.{table}_id = :besitzer"), id)
@@ -56,7 +56,7 @@ pub fn find<T>(
     tx.optional(&statement, params, |row| Ok((Anhang::read(row)?, read(row.get_ref("inhalt")?.as_blob()?))))
 }
 
-/// The document that was made of this file, and the attachment that it is.
+/// Finds the document that was created from this file: the document's id and the attachment's.
 pub fn made_of(tx: &Tx<'_>, sha256: &[u8; 32]) -> Result<Option<(Uuid, Uuid)>> {
     let statement = "select beleg_id, id from anhang
         where tenant_id = :tenant and sha256 = :sha256 and beleg_id is not null order by id limit 1";
@@ -70,7 +70,7 @@ pub fn ids_of(tx: &Tx<'_>, besitzer: Besitzer) -> Result<Vec<Uuid>> {
     tx.all(&statement, named_params! {":besitzer": besitzer}, |row| row.get(0))
 }
 
-/// Deletes the attachments of a record. The chain of evidence keeps that they were there.
+/// Deletes the attachments of a record. The chain of evidence still shows that they existed.
 pub fn erase(tx: &WriteTx<'_>, besitzer: Besitzer) -> Result<()> {
     let (is_owned, besitzer) = is_owned(besitzer);
     let statement = format!("delete from anhang as a where a.tenant_id = :tenant and {is_owned}");
@@ -92,19 +92,20 @@ pub fn insert(
     keep(tx, Subject::Attachment(anhang.id))
 }
 
-/// The content stands in it by its sha256. The columns are part of the chain: a further one is a further form of its
-/// rows. A document stands in the place of a customer, who has another uuid.
+/// Represents the content by its sha256. The columns are part of the chain: adding one means adding a form of
+/// its rows. A document takes the place of a customer; their uuids never collide.
 const EVIDENCE: &str =
     "select id, coalesce(kunde_id, beleg_id), artikel_id, dateiname, beschreibung, mime_type, sha256, erstellt_am
     from anhang where tenant_id = :tenant and id = :id";
 
-/// What an attachment in the chain of evidence holds now; none where there is no such attachment.
+/// Returns the digest of the current state of an attachment in the chain of evidence; `None` if there is no
+/// such attachment.
 pub fn digest(tx: &Tx<'_>, subject: Subject) -> Result<Option<Digest>> {
     let Subject::Attachment(id) = subject else { return Ok(None) };
     evidence::digest(tx, EVIDENCE, named_params! {":id": id})
 }
 
-/// Takes an attachment into the chain of evidence that was just written.
+/// Adds an attachment that was just written to the chain of evidence.
 pub fn keep(tx: &WriteTx<'_>, subject: Subject) -> Result<()> {
     evidence::keep(tx, subject, digest(tx, subject)?)
 }
@@ -117,7 +118,7 @@ pub fn without_evidence(tx: &Tx<'_>) -> Result<Vec<Subject>> {
     tx.all(statement, &[], |row| row.get(0).map(Subject::Attachment))
 }
 
-/// The first attachment of a company whose content is not what its sha256 says.
+/// Finds the first attachment of a company whose content does not match its sha256.
 pub fn altered_content(tx: &Tx<'_>) -> Result<Option<Subject>> {
     let statement = "select id, sha256, inhalt from anhang where tenant_id = :tenant order by id";
     evidence::altered_content(tx, statement, |row| row.get(0).map(Subject::Attachment))

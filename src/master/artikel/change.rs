@@ -1,4 +1,4 @@
-//! How a client writes articles with their tiers (D22).
+//! Creating and changing articles with their tiers through the interface (D22).
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub fn create(tx: &WriteTx<'_>, change: ArtikelChange, hints: &mut Hints) -> Res
     Ok(artikel)
 }
 
-/// Changes the fields that were sent; null clears (D18).
+/// Changes the fields that were sent; null clears a field (D18).
 pub fn change(tx: &WriteTx<'_>, old: &Artikel, change: ArtikelChange, hints: &mut Hints) -> Result<Artikel> {
     let tiers = tiers(&change)?;
     let artikel = apply(tx, old, change, hints)?;
@@ -75,8 +75,8 @@ pub fn check_price(feld: &str, preis: &Change<Price>) -> Result<()> {
     Ok(refuse_if(is_negative, Code::WertUngueltig, feld, "Ein Preis darf nicht negativ sein.")?)
 }
 
-/// The group of an article: `artikelgruppe_id`, or `gruppe`, which names it as an import does (D22). One that is sent as it
-/// is changes nothing, so that the other can be changed in what was read.
+/// Returns the group of an article, given by `artikelgruppe_id` or, as in an import, by `gruppe` (D22). A
+/// value sent unchanged is ignored, so a client can send back what it read with only the other field changed.
 fn gruppe(
     tx: &WriteTx<'_>,
     old: &Artikel,
@@ -102,7 +102,7 @@ fn gruppe(
     }
 }
 
-/// All tiers that an article is to have; none where nothing was said of them.
+/// Returns all tiers that the article will have; `None` if the request does not mention tiers.
 fn tiers(change: &ArtikelChange) -> Result<Option<Vec<Staffel>>> {
     let sent: &[StaffelEingabe] = match &change.staffelpreise {
         Change::Keep => return Ok(None),
@@ -127,7 +127,7 @@ fn tiers(change: &ArtikelChange) -> Result<Option<Vec<Staffel>>> {
     Ok(Some(tiers))
 }
 
-/// Stores the tiers that were sent; those that were not are active no more.
+/// Stores the tiers that were sent and deactivates all others.
 fn store_tiers(tx: &WriteTx<'_>, artikel: &Artikel, tiers: Option<Vec<Staffel>>) -> Result<()> {
     let Some(tiers) = tiers else { return Ok(()) };
     let is_sent = |old: &Staffel| tiers.iter().any(|tier| tier.ab_menge == old.ab_menge);

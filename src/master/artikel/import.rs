@@ -1,4 +1,4 @@
-//! Articles, groups and tiers as an import brings them (D22).
+//! Import of articles, groups and tiers (D22).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,10 +23,10 @@ use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::text::{case_key, folded_key};
 
-/// The field of a history that holds a tier.
+/// Field of the history that holds a tier.
 pub const TIERS: &str = "staffelpreise";
 
-/// An integer id or number of master data.
+/// Integer id or number of master data.
 type Nummer = Int<0, { i32::MAX as i64 }>;
 
 eingabe! {
@@ -41,7 +41,7 @@ eingabe! {
 }
 
 eingabe! {
-    /// A row of artikel. `gruppe` names the group by kuerzel, nummer or name.
+    /// A row of artikel. `gruppe` identifies the group by kuerzel, nummer or name.
     pub struct ArtikelZeile {
         artikelnummer: Text,
         artikelnr: Text,
@@ -70,7 +70,7 @@ eingabe! {
     nur_lesen: []
 }
 
-/// Stores a group; its key is kuerzel, else name.
+/// Stores a group; its key is kuerzel, or name if there is no kuerzel.
 pub fn gruppe(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let zeile = GruppeZeile::from_json(row, at)?;
     let found = match (&zeile.kuerzel, &zeile.name) {
@@ -102,7 +102,7 @@ fn other_id(name: &str, id: i64) -> Failure {
     Refusal::field(Code::FeldWiderspruch, "id", format!("Die Gruppe {name} hat die id {id}.")).into()
 }
 
-/// The group with this kuerzel, else this nummer, else this name.
+/// Finds the group by kuerzel, then nummer, then name.
 pub fn gruppe_named(tx: &Tx<'_>, name: &str) -> Result<Option<Artikelgruppe>> {
     let (kuerzel, nummer, folded) = (case_key(name), name.parse::<i64>().ok(), folded_key(name));
     let keys: [(&str, &dyn ToSql); 3] =
@@ -115,7 +115,7 @@ pub fn gruppe_named(tx: &Tx<'_>, name: &str) -> Result<Option<Artikelgruppe>> {
     Ok(None)
 }
 
-/// The group that a row names; an unknown one is created, and that is said (D22).
+/// Returns the group that a row references; creates an unknown one and adds a hint (D22).
 pub fn resolve_gruppe(tx: &WriteTx<'_>, name: String, hints: &mut Hints) -> Result<Artikelgruppe> {
     if let Some(found) = gruppe_named(tx, &name)? {
         return Ok(found);
@@ -158,7 +158,8 @@ pub fn artikel(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upse
     })
 }
 
-/// The unit of an article, and whether it is kept in batches, stay once it has moved: its stock is counted by them (D8).
+/// Refuses to change the unit of an article, or whether it is kept in batches, once it has movements: its
+/// stock is counted by them (D8).
 pub fn check_movements(tx: &WriteTx<'_>, old: &Artikel, new: &Artikel) -> Result<()> {
     let kept = [
         ("einheit", old.einheit != new.einheit),
@@ -172,7 +173,7 @@ pub fn check_movements(tx: &WriteTx<'_>, old: &Artikel, new: &Artikel) -> Result
     Ok(refuse_if(sql::has_moved(tx, old.id)?, Code::WertUngueltig, feld, message)?)
 }
 
-/// The article that a row names by its number (D22).
+/// Returns the article with this number, or a refusal (D22).
 pub fn by_artikelnummer(tx: &Tx<'_>, artikelnummer: &str) -> Result<Arc<Artikel>> {
     let found = sql::find_by_artikelnummer(tx, artikelnummer)?;
     let message = format!("Den Artikel {artikelnummer} gibt es nicht. Bitte erst die Artikel importieren.");
@@ -180,7 +181,7 @@ pub fn by_artikelnummer(tx: &Tx<'_>, artikelnummer: &str) -> Result<Arc<Artikel>
     Ok(found.ok_or_else(missing)?)
 }
 
-/// The rows of each article, which are stored at once: it changes once, however many tiers it gets (D28).
+/// Groups the rows by article. The tiers of one article are stored together, so it changes only once (D28).
 pub fn by_article(rows: &Rows) -> std::result::Result<Vec<Vec<usize>>, ParseError> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
@@ -218,7 +219,7 @@ fn staffelpreis(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
     store_tier(tx, artikel, old.as_ref(), &Staffel { ab_menge, preis, aktiv })
 }
 
-/// Stores a tier, and that it changed.
+/// Stores a tier and records the change in the history.
 pub fn store_tier(tx: &WriteTx<'_>, artikel: Uuid, old: Option<&Staffel>, new: &Staffel) -> Result<Upserted> {
     Upserted::by(old, new, || {
         sql::upsert_tier(tx, artikel, new)?;

@@ -1,17 +1,18 @@
-//! Articles as they go over the wire.
+//! Request and response models of articles.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::eingabe;
 use crate::platform::db::record::record;
+use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Int, Liste, LongText, OneOf, Text};
 use crate::rules::error::{Checked, Hints};
 use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::price::Tier;
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::unit::Conversion;
+use crate::{auswahl, eingabe};
 
 record! {
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -37,19 +38,31 @@ record! {
 }
 
 impl Artikel {
-    /// From the unit of a quantity to the article's, or a refusal. An article without a unit is counted in whatever
-    /// others say.
+    /// Converts a unit into the article's own, or refuses. An article without a unit accepts any unit,
+    /// unconverted.
     pub fn conversion_from(&self, einheit: Option<&str>) -> Checked<Conversion> {
         let (Some(einheit), Some(own)) = (einheit, &self.einheit) else { return Ok(Conversion::NONE) };
         Conversion::between(einheit, own).ok_or_else(|| Conversion::missing(einheit, own))
     }
 }
 
-/// Tiers of an article at most.
+/// Maximum number of tiers per article.
 const TIERS_MAX: usize = 100;
 
+auswahl! {
+    /// What a list of articles is filtered by, and whether it shows their stock.
+    pub struct Auswahl<'a> of (query: &'a Query) {
+        suche: Option<&'a str> = query.search("suche")?,
+        /// This one number, in any case.
+        artikelnummer: Option<&'a str> = query.text("artikelnummer"),
+        gruppe: Option<i64> = query.int("gruppe_id")?,
+        mit_bestand: bool = query.flag("bestand")?,
+        sortierung: Option<&'a str> = query.one_of("sortierung")?,
+    }
+}
+
 eingabe! {
-    /// A tier in the body of an article; `aktiv` is true where nobody said.
+    /// A tier in the body of an article; `aktiv` defaults to true.
     pub struct StaffelEingabe as "StaffelpreisNeu" {
         ab_menge: Quantity,
         preis: Price,
@@ -59,8 +72,8 @@ eingabe! {
 }
 
 eingabe! {
-    /// Body of POST and PUT /artikel (D22). `gruppe` names a group by kuerzel, nummer or name; `staffelpreise` are all that
-    /// the article is to have.
+    /// Body of POST and PUT /artikel (D22). `gruppe` identifies a group by kuerzel, nummer or name;
+    /// `staffelpreise` replaces all tiers of the article.
     pub change ArtikelChange {
         artikelnummer: Text,
         artikelnr: Text,
@@ -100,7 +113,7 @@ pub struct ArtikelGeaendert {
 pub struct ArtikelZeile {
     #[serde(flatten)]
     pub artikel: Artikel,
-    /// In the unit of the article, where it was asked for.
+    /// In the unit of the article; only if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bestand: Option<Quantity>,
 }
@@ -109,7 +122,7 @@ pub struct ArtikelZeile {
 pub struct ArtikelMitStaffeln {
     #[serde(flatten)]
     pub artikel: Artikel,
-    /// The active tiers, the smallest first (D6).
+    /// The active tiers, smallest first (D6).
     pub staffelpreise: Vec<Tier>,
 }
 
@@ -118,11 +131,11 @@ pub struct ArtikelBestand {
     pub artikel_id: Uuid,
     pub artikelnummer: String,
     pub einheit: Option<String>,
-    /// The sum of its movements, with and without a batch.
+    /// The sum of the article's movements, with and without a batch.
     pub bestand: Quantity,
 }
 
-/// A tier as the history shows it.
+/// A tier as stored in the history.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Staffel {
     pub ab_menge: Quantity,

@@ -1,4 +1,4 @@
-//! What an import changed in an article is taken back (D22).
+//! Undoes the changes that an import made to an article (D22).
 
 use uuid::Uuid;
 
@@ -13,8 +13,8 @@ use crate::platform::listing::verlauf::part;
 use crate::rules::error::Hints;
 use crate::rules::felder::GeaendertesFeld;
 
-/// Makes fields and tiers of an article again what they were before a change, by an ordinary one; a tier that the change
-/// added goes (D22).
+/// Restores the fields and tiers of an article to their values before a change, by an ordinary change;
+/// removes a tier that the change had added (D22).
 pub fn put_back(tx: &WriteTx<'_>, id: Uuid, felder: &[GeaendertesFeld]) -> Result<()> {
     let (tiers, own): (Vec<_>, Vec<_>) = felder.iter().partition(|feld| feld.feld == TIERS);
     if !own.is_empty() {

@@ -1,4 +1,4 @@
-//! Statements on articles and their groups.
+//! SQL statements for articles and their groups.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use rusqlite::types::ToSql;
 use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
-use super::model::{Artikel, ArtikelZeile, Artikelgruppe, Staffel};
+use super::model::{Artikel, ArtikelZeile, Artikelgruppe, Auswahl, Staffel};
 use crate::platform::db::list::{Filter, ListSql, Order, Page, names};
 use crate::platform::db::record::{Part, Record, member};
 use crate::platform::db::tx::{Params, Tx, WriteTx};
@@ -19,7 +19,7 @@ use crate::rules::price::Tier;
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::text::{case_key, folded_key, natural_key, searchable};
 
-/// Changes of an article and of its tiers.
+/// History of articles and their tiers.
 pub const VERLAUF: Verlauf = Verlauf::of("artikel_verlauf", ":artikel_id");
 
 const LIST: ListSql<'_> = ListSql {
@@ -30,7 +30,7 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by a.artikelnummer_sort, a.id",
 };
 
-/// The orders of the list. `such_text` begins with the bezeichnung, folded: ä stands where ae does.
+/// Sort orders of the list. `such_text` begins with the bezeichnung, folded: ä sorts like ae.
 const ORDERS: [Order; 4] = [
     ("artikelnummer", LIST.order),
     ("-artikelnummer", "order by a.artikelnummer_sort desc, a.id desc"),
@@ -40,7 +40,7 @@ const ORDERS: [Order; 4] = [
 
 pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
-/// Where the stock is shown, too.
+/// The `from` clause if the stock is shown, too.
 const FROM_WITH_STOCK: &str = "from artikel a
     left join artikelgruppe g on g.tenant_id = a.tenant_id and g.id = a.artikelgruppe_id
     left join artikel_bestand s on s.tenant_id = a.tenant_id and s.artikel_id = a.id";
@@ -52,17 +52,6 @@ const LIST_GRUPPEN: ListSql<'_> = ListSql {
     ids_first: None,
     order: "order by g.nummer nulls last, g.id",
 };
-
-/// What a list of articles is filtered by, and whether it shows their stock.
-#[derive(Default)]
-pub struct Auswahl<'a> {
-    pub suche: Option<&'a str>,
-    /// This one number, in any case.
-    pub artikelnummer: Option<&'a str>,
-    pub gruppe: Option<i64>,
-    pub mit_bestand: bool,
-    pub sortierung: Option<&'a str>,
-}
 
 impl Record for ArtikelZeile {
     fn of_row(row: &Row<'_>) -> rusqlite::Result<ArtikelZeile> {
@@ -79,7 +68,7 @@ impl Record for ArtikelZeile {
     }
 }
 
-/// One page of the active articles.
+/// Lists one page of the active articles.
 pub fn list<P: PageOf<ArtikelZeile>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
     let mut filter = Filter::of("a");
     filter.when("a.status = :status", ":status", Some(ArtikelStatus::Aktiv));
@@ -94,7 +83,7 @@ pub fn list<P: PageOf<ArtikelZeile>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: P
     list_with_stock(tx, sql, &filter, page)
 }
 
-/// One page of the articles that have stock or owe some, in any state.
+/// Lists one page of the articles, of any status, whose stock is not zero.
 pub fn list_in_stock<P: PageOf<ArtikelZeile>>(
     tx: &Tx<'_>,
     suche: Option<&str>,
@@ -103,7 +92,8 @@ pub fn list_in_stock<P: PageOf<ArtikelZeile>>(
 ) -> Result<P> {
     let mut filter = Filter::of("a");
     filter.and(
-        "exists (select 1 from artikel_bestand b where b.tenant_id = a.tenant_id and b.artikel_id = a.id and b.bestand <> 0)",
+        "exists (select 1 from artikel_bestand b where b.tenant_id = a.tenant_id \
+         and b.artikel_id = a.id and b.bestand <> 0)",
     );
     filter.contains_words("a.such_text", suche);
     list_with_stock(tx, LIST.in_order(&ORDERS, sortierung, &mut filter), &filter, page)
@@ -123,7 +113,7 @@ pub fn list_gruppen<P: PageOf<Artikelgruppe>>(tx: &Tx<'_>, page: Page) -> Result
     tx.list(&LIST_GRUPPEN, &Filter::of("g"), page)
 }
 
-/// An article in any state.
+/// Finds an article of any status.
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Arc<Artikel>>> {
     let read = || {
         let statement = format!("{LIST} where a.tenant_id = :tenant and a.id = :id");
@@ -132,7 +122,7 @@ pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Arc<Artikel>>> {
     Ok(tx.cached("article by id", id.as_bytes(), read)?.as_ref().clone())
 }
 
-/// The articles that a number means: artikelnummer first, then artikelnr (D6); no more than two.
+/// Finds the articles that a number can mean: artikelnummer first, then artikelnr (D6); two at most.
 pub fn find_by_number(tx: &Tx<'_>, number: &str) -> Result<Vec<Arc<Artikel>>> {
     if let Some(found) = find_by_artikelnummer(tx, number)? {
         return Ok(vec![found]);
@@ -142,7 +132,7 @@ pub fn find_by_number(tx: &Tx<'_>, number: &str) -> Result<Vec<Arc<Artikel>>> {
     tx.all(&by_nr, named_params! {":key": case_key(number)}, |row| Ok(Arc::new(Artikel::read(row)?)))
 }
 
-/// Whether a number means this article: artikelnummer first, then artikelnr (D6).
+/// Whether a number refers to this article: artikelnummer first, then artikelnr (D6).
 pub fn number_means(tx: &Tx<'_>, number: &str, artikel: &Artikel) -> Result<bool> {
     match find_by_artikelnummer(tx, number)? {
         Some(found) => Ok(found.id == artikel.id),
@@ -150,13 +140,13 @@ pub fn number_means(tx: &Tx<'_>, number: &str, artikel: &Artikel) -> Result<bool
     }
 }
 
-/// The sum of the movements of an article, in its unit.
+/// Sums the movements of an article, in its unit.
 pub fn stock(tx: &Tx<'_>, artikel: Uuid) -> Result<Quantity> {
     let statement = "select bestand from artikel_bestand where tenant_id = :tenant and artikel_id = :artikel";
     Ok(tx.optional(statement, named_params! {":artikel": artikel}, |row| row.get(0))?.unwrap_or_default())
 }
 
-/// Active tiers of an article, the smallest first.
+/// Returns the active tiers of an article, smallest first.
 pub fn tiers(tx: &Tx<'_>, artikel: Uuid) -> Result<Arc<Vec<Tier>>> {
     let statement = "select ab_menge, preis from staffelpreis
         where tenant_id = :tenant and artikel_id = :artikel and aktiv = 1
@@ -166,7 +156,7 @@ pub fn tiers(tx: &Tx<'_>, artikel: Uuid) -> Result<Arc<Vec<Tier>>> {
     tx.cached("tiers", artikel.as_bytes(), read)
 }
 
-/// The units of all articles, in lower case.
+/// Returns the units of all articles, in lower case.
 pub fn units(tx: &Tx<'_>) -> Result<BTreeSet<String>> {
     let statement = "select distinct einheit from artikel where tenant_id = :tenant and einheit is not null";
     let units = tx.all(statement, &[], |row| row.get::<_, String>(0))?;
@@ -188,7 +178,7 @@ pub fn find_by_artikelnummer(tx: &Tx<'_>, artikelnummer: &str) -> Result<Option<
     Ok(tx.cached("article by number", key.as_bytes(), read)?.as_ref().clone())
 }
 
-/// The one article with an EAN; none where several have it.
+/// Finds the article with this EAN; `None` if several have it.
 pub fn find_by_ean(tx: &Tx<'_>, ean: &str) -> Result<Option<Uuid>> {
     let statement = "select id from artikel where tenant_id = :tenant and ean = :ean limit 2";
     let found = tx.all(statement, named_params! {":ean": ean}, |row| row.get(0))?;
@@ -216,7 +206,7 @@ pub fn delete_tier(tx: &WriteTx<'_>, artikel: Uuid, ab_menge: Quantity) -> Resul
     tx.execute(statement, named_params! {":artikel": artikel, ":ab_menge": ab_menge}).map(drop)
 }
 
-/// The first group whose column has this value.
+/// Finds the first group with this value in the column.
 pub fn gruppe_by(tx: &Tx<'_>, column: &str, value: &dyn ToSql) -> Result<Option<Artikelgruppe>> {
     let statement =
         format!("{LIST_GRUPPEN} where g.tenant_id = :tenant and g.{column} = :value order by g.id");
@@ -239,7 +229,7 @@ pub fn update(tx: &WriteTx<'_>, artikel: &Artikel) -> Result<()> {
     with_keys(artikel, store)
 }
 
-/// The columns by which articles are found and put in order.
+/// Adds the columns by which articles are searched and sorted.
 fn with_keys(artikel: &Artikel, store: impl FnOnce(Params<'_>) -> Result<()>) -> Result<()> {
     let optional = [&artikel.bezeichnung2, &artikel.artikelnr, &artikel.ean];
     let fields = [&artikel.bezeichnung, &artikel.artikelnummer];
@@ -260,7 +250,7 @@ pub fn upsert_gruppe(tx: &WriteTx<'_>, gruppe: &Artikelgruppe) -> Result<()> {
     tx.upsert("artikelgruppe", &["id"], &[&gruppe.values(Part::All)[..], keys].concat())
 }
 
-/// Whether goods of an article have ever moved.
+/// Whether the article has ever had a movement.
 pub fn has_moved(tx: &Tx<'_>, artikel: Uuid) -> Result<bool> {
     let statement = "select 1 from artikel_bestand where tenant_id = :tenant and artikel_id = :artikel";
     tx.exists(statement, named_params! {":artikel": artikel})

@@ -1,4 +1,4 @@
-//! Organic certificates of suppliers: master data that batches refer to.
+//! Organic certificates of suppliers: master data that batches reference.
 
 use rusqlite::named_params;
 use uuid::Uuid;
@@ -19,8 +19,7 @@ pub const IMPORTS: &[Import] =
     &[Import::of::<BiozertifikatZeile>("biozertifikate", &[&["id"], &["nummer"]], import)];
 
 eingabe! {
-    /// A row of biozertifikate; its key is the id where given, else the nummer. `partner` is a
-    /// kundennr (D22).
+    /// A row of biozertifikate; its key is the id if given, else the nummer. `partner` is a kundennr (D22).
     pub struct BiozertifikatZeile {
         id: Int<1, { i32::MAX as i64 }>,
         nummer: Text,
@@ -42,7 +41,7 @@ record! {
 }
 
 impl Biozertifikat {
-    /// Notes that the certificate no longer held on the day on which the goods came.
+    /// Whether the certificate is still valid on a day.
     pub fn holds_on(&self, day: Day) -> bool {
         self.gueltig_bis.is_none_or(|last| last >= day)
     }
@@ -86,7 +85,7 @@ fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted>
     Upserted::by(old.as_ref(), &new, store)
 }
 
-/// The id of the certificate with this number, or the next free one.
+/// Returns the id of the certificate with this number, or the next free one.
 fn id_of(tx: &Tx<'_>, nummer: &str) -> Result<i64> {
     let statement = "select coalesce(
            (select min(id) from biozertifikat where tenant_id = :tenant and nummer = :nummer),

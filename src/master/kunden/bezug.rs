@@ -1,4 +1,4 @@
-//! How requests name a partner: by integer, uuid or number (D1).
+//! How requests reference a partner: by integer, uuid or number (D1).
 
 use uuid::Uuid;
 
@@ -17,13 +17,13 @@ pub fn find_by_verweis(tx: &Tx<'_>, verweis: &Verweis) -> Result<Option<Kunde>> 
     }
 }
 
-/// The partner that a request names by partner_id.
+/// Returns the partner with this partner_id, or a refusal.
 pub fn by_id(tx: &Tx<'_>, id: Uuid) -> Result<Kunde> {
     let unknown = || Refusal::unknown(Code::PartnerNichtGefunden, "partner_id", "Diesen Partner");
     Ok(find(tx, id)?.ok_or_else(unknown)?)
 }
 
-/// The partner that kunden_id, kundennummer or both name; none where neither was sent.
+/// Returns the partner identified by kunden_id, kundennummer or both; `None` if neither was sent.
 pub fn named(tx: &Tx<'_>, kunden_id: Option<&Verweis>, kundennummer: Option<&str>) -> Result<Option<Kunde>> {
     let there = |found: Option<Kunde>, feld| found.ok_or_else(|| Failure::from(not_found(feld)));
     let by_id = kunden_id.map(|verweis| there(find_by_verweis(tx, verweis)?, "kunden_id")).transpose()?;
@@ -36,16 +36,22 @@ pub fn named(tx: &Tx<'_>, kunden_id: Option<&Verweis>, kundennummer: Option<&str
 }
 
 pub fn missing() -> Box<Refusal> {
-    let message = "Es fehlt der Kunde oder Lieferant. Bitte kunden_id oder kundennummer angeben.";
+    let message = ("Es fehlt der Kunde oder Lieferant.", "Bitte kunden_id oder kundennummer angeben.");
     Refusal::field(Code::KundeFehlt, "kunden_id", message)
 }
 
 pub fn contradiction(feld: &str) -> Box<Refusal> {
-    let message = "Die Angaben nennen verschiedene Kunden. Bitte nur eine davon senden.";
+    let message = ("Die Angaben nennen verschiedene Kunden.", "Bitte nur eine davon senden.");
     Refusal::field(Code::KundeWiderspruch, feld, message)
 }
 
 fn not_found(feld: &str) -> Box<Refusal> {
-    let message = "Diesen Kunden oder Lieferanten gibt es nicht. Bitte die Nummer prüfen.";
+    let message = ("Diesen Kunden oder Lieferanten gibt es nicht.", "Bitte die Nummer prüfen.");
     Refusal::field(Code::KundeNichtGefunden, feld, message)
+}
+
+/// The customer of a filter; one that nobody has gives an empty list (D1).
+pub fn of_filter(tx: &Tx<'_>, verweis: Option<&Verweis>) -> Result<Option<Uuid>> {
+    let Some(verweis) = verweis else { return Ok(None) };
+    Ok(Some(find_by_verweis(tx, verweis)?.map_or(Uuid::nil(), |kunde| kunde.id)))
 }

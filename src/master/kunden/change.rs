@@ -1,4 +1,4 @@
-//! How a partner comes to be and how it changes.
+//! Creating and changing partners.
 
 use serde_json::value::{RawValue, to_raw_value};
 use uuid::Uuid;
@@ -16,13 +16,13 @@ use crate::rules::felder::GeaendertesFeld;
 use crate::rules::plausible::{WRONG_IBAN, has_wrong_check_digits, is_doubtful_ust_id, is_email, is_iban};
 use crate::rules::tax::Gebiet;
 
-/// Longest customer number (D2).
+/// Maximum length of a customer number (D2).
 const KUNDENNR_CHARS_MAX: usize = 30;
 
-/// Country of a partner when nobody said (specification).
+/// Default country of a partner (specification).
 const DEFAULT_COUNTRY: &str = "DE";
 
-/// Days of payment when nobody said (specification).
+/// Default payment term in days (specification).
 const DEFAULT_PAYMENT_DAYS: i64 = 30;
 
 /// Creates a partner (specification, POST /kunden; D2).
@@ -42,7 +42,7 @@ pub fn create(tx: &WriteTx<'_>, mut change: KundeChange, hints: &mut Hints) -> R
     Ok(kunde)
 }
 
-/// A partner of whom nothing was said (specification; D18).
+/// A new partner with all defaults (specification; D18).
 fn blank(tx: &WriteTx<'_>) -> Kunde {
     Kunde {
         id: tx.new_id(),
@@ -56,13 +56,13 @@ fn blank(tx: &WriteTx<'_>) -> Kunde {
     }
 }
 
-/// Changes the fields that were sent; null clears (specification, PUT /kunden/{id}; D18).
+/// Changes the fields that were sent; null clears a field (specification, PUT /kunden/{id}; D18).
 pub fn change(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hints) -> Result<Kunde> {
     let changed = apply(tx, old.clone(), change, hints)?;
     store(tx, &old, changed)
 }
 
-/// Stores a changed partner, and what changed; one that is the same stays as it is (D2).
+/// Stores a changed partner and records the change; does nothing if nothing differs (D2).
 pub fn store(tx: &WriteTx<'_>, old: &Kunde, changed: Kunde) -> Result<Kunde> {
     if changed == *old {
         return Ok(changed);
@@ -107,8 +107,9 @@ pub fn apply(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hint
     Ok(kunde)
 }
 
-/// `name` and `nachname_firma` after a change (D18). Sent together both stand; a name alone is the other one, too,
-/// where both were equal before, as in a new partner. A name that was never sent follows from the others.
+/// Returns `name` and `nachname_firma` after a change (D18). If both are sent, both apply. If only `name` is
+/// sent, it also sets `nachname_firma` if the two were equal before, as in a new partner. A `name` that was
+/// never sent is derived from the other fields.
 fn names(
     name: Change<String>,
     nachname_firma: Change<String>,
@@ -134,7 +135,7 @@ fn names(
     Ok((name, nachname_firma))
 }
 
-/// Notes texts that cannot be what their fields say; they are stored as they came.
+/// Adds a hint for each value that cannot be valid; the value is stored unchanged.
 fn hint_doubtful(change: &KundeChange, hints: &mut Hints) {
     let is_doubtful =
         |sent: &Change<String>, can_be: fn(&str) -> bool| sent.get().is_some_and(|text| !can_be(text));
@@ -149,7 +150,8 @@ fn hint_doubtful(change: &KundeChange, hints: &mut Hints) {
     }
 }
 
-/// In a POST null means absent (D18). What is cleared in the other fields has its default anyway.
+/// Treats null as absent, as a POST does (D18). The other fields have the value that null sets by default
+/// anyway.
 fn keep_where_null(change: KundeChange) -> KundeChange {
     fn keep<T>(change: Change<T>) -> Change<T> {
         change.value().map_or(Change::Keep, Change::Set)
@@ -162,7 +164,7 @@ fn keep_where_null(change: KundeChange) -> KundeChange {
     }
 }
 
-/// The country of `staat` and its alias `land`; null is back to the default.
+/// Returns the country from `staat` or its alias `land`; null restores the default.
 fn staat(staat: Change<String>, land: Change<String>, old: String) -> Result<String> {
     if let (Change::Set(staat), Change::Set(land)) = (&staat, &land)
         && staat != land
@@ -174,14 +176,14 @@ fn staat(staat: Change<String>, land: Change<String>, old: String) -> Result<Str
     Ok(change.apply(Some(old)).unwrap_or_else(|| DEFAULT_COUNTRY.to_owned()))
 }
 
-/// An integer id that an import brings (D1).
+/// Accepts an integer id from an import if it is not taken (D1).
 fn free_kunden_id(tx: &WriteTx<'_>, kunden_id: i64) -> Result<i64> {
     let message = format_args!("Die kunden_id {kunden_id} ist schon vergeben.");
     refuse_if(sql::find_by_kunden_id(tx, kunden_id)?.is_some(), Code::FeldWiderspruch, "kunden_id", message)?;
     Ok(kunden_id)
 }
 
-/// A number that was sent: not too long, and not taken (D2).
+/// Accepts a number that was sent if it is not too long and not taken (D2).
 fn free_number(tx: &WriteTx<'_>, kundennr: String) -> Result<String> {
     let message = format_args!("Die Kundennummer ist länger als {KUNDENNR_CHARS_MAX} Zeichen. Bitte kürzen.");
     refuse_if(kundennr.chars().count() > KUNDENNR_CHARS_MAX, Code::TextZuLang, "kundennr", message)?;
@@ -191,7 +193,7 @@ fn free_number(tx: &WriteTx<'_>, kundennr: String) -> Result<String> {
     Ok(kundennr)
 }
 
-/// K-n with n = 1000 + count + 1, or the next n that is free (specification; D2).
+/// Generates K-n with n = 1000 + count + 1, or the next free n (specification; D2).
 fn generate_number(tx: &WriteTx<'_>) -> Result<String> {
     let mut number = 1000 + sql::count(tx)? + 1;
     loop {
@@ -208,8 +210,9 @@ pub fn name_missing(feld: &str) -> Failure {
     Refusal::field(Code::NameFehlt, feld, message).into()
 }
 
-/// The account of a partner; of one that has none the one that it gets: its number where that is one, else the first of the
-/// range and its integer id, else the next one that is free (D34). `is_given` says which others get at the same time.
+/// Returns the account of a partner or, if it has none, the one to assign: its number if that is a valid
+/// account, else the start of the range plus its integer id, else the next free one (D34). `is_given` tells
+/// which accounts the same run assigns to others.
 pub fn personenkonto(
     tx: &Tx<'_>,
     kunde: &Kunde,
@@ -240,7 +243,7 @@ pub fn personenkonto(
     Ok(konto)
 }
 
-/// Gives a partner the account that [`personenkonto`] found.
+/// Assigns the account that [`personenkonto`] returned.
 pub fn give_konto(tx: &WriteTx<'_>, id: Uuid, art: Personenkonto, konto: i64) -> Result<()> {
     let old = by_id(tx, id)?;
     let kunde = Kunde { version: old.version + 1, updated_at: tx.now(), ..old };

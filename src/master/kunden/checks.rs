@@ -1,4 +1,4 @@
-//! What always holds for customers and the text they are searched in.
+//! Invariants of customers and their search text.
 
 use crate::platform::db::proof::check::Check;
 

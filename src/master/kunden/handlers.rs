@@ -1,15 +1,13 @@
-//! What the routes of partners do.
+//! Handlers of the partner routes.
 
 use uuid::Uuid;
 
-use super::model::{Kunde, KundeAngelegt, KundeChange, KundeGeaendert};
-use super::sql::{self, Auswahl};
-use super::{change, verlauf};
+use super::model::{Auswahl, Kunde, KundeAngelegt, KundeChange, KundeGeaendert};
+use super::{change, sql, verlauf};
 use crate::master::anhaenge::{Besitzer, Owner};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::{Call, IfMatch};
-use crate::platform::http::query::Query;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Write;
 use crate::rules::error::HintCode;
@@ -18,17 +16,7 @@ const WHAT: &str = "Diesen Kunden";
 
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    Ok(Reply::list(sql::list(tx, &auswahl(&call.query)?, page)?, cut))
-}
-
-/// What a query asks for.
-pub fn auswahl(query: &Query) -> Result<Auswahl<'_>> {
-    Ok(Auswahl {
-        suche: query.search("suche")?,
-        kundennr: query.text("kundennr"),
-        partner_typ: query.one_of("partner_typ")?,
-        sortierung: query.one_of("sortierung")?,
-    })
+    Ok(Reply::list(sql::list(tx, &Auswahl::of(&call.query)?, page)?, cut))
 }
 
 pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
@@ -38,7 +26,7 @@ pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 
 pub fn create(call: &Call<'_>) -> Result<Write> {
     let (mut change, mut hinweise) = call.body::<KundeChange>()?;
-    // These come by import or PUT (D3, D18).
+    // These are set only by import or PUT (D3, D18).
     change.kunden_id.ignore("kunden_id", &mut hinweise);
     change.status.ignore("status", &mut hinweise);
     change.steuerart.ignore("steuerart", &mut hinweise);
@@ -88,7 +76,7 @@ impl Owner for Kunde {
     }
 }
 
-/// A partner that must be there.
+/// Returns the partner with this id, or a "not found" refusal.
 pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Kunde> {
     sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
 }

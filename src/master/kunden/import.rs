@@ -1,4 +1,4 @@
-//! Partners as an import brings them (D22).
+//! Import of partners (D22).
 
 use uuid::Uuid;
 
@@ -32,7 +32,7 @@ pub fn kunde(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upsert
         let message = format!("Der Kunde {} hat schon die kunden_id {}.", old.kundennr, old.kunden_id);
         return Err(Refusal::field(Code::FeldWiderspruch, "kunden_id", message).into());
     }
-    // The number is the key; only its spelling could differ.
+    // The number is the key, so only its spelling could differ.
     change.kundennr = Change::Keep;
     let after = apply(tx, old.clone(), change, hints)?;
     let is_changed = after != old;
@@ -50,7 +50,7 @@ fn find_by_address(tx: &WriteTx<'_>, change: &KundeChange) -> Result<Option<Kund
     Ok(found.pop())
 }
 
-/// Makes fields again what they were before a change, by an ordinary one (D22).
+/// Restores fields to their values before a change, by an ordinary change (D22).
 pub fn put_back(tx: &WriteTx<'_>, id: Uuid, felder: &[GeaendertesFeld]) -> Result<()> {
     let before = import::put_back::<KundeChange>(&felder.iter().collect::<Vec<_>>())?;
     let kunde = sql::find(tx, id)?.ok_or_else(|| Failure::not_found("Diesen Partner"))?;

@@ -1,4 +1,4 @@
-//! Partners as they go over the wire.
+//! Request and response models of partners.
 
 use schemars::{JsonSchema, json_schema};
 use serde::Serialize;
@@ -9,6 +9,7 @@ use crate::master::laender::{self, Staat};
 use crate::papers::blatt::Anschrift;
 use crate::platform::db::record::record;
 use crate::platform::http::json::Json;
+use crate::platform::http::query::Query;
 use crate::platform::http::wire::{At, FromJson, Int, LongText, OneOf, Tage, Text};
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, Instant};
@@ -18,10 +19,10 @@ use crate::rules::fixed::Percent;
 use crate::rules::stammdaten::{Anrede, ERechnung, KundeStatus, PartnerTyp};
 use crate::rules::tax::Steuerart;
 use crate::rules::verweis::Verweis;
-use crate::{eingabe, shape};
+use crate::{auswahl, eingabe, shape};
 
 record! {
-    /// A partner (specification, Kunde; the other fields of a POST are shown, too: D18).
+    /// A partner (specification, Kunde; also shows the other fields of a POST: D18).
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Kunde in kunde as k {
         id: Uuid = fixed,
@@ -57,15 +58,15 @@ record! {
         kaeuferreferenz: Option<String> = mutable,
         e_adresse: Option<String> = mutable,
         gutschrift_vereinbart_am: Option<Day> = mutable,
-        /// Account in the adviser's books as a customer; given once (D34).
+        /// Account in the tax adviser's books as a customer; never changes once assigned (D34).
         debitor_konto: Option<i64> = mutable,
-        /// The same as a supplier.
+        /// Account in the tax adviser's books as a supplier, likewise.
         kreditor_konto: Option<i64> = mutable,
         vb_id: Option<i64> = mutable,
         notizen: Option<String> = mutable,
         created_at: Instant = fixed as angelegt_am,
         updated_at: Instant = mutable as geaendert_am,
-        /// Grows with each change; goes into the ETag.
+        /// Increases with each change; part of the ETag.
         #[serde(skip)]
         version: i64 = mutable,
     } with {
@@ -76,7 +77,7 @@ record! {
 }
 
 impl Kunde {
-    /// The lines of an address window in a letter of a company in the country `own`.
+    /// The lines of the address window in a letter from a company in the country `own`.
     pub fn anschrift(&self, own: &str) -> Anschrift {
         let [strasse, plz, ort] = [&self.strasse, &self.plz, &self.ort].map(Option::as_deref);
         laender::anschrift(&self.name, strasse, plz, ort, &self.staat, own)
@@ -91,16 +92,16 @@ pub struct PartnerTypen {
 }
 
 impl PartnerTypen {
-    /// What a partner is when nobody said (specification).
+    /// The default types of a partner (specification).
     pub const DEFAULT: PartnerTypen = PartnerTypen { kunde: true, lieferant: false, spediteur: false };
 
-    /// A POST names kunde and lieferant only (specification).
+    /// Refuses spediteur: a POST accepts kunde and lieferant only (specification).
     pub fn refuse_spediteur(&self) -> Checked<()> {
         let message = "Erlaubt sind: kunde, lieferant.";
         refuse_if(self.spediteur, Code::WertUngueltig, "partner_typen", message)
     }
 
-    /// Each of them.
+    /// Iterates over the types that are set.
     pub fn each(self) -> impl Iterator<Item = PartnerTyp> {
         let flags = [self.kunde, self.lieferant, self.spediteur];
         PartnerTyp::ALL.iter().copied().zip(flags).filter(|(_, set)| *set).map(|(typ, _)| typ)
@@ -161,16 +162,28 @@ impl FromJson for KundenId {
         match Verweis::from_json(json, at)? {
             Verweis::Name(_) => at.refuse(
                 Code::FeldUngueltig,
-                "Hier wird die kunden_id (Zahl) oder id (UUID) erwartet; eine Nummer wie K-1001 gehört in kundennummer.",
+                "Hier wird die kunden_id (Zahl) oder id (UUID) erwartet; \
+                 eine Nummer wie K-1001 gehört in kundennummer.",
             ),
             verweis => Ok(verweis),
         }
     }
 }
 
+auswahl! {
+    /// What a list of partners is filtered by.
+    pub struct Auswahl<'a> of (query: &'a Query) {
+        suche: Option<&'a str> = query.search("suche")?,
+        /// This one number, in any case (D1).
+        kundennr: Option<&'a str> = query.text("kundennr"),
+        partner_typ: Option<&'a str> = query.one_of("partner_typ")?,
+        sortierung: Option<&'a str> = query.one_of("sortierung")?,
+    }
+}
+
 eingabe! {
-    /// What is said about a partner: body of POST and PUT /kunden, row of an import. `name` and `land` are aliases
-    /// (specification; D18).
+    /// The fields of a partner in the body of POST and PUT /kunden and in a row of an import. `name` and
+    /// `land` are aliases (specification; D18).
     pub change KundeChange {
         nachname_firma: Text,
         name: Text,
@@ -226,10 +239,10 @@ pub struct KundeGeaendert {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct KundeVerlaufseintrag {
-    /// The version that the change made.
+    /// The version that the change created.
     pub version: i64,
     pub am: Instant,
-    /// Null: the command line.
+    /// Null: changed by the command line.
     pub key_id: Option<String>,
     pub geaendert_von: String,
     #[schemars(with = "Vec<GeaendertesFeld>")]

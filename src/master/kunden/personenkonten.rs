@@ -1,4 +1,5 @@
-//! Accounts of partners in the adviser's books: given once, never changed, never given to another (D34).
+//! Accounts of partners in the tax adviser's books: assigned once, never changed, never reused for another
+//! partner (D34).
 
 use super::model::Kunde;
 use super::sql;
@@ -10,7 +11,7 @@ use crate::rules::change::Change;
 use crate::rules::error::{Code, refuse_if};
 
 impl Personenkonto {
-    /// Its column, and field.
+    /// Name of its column and field.
     pub fn feld(self) -> &'static str {
         match self {
             Personenkonto::Debitor => "debitor_konto",
@@ -30,7 +31,7 @@ pub fn digits(tx: &Tx<'_>) -> Result<u32> {
     Ok(u32::try_from(tenants::load(tx)?.datev_sachkontenlaenge.0).unwrap_or_default())
 }
 
-/// Gives a partner the account that was sent; one that it has stays.
+/// Sets the account that was sent; refuses to change an existing one.
 pub fn apply(tx: &Tx<'_>, kunde: &mut Kunde, art: Personenkonto, change: Change<i64>) -> Result<()> {
     let known = *art.of_kunde(kunde);
     let new = change.apply(known);

@@ -1,10 +1,10 @@
-//! Statements on partners.
+//! SQL statements for partners.
 
 use rusqlite::named_params;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::model::Kunde;
+use super::model::{Auswahl, Kunde};
 use super::suche;
 use crate::platform::db::list::{Filter, ListSql, Order, Page, names};
 use crate::platform::db::record::Part;
@@ -14,7 +14,7 @@ use crate::platform::listing::PageOf;
 use crate::rules::error::{Code, Refusal};
 use crate::rules::text::{Search, case_key, natural_key, searchable};
 
-/// So many found customers are put in order; of more the order is followed.
+/// Up to this many hits are fetched and sorted; beyond it the index of the sort order is scanned.
 const FOUND_SORTED_MAX: usize = 1_000;
 
 const LIST: ListSql<'_> = ListSql {
@@ -25,7 +25,7 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by k.kundennr_sort, k.id",
 };
 
-/// The orders of the list. `such_text` begins with the name, folded: ä stands where ae does.
+/// Sort orders of the list. `such_text` begins with the name, folded: ä sorts like ae.
 const ORDERS: [Order; 4] = [
     ("kundennr", LIST.order),
     ("-kundennr", "order by k.kundennr_sort desc, k.id desc"),
@@ -34,22 +34,6 @@ const ORDERS: [Order; 4] = [
 ];
 
 pub const SORTIERUNG: &[&str] = &names(ORDERS);
-
-/// What a list of partners is filtered by.
-#[derive(Default)]
-pub struct Auswahl<'a> {
-    pub suche: Option<&'a str>,
-    /// This one number, in any case (D1).
-    pub kundennr: Option<&'a str>,
-    pub partner_typ: Option<&'a str>,
-    pub sortierung: Option<&'a str>,
-}
-
-impl<'a> Auswahl<'a> {
-    pub fn of_search(suche: Option<&'a str>) -> Auswahl<'a> {
-        Auswahl { suche, ..Auswahl::default() }
-    }
-}
 
 pub fn list<P: PageOf<Kunde>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
     let suche = auswahl.suche;
@@ -79,8 +63,8 @@ pub fn list<P: PageOf<Kunde>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) ->
         filter.with(":gefunden", json!(found).to_string());
         return tx.list(&sql, &filter, page);
     }
-    // Many lie close together in the order of the list: it is followed until the page is full. In another order all are
-    // looked at.
+    // With so many hits, scanning in the order of the list fills the page soon. A filtered list looks at all
+    // rows.
     filter.contains_words("k.such_text", suche);
     match is_narrowed {
         false => P::read(tx, &sql, &filter, page, found.len() as i64),
@@ -96,19 +80,19 @@ pub fn find_by_kunden_id(tx: &Tx<'_>, kunden_id: i64) -> Result<Option<Kunde>> {
     tx.find_by(&LIST, "k.kunden_id", &kunden_id)
 }
 
-/// A partner by number: trimmed, in any case (D1).
+/// Finds a partner by number, trimmed and ignoring case (D1).
 pub fn find_by_kundennr(tx: &Tx<'_>, kundennr: &str) -> Result<Option<Kunde>> {
     tx.find_by(&LIST, "k.kundennr_key", &case_key(kundennr))
 }
 
-/// The partner that a row of an import names by its number (D22).
+/// Returns the partner that a row of an import references by number, or a refusal (D22).
 pub fn must_have_number(tx: &Tx<'_>, kundennr: &str, feld: &str) -> Result<Kunde> {
     let message = || format!("Den Partner {kundennr} gibt es nicht. Bitte erst die Kunden importieren.");
     let missing = || Refusal::field(Code::PartnerNichtGefunden, feld, message());
     Ok(find_by_kundennr(tx, kundennr)?.ok_or_else(missing)?)
 }
 
-/// Partners of one name, postcode and town: the key of an import without numbers (D22).
+/// Finds the partners with this name, postcode and town: the key of an import without numbers (D22).
 pub fn find_by_address(
     tx: &Tx<'_>,
     name: &str,
@@ -123,7 +107,7 @@ pub fn find_by_address(
     tx.all(&statement, named_params! {":name": name, ":plz": plz, ":ort": ort}, Kunde::read)
 }
 
-/// What an invoice names its sender by.
+/// An attribute by which an invoice identifies its sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Merkmal {
     /// VAT id, in capitals without blanks.
@@ -132,11 +116,11 @@ pub enum Merkmal {
     Steuernummer,
     /// IBAN, in capitals without blanks.
     Iban,
-    /// Name of the company, whatever the case of A to Z.
+    /// Name of the company, ignoring the case of A to Z.
     Name,
 }
 
-/// Partners that are looked at of those who share what an invoice names.
+/// Maximum number of partners examined that share such an attribute.
 const MATCHES_MAX: i64 = 20;
 
 pub fn with(tx: &Tx<'_>, merkmal: Merkmal, value: &str) -> Result<Vec<Kunde>> {
@@ -153,8 +137,8 @@ pub fn with(tx: &Tx<'_>, merkmal: Merkmal, value: &str) -> Result<Vec<Kunde>> {
     tx.all(&statement, named_params! {":value": value, ":sharing": MATCHES_MAX}, Kunde::read)
 }
 
-/// The number of another partner with the same name and place, whatever the case of A to Z (D18). Who names no town
-/// is at no place; of two postcodes there are two places.
+/// Returns the number of another partner with the same name and town, ignoring the case of A to Z (D18). A
+/// partner without a town matches nobody; different postcodes mean different places.
 pub fn find_double(tx: &Tx<'_>, kunde: &Kunde) -> Result<Option<String>> {
     tx.optional(
         "select kundennr from kunde
@@ -192,14 +176,15 @@ pub fn update(tx: &WriteTx<'_>, kunde: &Kunde) -> Result<()> {
     with_keys(kunde, |keys| tx.update("kunde", kunde.id, &[&kunde.values(Part::Mutable)[..], keys].concat()))
 }
 
-/// Stores an account alone, in the column `feld`: a batch gives hundreds, and the other columns have eight indexes.
+/// Updates only the account in the column `feld`: a run assigns hundreds, and the other columns have eight
+/// indexes.
 pub fn set_konto(tx: &WriteTx<'_>, kunde: &Kunde, feld: &str, konto: i64) -> Result<()> {
     let feld = format!(":{feld}");
     let columns = named_params! {":version": kunde.version, ":geaendert_am": kunde.updated_at};
     tx.update("kunde", kunde.id, &[columns, &[(feld.as_str(), &konto)]].concat())
 }
 
-/// The columns by which partners are found and put in order.
+/// Adds the columns by which partners are searched and sorted.
 fn with_keys(kunde: &Kunde, store: impl FnOnce(Params<'_>) -> Result<()>) -> Result<()> {
     let fields = [Some(&kunde.name), Some(&kunde.nachname_firma), kunde.vorname.as_ref()];
     let more = [kunde.email.as_ref(), Some(&kunde.kundennr), kunde.ort.as_ref()];
@@ -210,13 +195,13 @@ fn with_keys(kunde: &Kunde, store: impl FnOnce(Params<'_>) -> Result<()>) -> Res
     })
 }
 
-/// Whether a partner has this account in the adviser's books; `feld` is its column (D34).
+/// Whether a partner has this account in the tax adviser's books; `feld` is its column (D34).
 pub fn is_konto_taken(tx: &Tx<'_>, feld: &str, konto: i64) -> Result<bool> {
     let statement = format!("select 1 from kunde where tenant_id = :tenant and {feld} = :konto");
     tx.exists(&statement, named_params! {":konto": konto})
 }
 
-/// The first account from one on that no partner has.
+/// Returns the first free account, starting at `from`.
 pub fn next_free_konto(tx: &Tx<'_>, feld: &str, from: i64) -> Result<i64> {
     if !is_konto_taken(tx, feld, from)? {
         return Ok(from);

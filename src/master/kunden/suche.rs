@@ -1,5 +1,5 @@
-//! Searching customers: their texts stand 64 to a row, so that a word is searched in pages of text
-//! instead of in records.
+//! Full-text search of customers. Their texts are stored 64 to a row, so a search reads pages of text instead
+//! of whole records.
 
 use memchr::memmem::Finder;
 use memchr::{memchr, memrchr};
@@ -9,17 +9,18 @@ use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::rules::text::Folded;
 
-/// Words that are searched, each in the text of one customer, for a tick (`platform::db::readers`): no step of SQLite
-/// counts them.
+/// Word comparisons (one word in the text of one customer) per tick (`platform::db::readers`): SQLite's steps
+/// do not count them.
 const WORDS_PER_TICK: usize = 150;
 
 /// Ends the text of a customer.
 const END: u8 = 0x1e;
 
-/// Stands between the number of a customer and its text. Neither is in a text: they are no letters.
+/// Separates the number of a customer from its text. Neither separator occurs in a text, because neither is a
+/// letter.
 const BETWEEN: u8 = 0x1f;
 
-/// The customers (`kunden_id`) whose text contains each word in one of its spellings (D17).
+/// Returns the customers (`kunden_id`) whose text contains each word in one of its spellings (D17).
 pub fn containing(tx: &Tx<'_>, words: &[Folded]) -> Result<Vec<i64>> {
     let words: Vec<Word<'_>> = words.iter().map(Word::new).collect();
     let blocks = "select texte from kunde_suche where tenant_id = :tenant";
@@ -36,7 +37,7 @@ pub fn containing(tx: &Tx<'_>, words: &[Folded]) -> Result<Vec<i64>> {
 
 struct Word<'w> {
     spelled: Finder<'w>,
-    /// The other spelling, if there is one.
+    /// The alternative spelling, if there is one.
     stripped: Option<Finder<'w>>,
 }
 
@@ -53,9 +54,9 @@ impl<'w> Word<'w> {
     }
 }
 
-/// Leaps from one occurrence of the first word to the next, instead of looking at each customer; at how many it
-/// looked. Each turn leaves at least the end of one customer behind, so it ends even for a word that is found in
-/// nothing.
+/// Jumps between occurrences of the first word instead of looking at each customer; returns the number of
+/// customers examined. Each iteration passes the end of at least one customer, so the loop ends even for a
+/// word that never matches.
 fn look_through(block: &[u8], words: &[Word<'_>], found: &mut Vec<i64>) -> usize {
     let Some(first) = words.first() else { return 0 };
     let (mut rest, mut turns) = (block, 0);
@@ -75,7 +76,7 @@ fn look_through(block: &[u8], words: &[Word<'_>], found: &mut Vec<i64>) -> usize
     turns
 }
 
-/// The number of a customer and its text.
+/// Splits a line into the number of a customer and its text.
 fn parts(line: &[u8]) -> Option<(i64, &[u8])> {
     let (number, text) = line.split_at_checked(memchr(BETWEEN, line)?)?;
     Some((std::str::from_utf8(number).ok()?.parse().ok()?, text.get(1..)?))

@@ -1,4 +1,4 @@
-//! A partner is forgotten (GDPR art. 17, D27): master data, attachments, and what earlier changes said.
+//! Forgetting a partner (GDPR art. 17, D27): erases master data, attachments and the values in its history.
 
 use serde::Serialize;
 
@@ -15,15 +15,15 @@ const FORGOTTEN_NAME: &str = "(vergessen)";
 pub struct Erased {
     /// Fields of the master data.
     pub fields: Vec<String>,
-    /// Changes whose old and new values were erased.
+    /// Number of changes whose old and new values were erased.
     pub changes: i64,
     pub attachments: i64,
-    /// E-mails with documents whose recipient and words were erased.
+    /// Number of e-mails with documents whose recipient and text were erased.
     pub emails: i64,
 }
 
-/// Erases what is said of a partner. Where it `keeps_name`, because records name it, this is what they do not need: ways
-/// to reach it, its bank, its notes. A second call finds nothing left to erase.
+/// Erases the data of a partner. With `keeps_name`, because records name the partner, it erases only what
+/// they do not need: contact data, bank account, notes. A second call finds nothing to erase.
 pub fn forget(tx: &WriteTx<'_>, old: &Kunde, keeps_name: bool) -> Result<Erased> {
     let reduced = if keeps_name { without_contact(old.clone()) } else { without_anything(old.clone()) };
     let new = Kunde { version: old.version + 1, updated_at: tx.now(), ..reduced };
@@ -39,7 +39,7 @@ pub fn forget(tx: &WriteTx<'_>, old: &Kunde, keeps_name: bool) -> Result<Erased>
     Ok(Erased { fields, changes, attachments: attachments.len() as i64, emails: 0 })
 }
 
-/// Who is gesperrt stays so: nobody shall deliver to them again.
+/// A blocked (gesperrt) partner stays blocked, so that nobody delivers to it again.
 fn without_contact(kunde: Kunde) -> Kunde {
     let is_locked = kunde.status == KundeStatus::Gesperrt;
     Kunde {
@@ -55,7 +55,7 @@ fn without_contact(kunde: Kunde) -> Kunde {
     }
 }
 
-/// Numbers and dates of the record itself stay: other programs know it by them.
+/// Keeps ids, number and dates of the record: other programs know it by them.
 fn without_anything(kunde: Kunde) -> Kunde {
     let Kunde { id, kunden_id, kundennr, staat, status, created_at, .. } = without_contact(kunde);
     Kunde {

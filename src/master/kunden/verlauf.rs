@@ -1,4 +1,4 @@
-//! The history of a partner: which fields each change touched, append-only, never pruned.
+//! The history of a partner: the fields that each change touched; append-only, never pruned.
 
 use std::collections::HashSet;
 
@@ -16,14 +16,14 @@ use crate::platform::failure::Result;
 use crate::platform::listing::{Listing, Records};
 use crate::rules::felder::{self, Aenderung, COMMAND_LINE, GeaendertesFeld};
 
-/// Fields that every change touches, and which say nothing.
+/// Fields that every change touches and that carry no information.
 const FIELDS_IGNORED: [&str; 1] = ["updated_at"];
 
-/// The field of a change that forgot a partner: its old value are the ids of the attachments that are gone. No other
-/// change has it.
+/// Field that only the change of a forgotten partner has; its old value holds the ids of the deleted
+/// attachments.
 const ANHAENGE: &str = "anhaenge";
 
-/// A page of a history ends when it has so many bytes.
+/// Maximum bytes in a page of a history.
 const PAGE_BYTES_MAX: usize = 1 << 20;
 
 const LIST: ListSql<'_> = ListSql {
@@ -34,12 +34,12 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by v.version",
 };
 
-/// The content stands in it by its sha256. The columns are part of the chain: a further one is a further form of its
-/// rows.
+/// Represents the content by its sha256. The columns are part of the chain: adding one means adding a form of
+/// its rows.
 const EVIDENCE: &str = "select kunde_id, version, am, key_id, sha256 from kunde_verlauf
     where tenant_id = :tenant and kunde_id = :id and version = :version";
 
-/// Notes what a change touched; nothing where it touched nothing.
+/// Records the fields that a change touched; nothing if it touched none.
 pub fn write(tx: &WriteTx<'_>, old: &Kunde, new: &Kunde) -> Result<()> {
     let changed = changed(old, new)?;
     if changed.is_empty() {
@@ -48,8 +48,8 @@ pub fn write(tx: &WriteTx<'_>, old: &Kunde, new: &Kunde) -> Result<()> {
     add(tx, new, &changed)
 }
 
-/// Notes that a partner was forgotten: which fields and attachments are gone, not what they held. Then it erases what
-/// the changes before it said.
+/// Records that a partner was forgotten: which fields and attachments were erased, but not their content.
+/// Then erases the content of all earlier changes.
 pub fn forget(tx: &WriteTx<'_>, new: &Kunde, fields: &[String], attachments: &[Uuid]) -> Result<()> {
     let null = || RawValue::NULL.to_owned();
     let gone = fields.iter().map(|feld| GeaendertesFeld { feld: feld.clone(), alt: null(), neu: null() });
@@ -63,7 +63,7 @@ pub fn forget(tx: &WriteTx<'_>, new: &Kunde, fields: &[String], attachments: &[U
     tx.execute(&statement, named_params! {":kunde": new.id, ":version": new.version}).map(drop)
 }
 
-/// Of a change more is left than that the partner was forgotten.
+/// Condition: the change still has content and is not itself the record that the partner was forgotten.
 const HAS_CONTENT: &str = "v.felder <> '[]'
     and not exists (select 1 from json_each(v.felder) f where f.value ->> 'feld' = 'anhaenge')";
 
@@ -74,7 +74,7 @@ pub fn with_content(tx: &Tx<'_>, kunde: Uuid) -> Result<i64> {
     tx.one(&statement, named_params! {":kunde": kunde}, |row| row.get(0))
 }
 
-/// The attachments that are gone because their partners were forgotten.
+/// Returns the attachments that were deleted because their partners were forgotten.
 pub fn forgotten_attachments(tx: &Tx<'_>) -> Result<HashSet<Uuid>> {
     let statement =
         "select a.value from kunde_verlauf v, json_each(iif(json_valid(v.felder), v.felder, '[]')) f,
@@ -84,7 +84,7 @@ pub fn forgotten_attachments(tx: &Tx<'_>) -> Result<HashSet<Uuid>> {
     Ok(ids.iter().filter_map(|id| Uuid::parse_str(id).ok()).collect())
 }
 
-/// Notes these changes of a partner.
+/// Records these changes of a partner.
 pub fn add(tx: &WriteTx<'_>, new: &Kunde, changed: &[GeaendertesFeld]) -> Result<()> {
     let felder = serde_json::to_string(changed)?;
     tx.insert(
@@ -111,13 +111,13 @@ fn changed(old: &Kunde, new: &Kunde) -> Result<Vec<GeaendertesFeld>> {
     Ok(changed)
 }
 
-/// What each change of a partner touched, the newest first.
+/// Lists what each change of a partner touched, newest first.
 pub fn changes(tx: &Tx<'_>, kunde: Uuid, page: Page) -> Result<Records<Aenderung>> {
     let sql = ListSql { columns: "v.am, v.key_id, v.felder", order: "order by v.version desc", ..LIST };
     tx.list(&sql, &Filter::equal("v", "kunde_id", kunde), page)
 }
 
-/// The history of a partner, the oldest change first.
+/// Lists the history of a partner, oldest change first.
 pub fn list(tx: &Tx<'_>, kunde: Uuid, page: Page) -> Result<Listing> {
     let statement = "select count(*) from kunde_verlauf where tenant_id = :tenant and kunde_id = :kunde";
     let count = tx.one(statement, named_params! {":kunde": kunde}, |row| row.get(0))?;
@@ -132,7 +132,8 @@ pub fn list(tx: &Tx<'_>, kunde: Uuid, page: Page) -> Result<Listing> {
     })
 }
 
-/// What a change in the chain of evidence holds now; none where there is no such change.
+/// Returns the digest of the current state of a change in the chain of evidence; `None` if there is no such
+/// change.
 pub fn digest(tx: &Tx<'_>, subject: Subject) -> Result<Option<Digest>> {
     let Subject::Partner(id, version) = subject else { return Ok(None) };
     evidence::digest(tx, EVIDENCE, named_params! {":id": id, ":version": version})
@@ -150,8 +151,8 @@ pub fn without_evidence(tx: &Tx<'_>) -> Result<Vec<Subject>> {
     tx.all(statement, &[], |row| Ok(Subject::Partner(row.get(0)?, row.get(1)?)))
 }
 
-/// The first change of a company whose fields are not what their sha256 says. Those that were erased when the partner
-/// was forgotten need not be.
+/// Finds the first change of a company whose fields do not match their sha256. Ignores changes that were
+/// erased when the partner was forgotten.
 pub fn altered_content(tx: &Tx<'_>) -> Result<Option<Subject>> {
     let statement = "with vergessen as (
           select n.kunde_id, max(n.version) as version

@@ -1,4 +1,4 @@
-//! Countries: a list that is built in, and how a country is named in a request.
+//! Countries: a built-in list, and how requests name a country.
 //!
 //! Names: Unicode CLDR 48.2 (Unicode License V3).
 
@@ -37,20 +37,20 @@ pub struct Land {
     pub eu_mitglied: bool,
 }
 
-/// All countries in the order of DIN 5007-1.
+/// All countries, sorted by DIN 5007-1.
 static LAENDER: LazyLock<Vec<Land>> = LazyLock::new(|| {
-    // The file is part of the program; a test reads it.
+    // The file is compiled in; a test parses it.
     let mut laender: Vec<Land> = serde_json::from_str(include_str!("laender.json")).unwrap_or_default();
     laender.sort_by_cached_key(|land| (din_5007_key(&land.name_de), land.iso2.clone()));
     laender
 });
 
-/// All countries in the order of DIN 5007-1.
+/// Returns all countries, sorted by DIN 5007-1.
 pub fn all() -> &'static [Land] {
     &LAENDER
 }
 
-/// A country as a request names it: iso2, iso3, German name, D or A; kept as iso2 (D18).
+/// A country as a request names it: iso2, iso3, German name, D or A; stored as iso2 (D18).
 pub struct Staat;
 
 shape!([] Staat => |generator| Text::json_schema(generator));
@@ -81,12 +81,12 @@ pub fn find(text: &str) -> Option<&'static Land> {
     by_code.or_else(|| LAENDER.iter().find(|land| folded_key(&land.name_de) == folded_key(text)))
 }
 
-/// The German name of a country; its code where there is none.
+/// Returns the German name of a country, or the code itself if it is unknown.
 pub fn name_de(iso2: &str) -> &str {
     LAENDER.iter().find(|land| land.iso2 == iso2).map_or(iso2, |land| &land.name_de)
 }
 
-/// An address window (DIN 5008): the country in capitals, where it is another one.
+/// Returns the lines of an address window (DIN 5008), with a foreign country in capitals.
 pub fn anschrift(
     name: &str,
     strasse: Option<&str>,
@@ -105,7 +105,7 @@ pub fn anschrift(
     }
 }
 
-/// Where a country is, as the tax rules see it.
+/// Returns the territory of a country under the tax rules.
 pub fn gebiet(iso2: &str) -> Gebiet {
     match LAENDER.iter().find(|land| land.iso2 == iso2) {
         _ if iso2 == "DE" => Gebiet::Inland,

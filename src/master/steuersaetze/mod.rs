@@ -36,14 +36,14 @@ pub const ROUTES: &[Route] =
 record! {
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Steuersatz in steuersatz as s {
-        /// normal, ermaessigt, pauschal_24, frei, or one that was imported.
+        /// normal, ermaessigt, pauschal_24, frei, or an imported one.
         schluessel: String = fixed,
         bezeichnung: String = mutable,
         satz: Percent = mutable,
         gueltig_von: Day = fixed,
-        /// Last day; null: until further notice.
+        /// Last day of validity; null: until further notice.
         gueltig_bis: Option<Day> = mutable,
-        /// Letter of UNCL5305: S, Z, E …
+        /// Tax category code of UNCL5305: S, Z, E …
         kategorie: String = mutable,
     }
 }
@@ -84,7 +84,7 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let mut filter = Filter::of("s");
     filter.when("s.gueltig_von <= :datum", ":datum", Some(datum));
     filter.and("(s.gueltig_bis is null or s.gueltig_bis >= :datum)");
-    // Where a later row has begun, an earlier one without an end no longer holds.
+    // An earlier row without an end no longer applies once a later row has begun.
     filter.and(
         "not exists (select 1 from steuersatz n where n.tenant_id = s.tenant_id and n.schluessel = s.schluessel
            and n.gueltig_von > s.gueltig_von and n.gueltig_von <= :datum
@@ -93,7 +93,7 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::array(tx.list::<Steuersatz, _>(&LIST, &filter, page)?, cut))
 }
 
-/// Gives a new company the rates that the law has.
+/// Copies the statutory rates to a new company.
 pub fn copy_template(connection: &Connection, tenant: TenantId) -> Result<()> {
     connection.execute(
         "insert into steuersatz (tenant_id, schluessel, gueltig_von, gueltig_bis, bezeichnung, satz, kategorie)
@@ -108,12 +108,12 @@ pub fn all(tx: &Tx<'_>) -> Result<Arc<Vec<Satz>>> {
     tx.cached("tax rates", &[], || tx.all(&statement, &[], Satz::read))
 }
 
-/// The rates that a company has at any time.
+/// Returns all rates that a company has at any date.
 pub fn rates(tx: &Tx<'_>) -> Result<Vec<Percent>> {
     Ok(all(tx)?.iter().map(|known| known.satz).collect())
 }
 
-/// Hints at a rate that the tax table of the company has at no date (D7).
+/// Adds a hint if the company's tax table has the rate at no date (D7).
 pub fn hint_unknown(known: &[Satz], satz: Percent, hints: &mut Hints) {
     if !known.iter().any(|known| known.satz == satz) {
         let message = format!("Den Steuersatz {satz} % gibt es in der Steuertabelle nicht. Bitte prüfen.");

@@ -1,4 +1,4 @@
-//! The company as the sender of a sheet (D25).
+//! The company as the sender on a printed sheet (D25).
 
 use super::firma::{self, Firma};
 use super::settings;
@@ -8,11 +8,11 @@ use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
 use crate::rules::error::{Checked, Code, Refusal};
 
-/// The country of a company that did not say.
+/// Default country of a company.
 const GERMANY: &str = "DE";
 
 impl Firma {
-    /// Its country: ISO 3166-1 alpha-2.
+    /// The company's country: ISO 3166-1 alpha-2.
     pub fn land(&self) -> &str {
         self.staat.as_deref().unwrap_or(GERMANY)
     }
@@ -23,7 +23,7 @@ impl Firma {
         Some(Konto { inhaber: inhaber.clone(), iban: iban.clone(), bic: self.bic.clone() })
     }
 
-    /// Refuses a sheet as long as it would lack what must stand on it; names what is missing.
+    /// Refuses to print a sheet while mandatory master data is missing; names what is missing.
     pub fn check_complete(&self) -> Checked<()> {
         let missing = self.missing();
         if missing.is_empty() {
@@ -37,12 +37,12 @@ impl Firma {
     }
 }
 
-/// What stands across each page of a sheet of the company.
+/// The text printed across each page of the company's sheets.
 pub fn aufdruck(tx: &Tx<'_>) -> Result<Option<Aufdruck>> {
     Ok(settings::load(tx)?.test.then_some(Aufdruck::Test))
 }
 
-/// The company as a recipient in a country sees it, or a refusal that names what is missing.
+/// Returns the company as a recipient in this country sees it, or a refusal that names what is missing.
 pub fn absender(tx: &Tx<'_>, firma: &Firma, empfaenger: &str) -> Result<Absender> {
     firma.check_complete()?;
     let gone = || Failure::Broken("the logo of the company is gone".into());

@@ -1,5 +1,5 @@
-//! Master data of a company: what stands on its documents (D24). They are settings like those of [`super::settings`],
-//! but each change makes a new state of them, and a final document refers to the state that held then.
+//! Master data of a company, printed on its documents (D24). They are set like those of [`super::settings`],
+//! but each change creates a new state, and a final document references the state that applied at the time.
 
 use std::sync::Arc;
 
@@ -17,14 +17,14 @@ use crate::rules::day::Instant;
 use crate::rules::document::BelegTyp;
 use crate::rules::plausible::{country_of_eu_ust_id, is_bic, is_email, is_iban};
 
-/// Longest text on one line, and longest text of several lines, in characters.
+/// Maximum length of a one-line and of a multi-line text, in characters.
 const LINE_CHARS_MAX: usize = 200;
 const TEXT_CHARS_MAX: usize = 1_000;
 
 struct Form {
-    /// What can be typed, in German.
+    /// Description of the accepted input, in German.
     values: &'static str,
-    /// The text as it is kept, if it is one.
+    /// Normalizes the text for storage; `None` if it is not valid.
     kept: fn(&str) -> Option<String>,
 }
 
@@ -74,7 +74,7 @@ const UST_ID: Form = Form {
 /// The picture itself is set by [`set_logo`].
 const LOGO: Form = Form { values: "Pfad einer PNG- oder JPEG-Datei bis 200 KiB oder nichts", kept: |_| None };
 
-/// A code in upper case without blanks, if it is one.
+/// Returns a code in upper case without blanks; `None` if it is not valid.
 fn code(text: &str, is_code: fn(&str) -> bool) -> Option<String> {
     let code: String = text.chars().filter(|c| *c != ' ').collect::<String>().to_ascii_uppercase();
     (code.is_empty() || is_code(&code)).then_some(code)
@@ -83,7 +83,7 @@ fn code(text: &str, is_code: fn(&str) -> bool) -> Option<String> {
 /// Declares the data: name, form, default, meaning.
 macro_rules! firma {
     ($($name:ident: $form:ident = $default:literal, $meaning:literal;)+) => {
-        /// The master data of a company in one state (D24). What nobody entered is none.
+        /// The master data of a company in one state (D24). `None` if nothing was entered.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct Firma {
             /// Number of the state, from 1; 0 before anything was entered.
@@ -117,7 +117,7 @@ macro_rules! firma {
         }
 
         impl Firma {
-            /// Before anything was entered.
+            /// The state before anything was entered.
             fn new() -> Firma {
                 let entered = |default: &str| Some(default.to_owned()).filter(|text| !text.is_empty());
                 Firma { nr: 0, $($name: entered($default),)+ logo: None }
@@ -130,7 +130,7 @@ macro_rules! firma {
                 }
             }
 
-            /// The texts in the order of [`ANGABEN`], and the sha256 of the logo.
+            /// Returns the texts in the order of [`ANGABEN`], then the sha256 of the logo.
             pub fn texts(&self) -> Vec<Option<String>> {
                 let logo = self.logo.as_ref().map(|sha256| crate::rules::bytes::hex(sha256));
                 vec![$(self.$name.clone(),)+ logo]
@@ -177,7 +177,7 @@ firma! {
 }
 
 impl Firma {
-    /// Its own texts before and behind the items of a document of this type.
+    /// Returns the company's own texts before and after the items of a document of this type.
     pub fn texte(&self, typ: BelegTyp) -> [Option<&str>; 2] {
         let texte = match typ {
             BelegTyp::An => [&self.text_vor_an, &self.text_nach_an],
@@ -191,7 +191,8 @@ impl Firma {
         texte.map(Option::as_deref)
     }
 
-    /// What must be entered before documents are drawn: they are complete with these (D24).
+    /// Returns the names of the mandatory data that are missing; documents can be printed once there are none
+    /// (D24).
     pub fn missing(&self) -> Vec<&'static str> {
         let needed = [
             ("firma", self.firma.is_some()),
@@ -224,7 +225,7 @@ pub fn logo(tx: &Tx<'_>, sha256: &[u8; 32]) -> Result<Option<Vec<u8>>> {
     tx.optional(statement, named_params! {":sha256": sha256}, |row| row.get(0))
 }
 
-/// Enters data: one new state, where anything is new.
+/// Enters data: creates one new state if anything changed.
 pub(super) fn enter(
     connection: &Connection,
     tenant: TenantId,
@@ -244,11 +245,12 @@ pub(super) fn enter(
     store(connection, tenant, &newest, changed, now)
 }
 
-/// A picture that can be the logo of a company.
+/// A picture that is usable as the logo of a company.
 pub struct Logo(Vec<u8>);
 
 impl Logo {
-    /// Checks a file by drawing it, which takes up to some hundred milliseconds: not in a transaction of the writer.
+    /// Checks a file by rendering it, which takes up to some hundred milliseconds: do not call it in a write
+    /// transaction.
     pub fn of_file(file: Vec<u8>) -> Result<Logo> {
         let refusal = |error| Failure::Broken(format!("diese Datei kann nicht das Logo sein: {error}"));
         blatt::check_logo(&file).map_err(refusal)?;
@@ -256,7 +258,7 @@ impl Logo {
     }
 }
 
-/// Sets the logo of a company, or takes it away.
+/// Sets or removes the logo of a company.
 pub(super) fn set_logo(
     connection: &Connection,
     tenant: TenantId,

@@ -30,18 +30,18 @@ use crate::rules::text::nearest;
 pub struct Tenant {
     pub id: TenantId,
     pub name: String,
-    /// It is a test company: what it makes is marked, and it can be emptied.
+    /// Whether it is a test company: its documents are marked, and it can be emptied.
     pub test: bool,
 }
 
 #[derive(Debug, Clone)]
 pub struct CurrentSetting {
     pub setting: &'static Setting,
-    /// Its value, as it would be typed; of the logo its sha256.
+    /// The value as a user would type it; for the logo its sha256.
     pub value: String,
 }
 
-/// Every setting: how the program works for a company, then its master data (D24).
+/// Iterates over every setting: first those of the program's behaviour, then the master data (D24).
 pub fn all_settings() -> impl Iterator<Item = &'static Setting> {
     SETTINGS.iter().chain(firma::ANGABEN)
 }
@@ -54,8 +54,8 @@ pub fn show(connection: &Connection, tenant: TenantId, now: Instant) -> Result<V
     Ok(all_settings().zip(values).map(|(setting, value)| CurrentSetting { setting, value }).collect())
 }
 
-/// Changes settings of a company; what changed. Within a transaction: one that cannot be changed leaves the others
-/// changed.
+/// Changes settings of a company and returns the changes. Must run in a transaction: if one setting is
+/// refused, those before it are already changed.
 pub fn set(
     connection: &Connection,
     tenant: TenantId,
@@ -77,7 +77,7 @@ pub fn set(
     Ok(pairs.filter_map(|(old, new)| Changed::of(old.setting.name, old.value, new.value)).collect())
 }
 
-/// Sets the logo of a company, or takes it away; whether that changed it.
+/// Sets or removes the logo of a company; returns the change, if any.
 pub fn set_logo(
     connection: &Connection,
     tenant: TenantId,
@@ -102,18 +102,18 @@ fn unknown(name: &str) -> Failure {
     ))
 }
 
-/// Whether a company can have this name: one line of 1 to 255 bytes.
+/// Whether this is a valid company name: one line of 1 to 255 bytes.
 pub fn is_name(name: &str) -> bool {
     !name.trim().is_empty() && name.len() <= 255 && !name.chars().any(char::is_control)
 }
 
-/// What the log says of a new company.
+/// The admin event for a new company.
 pub fn created(name: &str, test: bool) -> AdminEvent {
     let test = test.then(|| Changed::of("test", "", "true")).flatten();
     AdminEvent::new(AdminAction::Angelegt, Art::Firma).name(name).changing(test)
 }
 
-/// Adds a company with its own copy of the tax rates; a test company stays one.
+/// Creates a company with its own copy of the tax rates; a test company stays a test company.
 pub fn create(connection: &Connection, name: &str, test: bool, now: Instant) -> Result<TenantId> {
     if find(connection, name)?.is_some() {
         return Err(Failure::Broken(format!("die Firma {name} gibt es schon: einen anderen Namen wählen")));
@@ -128,20 +128,20 @@ pub fn create(connection: &Connection, name: &str, test: bool, now: Instant) -> 
     Ok(tenant)
 }
 
-/// Empties a test company within a transaction; how many rows went. Its keys, settings and master data stay, its numbers
-/// begin anew.
+/// Empties a test company within a transaction and returns the number of deleted rows. Keys, settings and
+/// master data stay; numbering restarts.
 pub fn reset(connection: &Connection, tenant: &Tenant) -> Result<usize> {
     if !tenant.test {
         return Err(Failure::Broken(format!(
-            "{} ist keine Testfirma und kann keine werden, also wird nichts von ihr gelöscht: `partnerd tenant create NAME \
-             --test` legt eine an",
+            "{} ist keine Testfirma und kann keine werden, also wird nichts von ihr gelöscht: \
+             `partnerd tenant create NAME --test` legt eine an",
             tenant.name
         )));
     }
     testfirma::empty(connection, tenant.id)
 }
 
-/// The numbers of all companies: also in a database whose schema is older than what else is asked of them.
+/// Returns the ids of all companies. Works on databases with an older schema than other queries need.
 pub fn ids(connection: &Connection) -> Result<Vec<TenantId>> {
     let mut statement = connection.prepare("select id from tenant order by id")?;
     let ids = statement.query_map([], |row| row.get(0))?;

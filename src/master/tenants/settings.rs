@@ -1,8 +1,9 @@
-//! Settings of a company. From the table below follow the columns that are read and written, what `tenant set` takes
-//! and what the documentation lists.
+//! Settings of a company. The table below defines the columns that are read and written, the values that
+//! `tenant set` accepts, and the list in the documentation.
 //!
-//! A new setting is a row here, a column of the same name in a migration, and its use. A column without a row, a
-//! default that is not that of the column, and a row that the documentation lacks each fail a test.
+//! A new setting needs a row here, a column of the same name in a migration, and code that uses it. Tests
+//! fail for a column without a row, a default that differs from the column's, and a row missing from the
+//! documentation.
 
 use std::sync::Arc;
 
@@ -43,7 +44,7 @@ worded! {
 }
 
 worded! {
-    /// How the batch of a sales item is chosen when it names none (D8).
+    /// How to choose the batch of a sales item that names none (D8).
     pub enum ChargeAutomatik {
         Aus = "aus", "keine";
         Fefo = "fefo", "die zuerst abläuft (FEFO)";
@@ -51,7 +52,7 @@ worded! {
 }
 
 worded! {
-    /// What happens to what is doubtful (D8, D18).
+    /// How to treat doubtful input (D8, D18).
     pub enum Strenge {
         Hinweis = "hinweis", "annehmen, mit Hinweis";
         Ablehnen = "ablehnen", "ablehnen";
@@ -59,7 +60,7 @@ worded! {
 }
 
 worded! {
-    /// What happens to query parameters that nobody knows (D18).
+    /// How to treat unknown query parameters (D18).
     pub enum UnbekannteParameter {
         Ablehnen = "ablehnen", "die Anfrage ablehnen";
         Ignorieren = "ignorieren", "übergehen";
@@ -67,7 +68,7 @@ worded! {
 }
 
 worded! {
-    /// What happens where an e-invoice cannot be made (D26).
+    /// What to do if an e-invoice cannot be created (D26).
     pub enum ERechnungspflicht {
         Aus = "aus", "es wird nie eine gemacht";
         Hinweis = "hinweis", "ohne E-Rechnung abschließen, mit Hinweis";
@@ -75,20 +76,20 @@ worded! {
     }
 }
 
-/// A setting, as the command line and the documentation know it.
+/// A setting as the command line and the documentation present it.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
-    /// Name on the command line, and of the column in the table `tenant`.
+    /// Name on the command line and of the column in the table `tenant`.
     pub name: &'static str,
-    /// What can be typed.
+    /// Description of the accepted input.
     pub values: fn() -> String,
-    /// What a new company has, as it would be typed.
+    /// Default for a new company, as a user would type it.
     pub default: &'static str,
-    /// What it does: a sentence.
+    /// Its effect, in one sentence.
     pub meaning: &'static str,
-    /// What a text means, in German, for the pages; none where it is none of its values.
+    /// Returns the meaning of a value, in German, for the pages; `None` if the value is not valid.
     pub in_words: fn(&str) -> Option<String>,
-    /// What its column holds for a text, if the text is one of the values.
+    /// Converts a text to the value of its column; `None` if the text is not valid.
     pub(super) stored: fn(&str) -> Option<Value>,
 }
 
@@ -116,7 +117,8 @@ impl Setting {
         (self.stored)(text).is_some()
     }
 
-    /// Its values as they are typed, each with its meaning in words; none where they cannot be counted.
+    /// Returns its values as typed, each with its meaning in words; `None` if it is not a short list of
+    /// values.
     pub fn choices(&self) -> Option<Vec<(String, String)>> {
         let values = (self.values)();
         let worded = |value: &str| Some((value.to_owned(), (self.in_words)(value)?));
@@ -124,14 +126,14 @@ impl Setting {
         (choices.len() > 1 && !self.takes("?")).then_some(choices)
     }
 
-    /// What can be typed, each value with its meaning where they can be counted.
+    /// Describes the accepted input; if it is a list of values, each with its meaning.
     pub fn explained(&self) -> String {
         let Some(choices) = self.choices() else { return (self.values)() };
         let worded = |(value, words): &(String, String)| format!("{value} ({words})");
         choices.iter().map(worded).collect::<Vec<_>>().join("; ")
     }
 
-    /// What its column holds for a text; an error where that is none of its values.
+    /// Returns the value of its column for a text, or an error if the text is not valid.
     pub(super) fn value_of(&self, text: &str) -> Result<Value> {
         (self.stored)(text).ok_or_else(|| self.refusal(text))
     }
@@ -151,11 +153,11 @@ macro_rules! settings {
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct Einstellungen {
             $(#[doc = $meaning] pub $name: $type,)+
-            /// It is a test company: what it makes is marked as such. Nothing changes that.
+            /// Whether it is a test company: its documents are marked. Never changes.
             pub test: bool,
         }
 
-        /// How the program works for a company (D4, D7, D8, D18, D24, D26).
+        /// Settings of the program's behaviour for a company (D4, D7, D8, D18, D24, D26).
         pub const SETTINGS: &[Setting] = &[$(Setting {
             name: stringify!($name),
             values: <$type as SettingValue>::values,
@@ -166,7 +168,7 @@ macro_rules! settings {
         },)+];
 
         impl Einstellungen {
-            /// The values in the order of [`SETTINGS`], as they would be typed.
+            /// Returns the values in the order of [`SETTINGS`], as a user would type them.
             pub fn texts(&self) -> Vec<String> {
                 vec![$(self.$name.as_typed(),)+]
             }
@@ -196,7 +198,8 @@ settings! {
     negativbestand: Strenge = "hinweis",
         "Was geschieht, wenn von einer Charge mehr verkauft wird, als da ist.";
     paarung_monate: Monate = "12",
-        "Lieferungen und Rechnungen, deren Datum weiter auseinander liegt, treffen sich nur mit bezug_beleg_id; 0: in jedem Alter.";
+        "Lieferungen und Rechnungen, deren Datum weiter auseinander liegt, \
+         treffen sich nur mit bezug_beleg_id; 0: in jedem Alter.";
     gesperrt_bis: Option<Day> = "",
         "Belege mit Datum bis zu diesem Tag werden weder angelegt noch geändert.";
     abschluss_bei_anlage: Vec<BelegTyp> = "",
@@ -233,7 +236,7 @@ pub fn load(tx: &Tx<'_>) -> Result<Arc<Einstellungen>> {
     tx.cached("settings", &[], || tx.one(SELECT, &[], einstellungen))
 }
 
-/// Locks the documents dated up to a day (D4); a later lock stays.
+/// Locks the documents dated up to and including a day (D4); never moves a later lock back.
 pub fn lock_until(tx: &WriteTx<'_>, day: Day) -> Result<()> {
     tx.execute(
         "update tenant set gesperrt_bis = :bis where id = :tenant and (gesperrt_bis is null or gesperrt_bis < :bis)",

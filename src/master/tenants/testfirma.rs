@@ -1,5 +1,5 @@
-//! Test companies: what they make is marked, and they can be emptied. A company is one from its creation on, or never; a
-//! trigger and a seal see to it, because of a test company even final documents can be deleted.
+//! Test companies: their documents are marked, and they can be emptied. A company is a test company from
+//! creation or never. A trigger and a seal enforce this, because emptying deletes even final documents.
 
 use rusqlite::{Connection, params};
 
@@ -7,7 +7,7 @@ use crate::master::steuersaetze;
 use crate::platform::db::TenantId;
 use crate::platform::failure::Result;
 
-/// Tables of a company that stay when it is emptied: its keys, its master data, and what proves what happened.
+/// Tables that keep their rows when a company is emptied: keys, master data, and evidence of what happened.
 const STAY: [&str; 9] = [
     "api_key",
     "firma",
@@ -22,14 +22,14 @@ const STAY: [&str; 9] = [
 
 const SEAL: &str = "kurzsiegel('testfirma', id, angelegt_am)";
 
-/// Seals the test companies with the secret of this connection: of one, or of all where another secret begins.
+/// Seals test companies with the secret of this connection: one, or all of them after the secret has changed.
 pub fn seal(connection: &Connection, tenant: Option<TenantId>) -> Result<()> {
     let statement = format!("update tenant set test_mac = {SEAL} where test = 1 and (?1 is null or id = ?1)");
     connection.execute(&statement, params![tenant])?;
     Ok(())
 }
 
-/// The test companies; where the database `is_sealed`, only those that were made by partnerd.
+/// Returns the test companies; if the database `is_sealed`, only those that partnerd created.
 pub fn all(connection: &Connection, is_sealed: bool) -> Result<Vec<TenantId>> {
     let statement = format!("select id from tenant where test = 1 and (?1 = 0 or test_mac is {SEAL})");
     let mut statement = connection.prepare(&statement)?;
@@ -37,10 +37,10 @@ pub fn all(connection: &Connection, is_sealed: bool) -> Result<Vec<TenantId>> {
     Ok(ids.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Deletes all rows of a company but those of the tables that stay, within a transaction; how many. The caller knows
-/// that it is a test company.
+/// Deletes all rows of a company except in the tables of [`STAY`], within a transaction; returns the number
+/// of rows. The caller guarantees that it is a test company.
 pub(super) fn empty(connection: &Connection, tenant: TenantId) -> Result<usize> {
-    // Rows of several tables refer to each other: all of them go.
+    // Rows of several tables reference each other, and all of them are deleted.
     connection.execute_batch("pragma defer_foreign_keys = on")?;
     let tables = tables(connection)?;
     let triggers = triggers(connection, &tables)?;
@@ -68,7 +68,8 @@ fn tables(connection: &Connection) -> Result<Vec<String>> {
     Ok(names.into_iter().filter(|name| !STAY.contains(&name.as_str())).collect())
 }
 
-/// Names and statements of the triggers of these tables: they keep what is final, and count what is added.
+/// Returns names and statements of the triggers of these tables, which protect final rows and maintain
+/// counters.
 fn triggers(connection: &Connection, tables: &[String]) -> Result<Vec<(String, String)>> {
     let mut statement = connection
         .prepare("select name, sql, tbl_name from sqlite_schema where type = 'trigger' order by rowid")?;

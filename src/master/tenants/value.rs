@@ -1,4 +1,4 @@
-//! What a setting of a company can hold: how it is typed, stored and read.
+//! Values of a company's settings: how they are typed, stored and read.
 
 use rusqlite::types::{FromSqlError, FromSqlResult, Value, ValueRef};
 
@@ -7,17 +7,17 @@ use crate::rules::day::Day;
 use crate::rules::document::Belegart;
 
 pub trait SettingValue: Sized {
-    /// What can be typed, in German.
+    /// Description of the accepted input, in German.
     fn values() -> String;
 
     fn typed(text: &str) -> Option<Self>;
 
     fn as_typed(&self) -> String;
 
-    /// What the value means, in German, for the pages; blank where it is nothing.
+    /// Meaning of the value in German, for the pages; blank for no value.
     fn in_words(&self) -> String;
 
-    /// The value as its column holds it.
+    /// The value as stored in its column.
     fn stored(&self) -> Value;
 
     fn read(column: ValueRef<'_>) -> FromSqlResult<Self>;
@@ -53,7 +53,7 @@ impl SettingValue for bool {
     }
 }
 
-/// A whole number between two others.
+/// A whole number from MIN to MAX.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Nummer<const MIN: i64, const MAX: i64>(pub i64);
 
@@ -112,7 +112,7 @@ impl<const MIN: i64, const MAX: i64> SettingValue for Option<Nummer<MIN, MAX>> {
     }
 }
 
-/// A day of each year.
+/// A day that recurs each year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Jahrestag {
     month: i8,
@@ -120,7 +120,8 @@ pub struct Jahrestag {
 }
 
 impl Jahrestag {
-    /// The last one up to a day; of 29 February in other years the last of the month.
+    /// Returns its last occurrence up to and including a day; 29 February falls on the last day of the month
+    /// in other years.
     pub fn up_to(self, day: Day) -> Day {
         let in_year = |year: i64| Day::in_month(year, self.month, self.day);
         let this = in_year(day.year());
@@ -218,8 +219,8 @@ impl SettingValue for Option<Day> {
     }
 }
 
-/// Separated by commas or blanks where they are typed, by blanks where they are stored. What has a name in words is taken by
-/// that, too.
+/// Typed with commas or blanks as separators, stored with blanks. Types that have a German name are accepted
+/// by name, too.
 impl<T: Belegart> SettingValue for Vec<T> {
     fn values() -> String {
         let types = T::ALL.iter().map(|typ| format!("{} ({})", typ.text(), typ.in_words()));

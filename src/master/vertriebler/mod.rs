@@ -1,4 +1,4 @@
-//! Sales representatives: master data that other records name by id or name (D9).
+//! Sales representatives: master data that other records reference by id or name (D9).
 
 use rusqlite::named_params;
 
@@ -29,7 +29,7 @@ pub fn resolve_change(
     }
 }
 
-/// The representative that a request names; unknown or ambiguous is none, with a hint (D9).
+/// Returns the representative that a request references; `None` with a hint if unknown or ambiguous (D9).
 fn resolve(tx: &Tx<'_>, vb_id: &Verweis, hints: &mut Hints) -> Result<Option<i64>> {
     let found = match vb_id {
         Verweis::Nummer(id) => {
@@ -60,7 +60,7 @@ fn by_name(tx: &Tx<'_>, name: &str) -> Result<Option<i64>> {
 }
 
 eingabe! {
-    /// A row of vertriebler; its key is the id where given, else the name (D22).
+    /// A row of vertriebler; its key is the id if given, else the name (D22).
     pub struct VertrieblerZeile {
         id: Int<1, { i32::MAX as i64 }>,
         name: Text,
@@ -68,7 +68,7 @@ eingabe! {
     nur_lesen: []
 }
 
-/// The id of the one whose name is spelled like this (D22), or the next free one.
+/// Returns the id of the representative with exactly this name (D22), or the next free id.
 fn id_of(tx: &Tx<'_>, name: &str) -> Result<i64> {
     let statement = "select coalesce(
            (select min(id) from vertriebler where tenant_id = :tenant and name = :name),

@@ -1,8 +1,8 @@
-//! What the tax adviser gets (D31 to D34): accounts, and batches of final invoices in DATEV's format.
+//! What the tax adviser receives (D31 to D34): accounts, and batches of final invoices in DATEV's format.
 //!
-//! [`konten`] are the accounts and what DATEV computes on them; [`belege`] reads invoices as they are booked, [`buchen`]
-//! makes lines of them, [`stamm`] the records of their partners; [`stapel`] is a batch of them, [`dateien`] its files, and
-//! [`extf`] the format. [`umsaetze`] is what the reports count.
+//! [`konten`] are the accounts and what DATEV computes on them. [`belege`] reads invoices as they are booked,
+//! [`buchen`] turns them into lines, [`stamm`] writes the records of their partners. [`stapel`] is a batch of
+//! these, [`dateien`] its files, [`extf`] their format. [`umsaetze`] is what the reports count.
 
 mod belege;
 mod buchen;
@@ -41,7 +41,7 @@ use model::{FunktionZeile, KontoAuskunft, StapelMitDateien, Verwerfen};
 
 const READ: Access = Access::Scope(Scope::BuchhaltungRead);
 
-/// The kind of import that brings accounts.
+/// The kind of import for accounts.
 pub const KONTEN: &str = "konten";
 
 const ZIP: &str = "application/zip";

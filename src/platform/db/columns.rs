@@ -1,4 +1,4 @@
-//! How our types stand in columns: decimals and instants as integers, days as texts.
+//! How our types are stored in columns: decimals and instants as integers, days as text.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use schemars::JsonSchema;
@@ -8,12 +8,11 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::feed::followed::{Aktion, Art};
-use crate::papers::erechnung::Profil;
 use crate::rules::admin_event::AdminAction;
 use crate::rules::buchung::{Fall, Funktionsart, Rahmen};
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
-use crate::rules::document::{BelegAktion, BelegStatus, BelegTyp, Rechnungsart};
+use crate::rules::document::{BelegAktion, BelegStatus, BelegTyp, Profil, Rechnungsart};
 use crate::rules::fixed::Fixed;
 use crate::rules::kasse::BonArt;
 use crate::rules::receipt::AnnahmescheinStatus;
@@ -71,7 +70,7 @@ impl FromSql for DayTime {
     }
 }
 
-/// How a column goes into JSON: as the value that is read from it, but from SQLite's memory.
+/// Writes a column as JSON: the same value that reading it would give, but straight from SQLite's memory.
 pub trait Column {
     const CAN_BE_NULL: bool = false;
 
@@ -104,7 +103,7 @@ impl<const SCALE: u32, const SHOWN: usize> Column for Fixed<SCALE, SHOWN> {
     }
 }
 
-/// A text that nothing in has to be escaped.
+/// Writes a text that contains nothing to escape.
 fn quote(text: &str, json: &mut Vec<u8>) {
     json.push(b'"');
     json.extend_from_slice(text.as_bytes());
@@ -115,7 +114,7 @@ fn serialize(value: &impl Serialize, json: &mut Vec<u8>) -> FromSqlResult<()> {
     serde_json::to_writer(json, value).map_err(FromSqlError::other)
 }
 
-/// Types that are written as serde does.
+/// Types that are written by their serde implementation.
 macro_rules! serialized_column {
     ($($type:ty),+ $(,)?) => {$(
         impl Column for $type {
@@ -128,7 +127,7 @@ macro_rules! serialized_column {
 
 serialized_column!(Instant, Day, DayTime, Uuid, i64, bool, Gedruckt);
 
-/// JSON that a column holds, as it stands there.
+/// JSON stored in a column, passed on unchanged.
 pub struct StoredJson(pub Box<RawValue>);
 
 impl FromSql for StoredJson {
@@ -138,7 +137,7 @@ impl FromSql for StoredJson {
     }
 }
 
-/// A value that a column holds as JSON.
+/// A value stored in a column as JSON.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Json<T>(pub T);
@@ -176,7 +175,7 @@ impl FromSql for Gedruckt {
     }
 }
 
-/// Texts of an enumeration.
+/// Enumerations stored as text.
 macro_rules! text_column {
     ($($type:ty),+) => {$(
         impl ToSql for $type {

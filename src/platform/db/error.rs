@@ -1,4 +1,4 @@
-//! What SQLite's errors mean.
+//! Classifies SQLite's errors.
 
 use rusqlite::Error;
 use rusqlite::ErrorCode::{
@@ -9,7 +9,7 @@ use rusqlite::ErrorCode::{
 use crate::platform::failure::Failure;
 use crate::rules::fixed::TooLarge;
 
-/// What SQLite says where the sum of a column is no i64.
+/// SQLite's message when the sum of a column does not fit an i64.
 const SUM_TOO_LARGE: &str = "integer overflow";
 
 impl From<Error> for Failure {
@@ -21,17 +21,18 @@ impl From<Error> for Failure {
     }
 }
 
-/// Whether a statement was stopped because it took more steps than its lane allows.
+/// Whether a statement was stopped because it exceeded the step budget of its lane.
 pub fn exceeded_budget(failure: &Failure) -> bool {
     matches!(failure, Failure::Sql(error) if error.sqlite_error_code() == Some(OperationInterrupted))
 }
 
-/// The file is not as SQLite wrote it.
+/// Whether the file is damaged, or not a database at all.
 pub fn is_damage(error: &Error) -> bool {
     matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
 }
 
-/// A full disk, a busy file, an I/O error: the same statement may succeed later.
+/// Whether the error is transient (a full disk, a busy file, an I/O error): the same statement may succeed
+/// later.
 pub fn is_passing(error: &Error) -> bool {
     matches!(
         error.sqlite_error_code(),
@@ -39,8 +40,8 @@ pub fn is_passing(error: &Error) -> bool {
     )
 }
 
-/// Whether a commit that failed with this is surely undone. The commit is the last page that goes to the log:
-/// where the disk was full it did not get there. An error when the log is synced comes too late to know.
+/// Whether a commit that failed with this error is certainly undone. The commit is the last page written to
+/// the log, so on a full disk it never got there. An error while syncing the log leaves the outcome unknown.
 pub fn undid_commit(failure: &Failure) -> bool {
     let Failure::Sql(error) = failure else { return false };
     matches!(error.sqlite_error_code(), Some(DiskFull | DatabaseBusy | ConstraintViolation))

@@ -1,5 +1,5 @@
-//! Statements of lists: a where clause built from the filters that are present, a page, and the count of all rows
-//! that match (D16).
+//! SQL of lists: a where clause built from the filters that are present, one page, and the count of all
+//! matching rows (D16).
 
 use std::fmt::{self, Display, Formatter};
 
@@ -15,28 +15,28 @@ use crate::rules::text::Search;
 /// Largest page (D16; specification for barverkaeufe).
 pub const MAX_LIMIT: u32 = 5_000;
 
-/// Which part of a list is wanted.
+/// The requested part of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
-    /// Rows at most; all where the specification declares no limit and none was sent.
+    /// Maximum number of rows; `None` (all) if the specification declares no limit and none was sent.
     pub limit: Option<u32>,
     pub offset: i64,
 }
 
 impl Page {
-    /// How many of `count` rows it has.
+    /// How many of `count` rows are on this page.
     pub fn rows_of(self, count: i64) -> i64 {
         self.most().min(count - self.offset).max(0)
     }
 
-    /// Its part of a list that is there as a whole.
+    /// The page's part of a complete list.
     pub fn of<T>(self, rows: &[T]) -> &[T] {
         let rest = rows.get(usize::try_from(self.offset).unwrap_or(usize::MAX)..).unwrap_or_default();
         let most = self.limit.and_then(|limit| usize::try_from(limit).ok());
         most.and_then(|most| rest.get(..most)).unwrap_or(rest)
     }
 
-    /// How many rows it has at most.
+    /// Maximum number of rows on the page.
     fn most(self) -> i64 {
         self.limit.map_or(i64::MAX, i64::from)
     }
@@ -45,17 +45,17 @@ impl Page {
 pub struct Filter<'f> {
     sql: String,
     params: Vec<(&'f str, Box<dyn ToSql + 'f>)>,
-    /// The ids are looked for first, as of a late page.
+    /// Whether to look up the page's ids first, as for a late page.
     ids_first: bool,
 }
 
 impl<'f> Filter<'f> {
-    /// Begins with the tenant of the table `alias`.
+    /// Starts with the tenant condition on the table `alias`.
     pub fn of(alias: &str) -> Filter<'f> {
         Filter { sql: format!("{alias}.tenant_id = :tenant"), params: Vec::new(), ids_first: false }
     }
 
-    /// The rows of the table `alias` in which a column has this value.
+    /// The tenant's rows of the table `alias` in which a column has this value.
     pub fn equal<T: ToSql + 'f>(alias: &str, column: &str, value: T) -> Filter<'f> {
         let mut filter = Filter::of(alias);
         filter.when(&format!("{alias}.{column} = :value"), ":value", Some(value));
@@ -67,7 +67,7 @@ impl<'f> Filter<'f> {
         self.sql.push_str(condition);
     }
 
-    /// Adds a condition with its parameter, if there is a value.
+    /// Adds a condition with its parameter if there is a value.
     pub fn when<T: ToSql + 'f>(&mut self, condition: &str, name: &'f str, value: Option<T>) {
         if let Some(value) = value {
             self.and(condition);
@@ -75,7 +75,7 @@ impl<'f> Filter<'f> {
         }
     }
 
-    /// Adds the parameter of a condition.
+    /// Adds a parameter of a condition.
     pub fn with<T: ToSql + 'f>(&mut self, name: &'f str, value: T) {
         self.params.push((name, Box::new(value)));
     }
@@ -84,26 +84,26 @@ impl<'f> Filter<'f> {
         self.params.iter().map(|(name, value)| (*name, &**value)).collect()
     }
 
-    /// The page is looked for by ids alone, and only its rows are read: where an index that has the conditions
-    /// does not have the order.
+    /// Finds the page by ids alone and then reads only its rows: for conditions whose index does not have the
+    /// order.
     pub fn ids_first(&mut self) {
         self.ids_first = true;
     }
 
-    /// Adds that a column is one of some values; the values come from our own code.
+    /// Requires a column to be one of some values; the values come from our own code.
     pub fn one_of(&mut self, column: &str, values: &[&str]) {
         if !values.is_empty() {
             self.and(&format!("{column} in ('{}')", values.join("', '")));
         }
     }
 
-    /// Adds that a column of folded text contains each word in one of its spellings (D17).
+    /// Requires a column of folded text to contain each word in one of its spellings (D17).
     pub fn contains_words(&mut self, column: &str, text: Option<&str>) {
         self.words_are_found(text, |found_in| found_in(column));
     }
 
-    /// The same, where `condition` says what must hold of each word: it is given the condition that a column
-    /// contains the word.
+    /// Like [`Self::contains_words`], with a `condition` built for each word: it gets a function that returns
+    /// the SQL "this column contains the word".
     pub fn words_are_found(
         &mut self,
         text: Option<&str>,
@@ -130,8 +130,8 @@ impl<'f> Filter<'f> {
     }
 }
 
-/// Names of the parameters of searched words, as they are spelled and without diacritics; further words are refused where
-/// the query is read.
+/// Parameter names of the searched words: as spelled, and without diacritics. Parsing the query refuses
+/// further words.
 const SPELLED: [&str; MAX_SEARCH_WORDS] =
     [":wort1", ":wort2", ":wort3", ":wort4", ":wort5", ":wort6", ":wort7", ":wort8", ":wort9", ":wort10"];
 const STRIPPED: [&str; MAX_SEARCH_WORDS] = [
@@ -141,17 +141,17 @@ const STRIPPED: [&str; MAX_SEARCH_WORDS] = [
 
 pub const MAX_SEARCH_WORDS: usize = 10;
 
-/// The parts of a list's statement; as a text `select … from …`.
+/// The parts of a list's statement; `Display` gives `select … from …`.
 pub struct ListSql<'s> {
     pub columns: &'s str,
     /// `from …` with joins.
     pub from: &'s str,
     /// `select count(*) from …`, without joins that filter nothing.
     pub count: &'s str,
-    /// The table of `count`, if a late page looks for its ids first: in an index that has the conditions and
-    /// the order, so that the rows passed over are never read.
+    /// The table of `count`, if a late page looks up its ids first, in an index that has both the conditions
+    /// and the order: so the skipped rows are never read.
     pub ids_first: Option<&'static str>,
-    /// `order by …`, total.
+    /// `order by …`, a total order.
     pub order: &'static str,
 }
 
@@ -161,10 +161,10 @@ impl Display for ListSql<'_> {
     }
 }
 
-/// An order that a list can be asked for: the value of `sortierung`, and its `order by …`, total.
+/// An order that a client can request: the value of `sortierung` and its `order by …`, a total order.
 pub type Order = (&'static str, &'static str);
 
-/// The values of `sortierung` that a list knows.
+/// The values of `sortierung` that a list accepts.
 pub const fn names<const N: usize>(orders: [Order; N]) -> [&'static str; N] {
     let mut names = [""; N];
     let mut at = 0;
@@ -176,8 +176,8 @@ pub const fn names<const N: usize>(orders: [Order; N]) -> [&'static str; N] {
 }
 
 impl<'s> ListSql<'s> {
-    /// The same list in the order that was asked for, if one was. Where no index has that order, ids alone are put in
-    /// order, and only as many as the page needs are kept.
+    /// The same list in the requested order, if there was one. If no index has that order, only ids are
+    /// sorted, and only as many are kept as the page needs.
     pub fn in_order(self, orders: &[Order], wanted: Option<&str>, filter: &mut Filter<'_>) -> ListSql<'s> {
         match orders.iter().find(|(name, _)| Some(*name) == wanted) {
             Some((_, order)) if *order != self.order => {
@@ -205,7 +205,7 @@ impl ListSql<'_> {
 }
 
 impl Tx<'_> {
-    /// Every row that matches a filter.
+    /// Returns every row that matches a filter.
     pub fn filtered<T>(
         &self,
         select: impl Display,
@@ -216,7 +216,7 @@ impl Tx<'_> {
         self.all(&format!("{select} where {} {rest}", filter.sql), &filter.params(), map)
     }
 
-    /// The row of a list in which a column, named with its table, has this value.
+    /// Returns the row of a list in which a column, qualified with its table, has this value.
     pub fn find_by<T: Record>(
         &self,
         sql: &ListSql<'_>,
@@ -232,7 +232,8 @@ impl Tx<'_> {
         self.one(&format!("{} where {}", sql.count, filter.sql), &filter.params(), |row| row.get(0))
     }
 
-    /// Shows the rows of a page one by one, until `visit` says that it has enough. All that match were counted.
+    /// Visits the rows of a page one by one until `visit` returns false. `count` is the number of all
+    /// matching rows.
     pub fn each_on_page(
         &self,
         sql: &ListSql<'_>,

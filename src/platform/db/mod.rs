@@ -19,7 +19,7 @@ use rusqlite::{Connection, Params, Row};
 use crate::platform::failure::{Failure, Result};
 use crate::rules::day::Instant;
 
-/// Where the time comes from. A parameter of the server, so that tests can shift it.
+/// The source of the time; a parameter of the server, so that tests can shift it.
 pub type Clock = Arc<dyn Fn() -> Instant + Send + Sync>;
 
 pub type TenantId = i64;
@@ -28,7 +28,7 @@ pub fn system_clock() -> Clock {
     Arc::new(|| jiff::Timestamp::now().into())
 }
 
-/// All rows of a statement that is no company's.
+/// Returns all rows of a statement that belongs to no tenant.
 pub fn all<T>(
     connection: &Connection,
     sql: &str,
@@ -38,7 +38,7 @@ pub fn all<T>(
     connection.prepare_cached(sql)?.query_map(params, map)?.collect()
 }
 
-/// Bytes that nobody can guess, from the operating system.
+/// Returns unpredictable bytes from the operating system.
 pub fn random<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
     let none = |error| Failure::Broken(format!("keine Zufallszahlen ({error})"));

@@ -1,8 +1,7 @@
-//! A transaction that knows whose it is and when it runs.
+//! A transaction that knows its tenant and its time.
 //!
-//! No function below takes a tenant as an argument and none reads the clock: both are here.
-//! Every statement is bound `:tenant` by this file, so a statement names the tenant and nothing
-//! more.
+//! No function below takes a tenant as an argument and none reads the clock: both are here. This file binds
+//! `:tenant` in every statement, so a statement only has to name it.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -24,7 +23,7 @@ use crate::rules::day::{Day, Instant};
 /// Named parameters of a statement, without `:tenant`.
 pub type Params<'p> = &'p [(&'p str, &'p dyn ToSql)];
 
-/// A reading transaction of one company: one snapshot.
+/// A read transaction of one tenant: one snapshot.
 pub struct Tx<'c> {
     connection: &'c Connection,
     tenant: TenantId,
@@ -41,12 +40,12 @@ impl<'c> Tx<'c> {
         Tx { cache: Some(cache), ..self }
     }
 
-    /// For what is one for all companies.
+    /// For rows that are shared by all tenants.
     pub(super) fn connection(&self) -> &'c Connection {
         self.connection
     }
 
-    /// The file of the database; none of one in memory.
+    /// The path of the database file; `None` for a database in memory.
     pub fn database(&self) -> Option<&'c Path> {
         self.connection.path().filter(|path| !path.is_empty()).map(Path::new)
     }
@@ -59,12 +58,12 @@ impl<'c> Tx<'c> {
         self.now
     }
 
-    /// The day in Berlin on which it runs.
+    /// The day in Berlin at the time of the transaction.
     pub fn today(&self) -> Day {
         Day::in_berlin(self.now)
     }
 
-    /// The first row of a statement, if there is one.
+    /// Returns the first row of a statement, if there is one.
     pub fn optional<T>(
         &self,
         sql: &str,
@@ -76,7 +75,7 @@ impl<'c> Tx<'c> {
         Ok(rows.next()?.map(map).transpose()?)
     }
 
-    /// The only row of a statement that always has one.
+    /// Returns the only row of a statement that always has one.
     pub fn one<T>(
         &self,
         sql: &str,
@@ -104,7 +103,7 @@ impl<'c> Tx<'c> {
         Ok(found)
     }
 
-    /// Shows all rows of a statement, one by one.
+    /// Visits all rows of a statement, one by one.
     pub fn each(
         &self,
         sql: &str,
@@ -114,7 +113,7 @@ impl<'c> Tx<'c> {
         self.each_while(sql, params, |row| visit(row).map(|()| true))
     }
 
-    /// Shows the rows of a statement, one by one, until `visit` says that it has enough.
+    /// Visits the rows of a statement one by one until `visit` returns false.
     pub fn each_while(
         &self,
         sql: &str,
@@ -131,8 +130,8 @@ impl<'c> Tx<'c> {
         Ok(())
     }
 
-    /// Master data of this kind, by its key: from the writer's cache, or else read now. The tables it is read from
-    /// must be among those that [`super::writer::cache`] watches.
+    /// Returns master data of this kind by its key: from the writer's cache if there is one, otherwise read
+    /// now. `read` may only use tables that [`super::writer::cache`] watches.
     pub fn cached<T: Send + Sync + 'static>(
         &self,
         kind: &'static str,
@@ -164,8 +163,9 @@ fn is_still_referred_to(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_CONSTRAINT_FOREIGNKEY)
 }
 
-/// No statement on the data of a company walks a whole table: with ten times the data, or ten companies, it
-/// would take ten times as long. All tests look at the plans of all statements they run, each once.
+/// Panics in debug builds if a statement on a tenant's data scans a whole table: with ten times the data, or
+/// ten tenants, it would take ten times as long. Every test checks the plan of every statement it runs, each
+/// statement once.
 fn forbid_scan(connection: &Connection, sql: &str) -> Result<()> {
     static SEEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let is_new = || SEEN.lock().unwrap_or_else(PoisonError::into_inner).insert(sql.to_owned());
@@ -183,27 +183,27 @@ fn forbid_scan(connection: &Connection, sql: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether a step of a plan walks a table or an index of one, not what the statement itself brings.
+/// Whether a step of a query plan scans a table or its index, rather than rows the statement produces itself.
 fn walks_a_table(step: &str) -> bool {
-    // There are no virtual tables but what functions bring, as json_each.
+    // The only virtual tables are table-valued functions such as json_each.
     let brought = |of: &str| of.starts_with('(') || of == "CONSTANT ROW" || of.contains(" VIRTUAL TABLE ");
     step.strip_prefix("SCAN ").is_some_and(|of| !brought(of))
 }
 
-/// Makes uuids of version 7 that grow in the order in which they were made.
+/// Generates version 7 UUIDs that increase in the order of their creation.
 static IDS: Mutex<ContextV7> = Mutex::new(ContextV7::new());
 
-/// A writing transaction of one company; what it did is kept when the whole batch commits.
+/// A write transaction of one tenant; its changes become durable when the whole batch commits.
 pub struct WriteTx<'c> {
     tx: Tx<'c>,
     key_id: Option<&'c str>,
-    /// The records that it wrote and that are followed, each once.
+    /// The followed records that were written, each once.
     written: RefCell<Vec<Written>>,
 }
 
 impl<'c> WriteTx<'c> {
-    /// Does the work of one request, or of one step of the command line, and writes what it changed to the feed of
-    /// changes. There is no other way to write, so that no change is left out there.
+    /// Runs the work of one request, or of one step of a command, and writes its changes to the feed. There
+    /// is no other way to write, so the feed misses no change.
     pub fn carry_out<T>(
         tx: Tx<'c>,
         key_id: Option<&'c str>,
@@ -215,32 +215,32 @@ impl<'c> WriteTx<'c> {
         Ok(done)
     }
 
-    /// Does work of which nothing is kept, and says what came of it.
+    /// Runs work, rolls it back and returns its result.
     pub fn undone<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let written = self.written.borrow().len();
         self.connection.execute_batch("savepoint trial")?;
         let done = work();
         let undone = self.connection.execute_batch("rollback to trial; release trial");
         self.written.borrow_mut().truncate(written);
-        // Some failures undo the whole transaction; then there is no savepoint left.
+        // Some failures roll back the whole transaction; then no savepoint is left.
         let done = done?;
         undone?;
         Ok(done)
     }
 
-    /// The key that writes; none is the command line.
+    /// The API key that writes; `None` is the command line.
     pub fn key_id(&self) -> Option<&str> {
         self.key_id
     }
 
-    /// A new id, larger than all before it.
+    /// Returns a new id, larger than all earlier ones.
     pub fn new_id(&self) -> Uuid {
         let millis = self.now.millis().unsigned_abs();
         let nanos = (millis % 1000) as u32 * 1_000_000;
         Uuid::new_v7(Timestamp::from_unix(&IDS, millis / 1000, nanos))
     }
 
-    /// Notes that something about a record changed that does not stand in its own row.
+    /// Marks a record as changed when the change is not in its own row.
     pub fn changed(&self, table: &'static str, id: Uuid) {
         self.note(table, id, false);
     }
@@ -253,7 +253,7 @@ impl<'c> WriteTx<'c> {
         }
     }
 
-    /// Runs a statement and counts the rows it changed.
+    /// Runs a statement and returns the number of rows it changed.
     pub fn execute(&self, sql: &str, params: Params<'_>) -> Result<usize> {
         let mut statement = self.bound(sql, params)?;
         Ok(statement.raw_execute()?)
@@ -263,7 +263,7 @@ impl<'c> WriteTx<'c> {
         self.insert_all(table, &[()], |(), store| store(columns))
     }
 
-    /// Inserts a row of this company, or changes the one that has the same `key` to it.
+    /// Inserts a row of this tenant, or updates the row with the same `key`.
     pub fn upsert(&self, table: &'static str, key: &[&str], columns: Params<'_>) -> Result<()> {
         let mut sql = insert_statement(table, columns);
         sql.extend([" on conflict (tenant_id, ", &key.join(", "), ") do update set "]);
@@ -279,8 +279,8 @@ impl<'c> WriteTx<'c> {
         Ok(())
     }
 
-    /// Inserts rows of this company. `columns` hands the columns of a row to what it is given; all rows have
-    /// the same.
+    /// Inserts rows of this tenant. `columns` passes the columns of a row to its callback; all rows must have
+    /// the same columns.
     pub fn insert_all<R>(
         &self,
         table: &'static str,
@@ -309,7 +309,7 @@ impl<'c> WriteTx<'c> {
         Ok(())
     }
 
-    /// Deletes a followed record. Where rows of others refer to it, it stays, and their tables are named.
+    /// Deletes a followed record. If other rows refer to it, the record stays and their tables are returned.
     pub fn delete(&self, art: Art, id: Uuid) -> Result<Vec<String>> {
         let last = followed::last(self.connection, self.tenant, art, id)?;
         let last = last.ok_or_else(|| Failure::Broken(format!("there is no {} to delete", art.as_str())))?;
@@ -323,7 +323,7 @@ impl<'c> WriteTx<'c> {
         Ok(Vec::new())
     }
 
-    /// The tables with rows that refer to a record.
+    /// Returns the tables with rows that refer to a record.
     pub fn referring(&self, art: Art, id: Uuid) -> Result<Vec<String>> {
         let mut referring = Vec::new();
         for (table, column) in references(self.connection, art)? {
@@ -336,7 +336,7 @@ impl<'c> WriteTx<'c> {
         Ok(referring)
     }
 
-    /// Changes columns of one row of this company; the row must be there.
+    /// Updates columns of one row of this tenant; fails if the row does not exist.
     pub fn update(&self, table: &'static str, id: Uuid, columns: Params<'_>) -> Result<()> {
         let sets: Vec<_> =
             columns.iter().map(|(name, _)| format!("{} = {name}", name.trim_start_matches(':'))).collect();
@@ -351,14 +351,14 @@ impl<'c> WriteTx<'c> {
     }
 }
 
-/// The tables with a foreign key to the id of a record, and the column that has it.
+/// Returns the tables with a foreign key to the id of a record, each with the referring column.
 fn references(connection: &Connection, art: Art) -> Result<Vec<(String, String)>> {
     let statement = "select m.name, f.\"from\" from sqlite_schema m, pragma_foreign_key_list(m.name) f
         where m.type = 'table' and f.\"table\" = ?1 and f.\"to\" = 'id' order by m.name";
     Ok(all(connection, statement, [art.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?)
 }
 
-/// The id of the row that these columns make; rows of some tables have none.
+/// The id among the columns of a row; some tables have no id.
 fn id_among(columns: Params<'_>) -> Option<Uuid> {
     let (_, value) = columns.iter().find(|(name, _)| *name == ":id")?;
     match value.to_sql().ok()? {
@@ -368,7 +368,8 @@ fn id_among(columns: Params<'_>) -> Option<Uuid> {
     }
 }
 
-/// Binds the values of [`insert_statement`] by place: looking up thirty names costs more than the row.
+/// Binds the values of [`insert_statement`] by position: looking up thirty names costs more than inserting
+/// the row.
 fn bind_row(statement: &mut CachedStatement<'_>, tenant: TenantId, columns: Params<'_>) -> Result<()> {
     statement.raw_bind_parameter(1, tenant)?;
     for (place, (_, value)) in (2..).zip(columns) {

@@ -1,4 +1,4 @@
-//! What can be measured of the service, in the text format of Prometheus.
+//! Metrics of the service, in the text format of Prometheus.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,14 +13,14 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::platform::db::writer::WriterQueue;
 
-/// Upper ends of the classes of durations, in seconds.
+/// Upper bounds of the duration buckets, in seconds.
 const DURATIONS: [f64; 12] =
     [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.01, 0.05, 0.25, 1.0, 5.0, 30.0];
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Labels {
     method: &'static str,
-    /// The pattern of the route; blank where no route has the path.
+    /// The pattern of the route; empty if no route has the path.
     route: &'static str,
     status: u16,
 }
@@ -37,11 +37,11 @@ pub struct Metrics {
     wal: PathBuf,
 }
 
-/// Requests that a proxy on this machine passed on and `trusted_proxies` does not name.
+/// Metric of requests that were forwarded by a proxy on this machine that `trusted_proxies` does not name.
 pub const UNNAMED_PROXY: &str = "unnamed_proxy";
 
 impl Metrics {
-    /// Begins to measure; `wal` is the write-ahead log.
+    /// Starts measuring; `wal` is the path of the write-ahead log.
     pub fn new(wal: PathBuf, writer: &WriterQueue) -> Metrics {
         let mut metrics = Metrics {
             registry: Registry::default(),
@@ -96,7 +96,7 @@ impl Metrics {
         self.waiting.set(waiting as i64);
         self.oldest_read.set(oldest_read.as_secs_f64());
         let mut text = String::new();
-        // Only a string that cannot be written to would fail.
+        // Fails only if the string cannot be written to.
         let _ = encode(&mut text, &self.registry);
         text
     }

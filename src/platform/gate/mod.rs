@@ -1,13 +1,14 @@
-//! The gate: what happens to every request between the socket and the slice that answers it.
+//! The gate: everything that happens to a request between the socket and the slice that answers it.
 //!
-//! `answer` says in the order of D19 what happens to it. `admission` has the checks, `lanes` the ways to the slow lane
-//! and to the writer. `completion` is the last step of every request: its audit row, its line in the log, what the
-//! client is told of its limits.
+//! `answer` performs the steps in the order of D19. `admission` has the checks, `lanes` the ways to the slow
+//! lane and to the writer. `completion` is the last step of every request: its audit row, its log line, and
+//! the client's remaining limits.
 //!
-//! `stapel` is many requests in one. `waiters` are requests that wait for a change of their company. `key`, `key_changes`,
-//! `quota`, `ip_limit`, `address` and `idempotency` are the checks themselves, `verifying` the thread that hashes new keys,
-//! `shares` what reads of a key may cost others, `turns` whose turn it is on the slow lane, `cors` what browsers ask,
-//! `audit` the log of all requests, `administration` that of what people and commands did, `metrics` the figures.
+//! `bulk` is many requests in one. `waiters` are requests that wait for a change of their tenant. `key`,
+//! `key_changes`, `quota`, `ip_limit`, `address` and `idempotency` are the checks themselves, `verifying` is
+//! the thread that hashes new keys, `shares` limits what the requests of a key may cost others, `turns`
+//! distributes the slow lane, `cors` answers browsers, `audit` is the log of all requests, `administration`
+//! that of the actions of people and commands, `metrics` the figures.
 
 pub mod access;
 pub mod administration;
@@ -45,26 +46,26 @@ use metrics::Metrics;
 
 pub struct Gate {
     pub router: Router,
-    /// The number of each route in the audit log.
+    /// The id of each route in the audit log.
     pub route_ids: Vec<i64>,
     pub readers: Readers,
     pub writer: WriterQueue,
     pub keys: Arc<Keys>,
     pub verifying: Verifying,
-    /// What each key has used of its day.
+    /// Requests of each key today.
     pub quota: Arc<Quota>,
-    /// What the reads and the bodies of each key have cost lately.
+    /// Recent cost of the reads and bodies of each key.
     pub shares: Shares,
-    /// Whose turn it is on the slow lane.
+    /// Turns on the slow lane.
     pub turns: Arc<Turns>,
     pub waiters: Waiters,
     /// Memory for answers that clients have not taken yet.
     pub answers: Arc<Budget>,
-    /// The same for those without a key.
+    /// The same for clients without a key.
     pub answers_of_strangers: Arc<Budget>,
-    /// Requests of each address that are limited: without a valid key, to critical routes, and to log in.
+    /// Limits requests by address: those without a valid key, to critical routes, and to log in.
     pub ip_limit: IpLimit,
-    /// Which routes the configuration names as critical, in the order of the routes.
+    /// Whether the configuration names a route as critical, in the order of the routes.
     pub critical: Vec<bool>,
     pub policy: Policy,
     pub metrics: Metrics,
@@ -72,43 +73,43 @@ pub struct Gate {
     pub clock: Clock,
 }
 
-/// What the configuration says of the service.
+/// The configuration of the service.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// Networks of proxies whose X-Forwarded-For counts.
+    /// Networks of trusted proxies, whose X-Forwarded-For counts.
     pub proxies: Vec<IpNet>,
-    /// Routes that one address may use ten times a minute, as `POST /api/v1/kunden`.
+    /// Routes that one address may use only ten times a minute, such as `POST /api/v1/kunden`.
     pub critical_routes: Vec<String>,
-    /// Everybody may read the metrics, not only this machine.
+    /// Whether everybody may read the metrics, not only this machine.
     pub public_metrics: bool,
-    /// Web pages that may call the interface.
+    /// Origins of the web pages that may call the interface.
     pub origins: Origins,
-    /// Backups that the server makes by itself.
+    /// Backups that the server makes on its own.
     pub nightly: Option<Nightly>,
-    /// Another program moves the write-ahead log into the database (Litestream).
+    /// Whether another program moves the write-ahead log into the database (Litestream).
     pub foreign_checkpoints: bool,
-    /// From where the pages for people can be used (D27).
+    /// Access to the web pages for people (D27).
     pub leitstand: Zugang,
 }
 
-/// What the configuration says of the pages for people (D27).
+/// The configuration of the web pages for people (D27).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Zugang {
-    /// From where they can be used.
+    /// From where they are accessible.
     pub modus: Modus,
     /// Names of this machine in the network, in lower case.
     pub hosts: Vec<String>,
-    /// The certificate, where the server speaks TLS itself.
+    /// The certificate, if the server itself speaks TLS.
     pub certificate: Option<PathBuf>,
-    /// Requests a day that they may give a key at most; none: as many as there can be.
+    /// Highest daily limit that people may give a key there; `None`: no limit.
     pub max_daily_limit: Option<u32>,
 }
 
 choice! {
-    /// From where the pages for people can be used.
+    /// From where the web pages for people are accessible.
     #[derive(Default)]
     pub enum Modus {
-        /// From this machine alone.
+        /// From this machine only.
         #[default]
         Lokal = "lokal",
         /// From the network.
@@ -118,26 +119,27 @@ choice! {
     }
 }
 
-/// When the server makes backups, and where.
+/// When and where the server makes backups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nightly {
     pub folder: PathBuf,
-    /// From when on in the day, in minutes since midnight in Berlin.
+    /// Earliest time of the day, in minutes since midnight in Berlin.
     pub minute: u32,
     pub keep: usize,
 }
 
-/// Memory for answers on their way out, in bytes, and the share of a key: half of it, which is room for the largest.
+/// Memory for outgoing answers, in bytes; the share of a key is half of it, which is room for the largest
+/// answer.
 pub const ANSWERS_BYTES_MAX: usize = 64 << 20;
 
-/// The same for clients without a key: a few of the page that explains the interface.
+/// The same for clients without a key: room for a few copies of the interface's documentation page.
 pub const STRANGER_ANSWERS_BYTES_MAX: usize = 8 << 20;
 
-/// How long the writer may be at work without looking around before the service is not ready.
+/// How long the writer may work on one thing before the service counts as not ready.
 const WRITER_SILENCE_MAX: Duration = Duration::from_secs(10);
 
 impl Gate {
-    /// Where a request comes from, as far as proxies of ours are believed.
+    /// Returns the address of a request's client; trusts only configured proxies.
     pub fn address_of(&self, request: &Request) -> IpAddr {
         if access::address::is_of_unnamed_proxy(request.peer, &request.headers, &self.policy.proxies) {
             self.metrics.count_unnamed_proxy();
@@ -145,22 +147,22 @@ impl Gate {
         access::address::client(request.peer, &request.headers, &self.policy.proxies)
     }
 
-    /// Whether a request begins on this machine, as far as that can be known.
+    /// Whether a request originates on this machine, as far as can be known.
     pub fn is_local(&self, request: &Request) -> bool {
         access::address::is_local(request.peer, &request.headers, &self.policy.proxies)
     }
 
-    /// Whether the service still works: neither the writer nor a read has been at one piece of work for so long. The read
-    /// that it tries itself may block. A failed write or a busy writer, for which [`ServiceStatus::ready`] says no, does
-    /// not count: it may pass without a restart.
+    /// Whether the service still works: neither the writer nor any read has been busy with one thing for
+    /// `at_most` or longer. The read it tries may itself block. A failed write or a busy writer, for which
+    /// [`ServiceStatus::ready`] says no, does not count: it may recover without a restart.
     pub fn works(&self, at_most: Duration) -> bool {
-        // An error is an answer as well: a restart mends no disk.
+        // An error is an answer as well: a restart does not repair a disk.
         let _ = self.readers.read(Lane::Fast, look);
         self.writer.watch.silent() < at_most && self.readers.oldest() < at_most
     }
 }
 
-/// The shortest read there is.
+/// Runs the shortest possible read.
 fn look(connection: &Connection) -> Result<bool> {
     Ok(connection.prepare_cached("select 1 from installation")?.exists([])?)
 }

@@ -1,4 +1,4 @@
-//! The trait through which the socket passes requests to the gate and the pages.
+//! The trait by which the socket passes requests to the gate and the web pages.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -7,11 +7,12 @@ use super::client::Client;
 use super::reply::Reply;
 use super::request::Request;
 
-/// Who answers requests: the gate and the pages, seen from the socket.
+/// Answers requests: implemented for the gate and the web pages.
 pub trait Answering: Send + Sync + 'static {
-    /// Answers a request. The socket polls it once where it is; what is not ready then goes on in a task of its own, so
-    /// that a client that hangs up stops nothing and its request still has its audit row.
+    /// Answers a request. The socket polls the future once in place; if it is not ready, it continues in a
+    /// task of its own, so that a client that hangs up stops nothing and its request still gets an audit row.
     fn answer(self: Arc<Self>, request: Request, client: &mut Client) -> impl Future<Output = Reply> + Send;
-    /// What is taken for one client at the other end of a connection; none for a proxy of ours, which speaks for many.
+    /// Returns the address by which a peer counts as one client; `None` for a trusted proxy, which stands for
+    /// many.
     fn client(&self, peer: IpAddr) -> Option<IpAddr>;
 }

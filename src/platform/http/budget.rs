@@ -1,5 +1,5 @@
-//! Memory that clients can make the server hold: bytes of bodies on their way in, and of answers on their way out.
-//! All of it has a limit, and no account gets more than its share, so that one client cannot keep the others out.
+//! Bounds the memory that clients can make the server hold: bytes of incoming bodies and of outgoing answers.
+//! There is a total limit and a share for each account, so that one client cannot keep the others out.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,8 @@ use tokio::sync::futures::Notified;
 
 use crate::platform::failure::locked;
 
-/// A number of units (bytes, places) for all together, and one for each account: that of a key, a person or an address.
+/// A total number of units (bytes, requests), and a share of it for each account: a key, a person or an
+/// address.
 #[derive(Debug)]
 pub struct Budget {
     total: usize,
@@ -30,13 +31,13 @@ impl Budget {
         Arc::new(Budget { total, share, taken: Mutex::default(), freed: Notify::new() })
     }
 
-    /// Takes units on an account; none where that is more than is left for it.
+    /// Takes units for an account; `None` if they exceed the total or the account's share.
     pub fn take(self: &Arc<Budget>, account: &str, units: usize) -> Option<Permit> {
         let mut permit = Permit { budget: Arc::clone(self), account: account.into(), units: 0 };
         permit.grow(units).then_some(permit)
     }
 
-    /// Takes units whatever is left: for what cannot be refused any more.
+    /// Takes units regardless of the limits: for things that can no longer be refused.
     pub fn take_anyway(self: &Arc<Budget>, account: &str, units: usize) -> Permit {
         locked(&self.taken).add(account, units);
         Permit { budget: Arc::clone(self), account: account.into(), units }
@@ -47,12 +48,12 @@ impl Budget {
         taken.all < self.total && taken.held_by(account) < self.share
     }
 
-    /// Units that all hold together.
+    /// Returns the units held by all accounts together.
     pub fn taken(&self) -> usize {
         locked(&self.taken).all
     }
 
-    /// Completes when units are given back after this call.
+    /// Completes when units are released after this call.
     pub fn freed(&self) -> Notified<'_> {
         self.freed.notified()
     }
@@ -82,7 +83,7 @@ impl Taken {
     }
 }
 
-/// Units that are held until this is dropped.
+/// Units held until dropped.
 #[derive(Debug)]
 pub struct Permit {
     budget: Arc<Budget>,
@@ -91,7 +92,7 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// Takes more; false, and nothing taken, where that is more than is left.
+    /// Takes more units; returns false and takes nothing if they exceed a limit.
     pub fn grow(&mut self, units: usize) -> bool {
         let mut taken = locked(&self.budget.taken);
         let fits = taken.all + units <= self.budget.total

@@ -1,4 +1,4 @@
-//! Answers that the client may have already: ETag and If-None-Match (D11).
+//! Conditional answers for clients that may already have them: ETag and If-None-Match (D11).
 
 use std::hash::{DefaultHasher, Hasher};
 
@@ -11,15 +11,15 @@ use super::request::listed;
 use crate::platform::failure::Result;
 
 impl Reply {
-    /// A single resource with its ETag: the version, and a digest of the answer, which also
-    /// holds joined names. If-None-Match compares all of it, If-Match the version alone (D11).
+    /// Answers with a single resource and its ETag: the version, plus a digest of the answer, which also
+    /// covers joined names. If-None-Match compares the whole tag, If-Match only the version (D11).
     pub fn resource(call: &Call<'_>, version: i64, id: Uuid, body: &impl Serialize) -> Result<Reply> {
         let reply = Reply::ok(body)?;
         let etag = format!("\"{version}-{:016x}\"", digest(&reply.body));
         Ok(reply.unless_cached(call, etag).about(id))
     }
 
-    /// The same with a weak ETag over the body.
+    /// Adds a weak ETag computed from the body.
     pub fn with_weak_etag(self, call: &Call<'_>) -> Reply {
         let etag = format!("W/\"{:016x}\"", digest(&self.body));
         self.unless_cached(call, etag)
@@ -35,7 +35,7 @@ impl Reply {
     }
 }
 
-/// The tag under which the client already has the answer with this tag, if it has it.
+/// Returns the tag under which the client already has this answer, if it does.
 fn known_tag(call: &Call<'_>, etag: &str) -> Option<String> {
     // A compressed answer has a tag of its own.
     let opaque = |tag: &str| tag.trim_start_matches("W/").replace("-gzip\"", "\"");
@@ -44,7 +44,7 @@ fn known_tag(call: &Call<'_>, etag: &str) -> Option<String> {
     Some(if known == "*" { etag } else { known }.to_owned())
 }
 
-/// A digest that tells answers apart; it need not outlive this version of the program.
+/// A digest that distinguishes answers; it need not be stable across versions of the program.
 fn digest(body: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(body);

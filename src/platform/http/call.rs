@@ -1,4 +1,4 @@
-//! One call of a route: the request, the ids in its path, who calls, and how to read the rest.
+//! A call of a route: the request, the ids in its path, and access to its query and body.
 
 use std::cell::OnceCell;
 
@@ -16,12 +16,12 @@ use crate::platform::failure::{Failure, Result};
 use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::scope::ScopeSet;
 
-/// What a company asks of its clients' requests (D18).
+/// How strictly a tenant wants its clients' requests to be read (D18).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Strictness {
-    /// Unknown query parameters are named and ignored instead of refused.
+    /// Unknown query parameters are reported and ignored instead of refused.
     pub unknown_parameters_ignored: bool,
-    /// Unknown fields of a body are refused instead of named and ignored.
+    /// Unknown body fields are refused instead of reported and ignored.
     pub unknown_fields_refused: bool,
 }
 
@@ -30,14 +30,14 @@ pub struct Caller {
     pub key_id: String,
     pub tenant: TenantId,
     pub scopes: ScopeSet,
-    /// Requests that the key may make on one UTC day (D20).
+    /// Requests that the key may make per UTC day (D20).
     pub daily_limit: u32,
     pub strictness: Strictness,
     pub test: bool,
 }
 
 impl Caller {
-    /// Whose turn it is where requests wait.
+    /// The key of its queue where requests wait.
     pub fn account(&self) -> QueueKey {
         QueueKey { firma: self.tenant, name: self.key_id.clone() }
     }
@@ -45,20 +45,20 @@ impl Caller {
 
 pub struct Call<'r> {
     pub request: &'r Request,
-    /// The ids in the path; none where a segment is no uuid.
+    /// The ids in the path; `None` for a segment that is no UUID.
     ids: Vec<Option<Uuid>>,
     pub query: Query,
     json: OnceCell<std::result::Result<Json<'r>, String>>,
     strictness: Strictness,
-    /// What was noted about the query, for the header X-Hinweise.
+    /// Hints about the query, for the header X-Hinweise.
     pub notes: Hints,
     pub scopes: ScopeSet,
-    /// Where the last look ended, of a request that has waited.
+    /// For a request that has waited: the position where its last look ended.
     pub resumed: Option<&'r str>,
 }
 
 impl<'r> Call<'r> {
-    /// A call whose path matched its route; its query is checked against the parameters of the route.
+    /// Creates a call whose path matched its route; checks the query against the route's parameters.
     pub fn new(
         request: &'r Request,
         params: &'static [Param],
@@ -72,12 +72,12 @@ impl<'r> Call<'r> {
         Ok(Call { request, ids, query, json, strictness, notes, scopes, resumed })
     }
 
-    /// The same call by a caller with these scopes, resumed where its last look ended.
+    /// Sets the caller's scopes, and the position where the last look ended.
     pub fn by(self, scopes: ScopeSet, resumed: Option<&'r str>) -> Call<'r> {
         Call { scopes, resumed, ..self }
     }
 
-    /// The first id in the path; a malformed one is not found (D18).
+    /// Returns the first id in the path; a malformed id is answered "not found" (D18).
     pub fn id(&self, what: &str) -> Result<Uuid> {
         self.ids.first().copied().flatten().ok_or_else(|| Failure::not_found(what))
     }
@@ -98,7 +98,7 @@ impl<'r> Call<'r> {
         Ok((value, hints))
     }
 
-    /// The body of a request that needs none: nothing at all is as good as `{}`.
+    /// Reads a body that may be missing: no body is equivalent to `{}`.
     pub fn optional_body<T: FromJson<Value: Default>>(&self) -> Result<(T::Value, Hints)> {
         match self.request.body.content() {
             Ok([]) => Ok(Default::default()),
@@ -106,22 +106,22 @@ impl<'r> Call<'r> {
         }
     }
 
-    /// The body as JSON, parsed once.
+    /// Returns the body as JSON, parsed once.
     pub fn json(&self) -> Result<&Json<'r>> {
         let body = self.request.body.content()?;
         let parsed = self.json.get_or_init(|| Json::parse(body));
         parsed.as_ref().map_err(|message| Refusal::new(Code::UngueltigesJson, message.as_str()).into())
     }
 
-    /// The versions that a change may be based on; none where the client did not say.
+    /// Returns the versions that a change may be based on; `None` without If-Match.
     pub fn if_match(&self) -> Option<IfMatch> {
-        // A value that is no text names no version of ours.
+        // A value that is not text matches none of our versions.
         let text = |value: &HeaderValue| value.to_str().unwrap_or_default().to_owned();
         let values: Vec<String> = self.request.headers.get_all("if-match").iter().map(text).collect();
         (!values.is_empty()).then(|| IfMatch(values.join(",")))
     }
 
-    /// Whether the client asks for this type by its name, and would not rather have JSON (Accept).
+    /// Whether the client accepts this type by name and does not prefer JSON (Accept).
     pub fn prefers(&self, content_type: &str) -> bool {
         let weight = |range: &str| weight(&self.request.headers, "accept", range);
         let json = ["application/json", "application/*", "*/*"].into_iter().find_map(weight);
@@ -140,8 +140,8 @@ impl<'r> Call<'r> {
 pub struct IfMatch(String);
 
 impl IfMatch {
-    /// Refuses a change that is based on another version (D11). Tags look like `"7-3f…"`; the
-    /// part before the hyphen is the version, and it alone is compared.
+    /// Refuses a change that is based on another version (D11). Tags look like `"7-3f…"`; only the part
+    /// before the hyphen, the version, is compared.
     pub fn check(wanted: Option<&IfMatch>, version: i64) -> Result<()> {
         let Some(IfMatch(tags)) = wanted else { return Ok(()) };
         let version = version.to_string();
@@ -153,7 +153,7 @@ impl IfMatch {
             return Ok(());
         }
         let message =
-            "Der Datensatz wurde inzwischen geändert. Bitte neu lesen und die Änderung wiederholen.";
+            ("Der Datensatz wurde inzwischen geändert.", "Bitte neu lesen und die Änderung wiederholen.");
         Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message).into())
     }
 }

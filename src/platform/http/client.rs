@@ -1,4 +1,4 @@
-//! The client of a request, for a request that has to wait for it: for its body, or for as long as it listens.
+//! The client of a running request: reads its body, and tells whether it still listens.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -15,38 +15,38 @@ use super::request::{Received, incomplete};
 use super::socket::Socket;
 use crate::rules::error::{Code, Refusal};
 
-/// A body up to this size is a small one, in bytes (D18: all but uploads).
+/// A body up to this size, in bytes, counts as small (D18: all but uploads).
 const SMALL_BODY_BYTES_MAX: usize = 1 << 20;
 
-/// Memory for small bodies in bytes, and the share of a key: half of it.
+/// Memory for small bodies in bytes; the share of a key is half of it.
 const SMALL_BODIES_BYTES_MAX: usize = 16 << 20;
 
 /// Memory for large bodies in bytes, and the share of a key: two of the largest.
 const LARGE_BODIES_BYTES_MAX: usize = 42 << 20;
 const KEY_LARGE_BODIES_BYTES_MAX: usize = 28 << 20;
 
-/// Large bodies that a key may send at once; further ones wait before anything of them is read.
+/// Large bodies that a key may send at once; further ones wait before any of their bytes are read.
 const KEY_LARGE_BODIES_MAX: usize = 2;
 
-/// How long a body waits for memory before it is refused: what holds it may wait for memory itself.
+/// How long a body waits for memory before it is refused: the holder of that memory may be waiting, too.
 const MEMORY_WAIT_MAX: Duration = Duration::from_secs(5);
 
-/// Bytes of a body that are read and thrown away at most, beyond those that were read before.
+/// Maximum bytes of a body that are read and discarded, beyond those already received.
 const DRAINED_BYTES_MAX: usize = 16 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Open connections at most.
+    /// Maximum number of open connections.
     pub connections: usize,
-    /// Open connections from one address at most, but for proxies of ours.
+    /// Maximum number of open connections from one address, except trusted proxies.
     pub per_address: usize,
-    /// How long the head of a request may take, and how long a connection may be idle.
+    /// Timeout for the head of a request, and for an idle connection.
     pub header: Duration,
-    /// How long the body of a request may take.
+    /// Timeout for the body of a request.
     pub body: Duration,
-    /// How long a client may take to accept the next part of an answer.
+    /// Timeout for a client to accept the next part of an answer.
     pub write: Duration,
-    /// How long running requests may take when the server stops.
+    /// How long running requests may continue when the server stops.
     pub shutdown: Duration,
 }
 
@@ -70,13 +70,13 @@ impl Default for BodyBudgets {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     Serving,
-    /// The server stops: nothing new is begun.
+    /// The server stops: no new request is accepted.
     Stopping,
-    /// The time for that is over.
+    /// The time for stopping is over: connections are cut.
     Cut,
 }
 
-/// What a connection has in common with the requests on it.
+/// What the requests of a connection share.
 pub struct ConnectionContext {
     pub peer: IpAddr,
     /// The address of this machine that the client connected to.
@@ -91,17 +91,18 @@ pub struct ConnectionContext {
 pub struct Client(Option<(Arriving, Arc<ConnectionContext>)>);
 
 impl Client {
-    /// A client that sends its request on a connection.
+    /// Creates the client of a request that arrives on a connection.
     pub(super) fn new(body: Incoming, asked_first: bool, connection: Arc<ConnectionContext>) -> Client {
         Client(Some((Arriving { body, received: 0, asked_first }, connection)))
     }
 
-    /// Of a request that is made in this process: it brings its body along, and nobody hangs up.
+    /// Creates the client of a request made in this process: the request brings its body along, and nobody
+    /// hangs up.
     pub const fn within() -> Client {
         Client(None)
     }
 
-    /// Its key or session was accepted: the connection need not make room for new ones any more.
+    /// Call when its key or session was accepted: new connections can no longer displace this one.
     pub fn mark_accepted(&self) {
         self.0.iter().for_each(|(_, connection)| connection.slot.mark_answered());
     }
@@ -111,8 +112,8 @@ impl Client {
         self.0.as_ref().is_some_and(|(arriving, _)| !arriving.body.is_end_stream())
     }
 
-    /// Reads the body of at most `limit` bytes on the account of a key or a person, within the time and the memory that
-    /// there is for it.
+    /// Reads a body of at most `limit` bytes, charged to `account`, a key or a person, within its timeout and
+    /// the memory available.
     pub async fn body(&mut self, limit: usize, account: &str) -> Received {
         let Some((arriving, connection)) = &mut self.0 else { return Err(incomplete()) };
         if arriving.announced().is_some_and(|announced| announced > limit) {
@@ -120,7 +121,7 @@ impl Client {
         }
         let (bodies, time) = (&connection.bodies, connection.limits.body);
         let is_large = arriving.announced().unwrap_or(limit) > SMALL_BODY_BYTES_MAX;
-        // A large body waits for its turn before its own time begins.
+        // A large body waits for its turn before its own timeout starts.
         let (budget, _turn) = match is_large {
             false => (&bodies.small, None),
             true => {
@@ -133,8 +134,9 @@ impl Client {
         timeout(time, reading).await.unwrap_or_else(|_| Err(super::error::too_slow()))
     }
 
-    /// Waits until the bell rings, and then for `not_before`; false where there is nothing more to wait for: it is
-    /// `until`, the server stops, or the client hung up (D28). One that sends more while it waits has its answer first.
+    /// Waits for a notification, and then until `not_before`. Returns false if there is no point in waiting
+    /// on: `until` has come, the server stops, or the client hung up (D28). A client that sends more while it
+    /// waits gets its answer at once.
     pub async fn listens_until(
         &self,
         notify: &mut watch::Receiver<i64>,
@@ -145,7 +147,7 @@ impl Client {
         let _uncounted = connection.slot.uncounted();
         let mut stage = connection.stage.clone();
         let rung = async {
-            // Fails only where nobody is left to ring.
+            // Fails only if the sender is gone.
             let _ = notify.changed().await;
             sleep_until(not_before.into()).await;
         };
@@ -157,8 +159,9 @@ impl Client {
         }
     }
 
-    /// Reads what is left of the body and throws it away, because most clients send all of it before they look at the
-    /// answer (RFC 9112 9.6); one that asked before sending is answered at once. Whether it came to its end.
+    /// Reads and discards the rest of the body, because most clients send all of it before they read the
+    /// answer (RFC 9112 9.6); a client that asked before sending is answered at once. Returns whether the
+    /// body was read to its end.
     pub(super) async fn drain(&mut self) -> bool {
         match &mut self.0 {
             Some((arriving, connection)) => arriving.drain(connection.limits.body).await,
@@ -169,14 +172,14 @@ impl Client {
 
 struct Arriving {
     body: Incoming,
-    /// Bytes of it that came so far.
+    /// Bytes received so far.
     received: usize,
     /// The client waits for permission to send it (`Expect: 100-continue`).
     asked_first: bool,
 }
 
 impl Arriving {
-    /// Its length, if the client has said it.
+    /// Returns the announced length, if known and nothing was read yet.
     fn announced(&self) -> Option<usize> {
         if self.received > 0 {
             return None;
@@ -184,7 +187,7 @@ impl Arriving {
         self.body.size_hint().exact().map(|size| usize::try_from(size).unwrap_or(usize::MAX))
     }
 
-    /// The next part of it; none at its end.
+    /// Returns the next part; `None` at the end.
     async fn next(&mut self) -> Option<Result<Bytes, hyper::Error>> {
         loop {
             match self.body.frame().await?.map(|frame| frame.into_data()) {
@@ -192,16 +195,16 @@ impl Arriving {
                     self.received += data.len();
                     return Some(Ok(data));
                 }
-                // Lines behind the last chunk say nothing to us.
+                // Trailer fields after the last chunk are ignored.
                 Ok(Err(_)) => {}
                 Err(error) => return Some(Err(error)),
             }
         }
     }
 
-    /// Reads it; memory is taken as it arrives.
+    /// Reads the body; memory is charged as it arrives.
     async fn read(&mut self, limit: usize, account: &str, budget: &Arc<Budget>) -> Received {
-        // A body that is announced takes no memory before it is there: the pages are untouched.
+        // Reserving the announced size takes no real memory before data arrives: the pages stay untouched.
         let mut content = Vec::with_capacity(self.announced().unwrap_or(0));
         let mut permit: Option<Permit> = None;
         while let Some(data) = self.next().await {
@@ -241,14 +244,14 @@ impl Arriving {
     }
 }
 
-/// What `take` gives, at once or when something was given back; none after some time.
+/// Tries `take` until it succeeds, at once and whenever units are released; `None` after `time`.
 async fn when_freed<T>(budget: &Budget, time: Duration, mut take: impl FnMut() -> Option<T>) -> Option<T> {
     if let Some(taken) = take() {
         return Some(taken);
     }
     let waiting = async {
         loop {
-            // What is given back from now on is heard.
+            // From here on no release is missed.
             let freed = budget.freed();
             if let Some(taken) = take() {
                 return taken;
@@ -260,11 +263,12 @@ async fn when_freed<T>(budget: &Budget, time: Duration, mut take: impl FnMut() -
 }
 
 fn too_large(limit: usize) -> Box<Refusal> {
-    let message = format!("Die Anfrage ist größer als {limit} Bytes. Bitte aufteilen.");
+    let message = (format_args!("Die Anfrage ist größer als {limit} Bytes."), "Bitte aufteilen.");
     Refusal::new(Code::ZuGross, message)
 }
 
 fn no_room() -> Box<Refusal> {
-    let message = "Es werden gerade zu viele große Anfragen gesendet; es wurde nichts gespeichert. Bitte später wiederholen.";
+    let message = "Es werden gerade zu viele große Anfragen gesendet; es wurde nichts gespeichert. Bitte \
+         später wiederholen.";
     Refusal::new(Code::NichtVerfuegbar, message)
 }

@@ -1,4 +1,4 @@
-//! The open connections, limited in all and for each address, and which is ended when there are too many.
+//! Open connections: limited in total and per address; at a limit an old unanswered connection makes room.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -19,14 +19,14 @@ pub struct Connections {
 struct OpenConnections {
     count: usize,
     by_address: HashMap<IpAddr, usize>,
-    /// Those on which no request was answered yet, the oldest first.
+    /// Connections without an answered request yet, oldest first.
     unanswered: BTreeMap<u64, Unanswered>,
     last_number: u64,
 }
 
 struct Unanswered {
     address: Option<IpAddr>,
-    /// Ends it; not known for a moment.
+    /// Ends the connection; `None` until its task has been started.
     task: Option<AbortHandle>,
 }
 
@@ -35,9 +35,9 @@ impl Connections {
         Arc::new(Connections { total_max, per_address_max, open: Mutex::default() })
     }
 
-    /// The slot of a new connection; one without an address speaks for many and counts towards the total alone. At a
-    /// limit the oldest connection on which no request was ever answered is ended: one of the same address at the limit
-    /// of an address. Otherwise the new connection is rejected.
+    /// Admits a new connection; one without an address stands for many clients and counts only towards the
+    /// total. At a limit the oldest connection without an answered request is ended: one of the same address
+    /// at the limit per address. Otherwise returns `None`: the new connection is rejected.
     pub fn admit(self: &Arc<Connections>, address: Option<IpAddr>) -> Option<ConnectionSlot> {
         let mut open = locked(&self.open);
         let of_address = address.and_then(|address| open.by_address.get(&address).copied()).unwrap_or(0);
@@ -79,7 +79,8 @@ impl OpenConnections {
         }
     }
 
-    /// Ends the oldest connection of a kind that was never answered. Its slot is free when it has gone, a moment later.
+    /// Ends the oldest unanswered connection that `of_kind` accepts. Its slot is freed a moment later, when
+    /// its task has ended.
     fn make_room(&mut self, of_kind: impl Fn(&Unanswered) -> bool) -> Option<()> {
         let fits = |connection: &Unanswered| connection.task.is_some() && of_kind(connection);
         let number = *self.unanswered.iter().find(|(_, connection)| fits(connection))?.0;
@@ -88,7 +89,7 @@ impl OpenConnections {
     }
 }
 
-/// What an open connection takes of the limits, until this is dropped.
+/// The slot of an open connection within the limits; freed when dropped.
 pub struct ConnectionSlot {
     connections: Arc<Connections>,
     address: Option<IpAddr>,
@@ -97,15 +98,15 @@ pub struct ConnectionSlot {
 }
 
 impl ConnectionSlot {
-    /// Its request waits for a change: it passed the gate, so the connection need not make room any more, and it counts
-    /// for none of the limits until what is given back is dropped.
+    /// Stops counting the connection towards the limits until the result is dropped, because its request
+    /// waits for a change. The request passed the gate, so the connection can no longer be displaced.
     pub fn uncounted(&self) -> UncountedSlot<'_> {
         self.mark_answered();
         locked(&self.connections.open).leave(self.address);
         UncountedSlot(self)
     }
 
-    /// A request was answered: the connection need not make room any more.
+    /// Marks that a request was answered: the connection can no longer be displaced.
     pub fn mark_answered(&self) {
         if !self.is_answered.swap(true, Ordering::Relaxed) {
             locked(&self.connections.open).unanswered.remove(&self.number);
@@ -121,7 +122,7 @@ impl Drop for ConnectionSlot {
     }
 }
 
-/// The slot of a connection whose request waits.
+/// The slot of a connection that is not counted while its request waits.
 pub struct UncountedSlot<'s>(&'s ConnectionSlot);
 
 impl Drop for UncountedSlot<'_> {
@@ -141,7 +142,7 @@ mod tests {
         Builder::new_current_thread().build().unwrap()
     }
 
-    /// A connection from an address that ends in this, and who serves it.
+    /// Opens a connection from an address that ends with `last`; returns its slot and its task.
     fn open(connections: &Arc<Connections>, last: u8) -> Option<(ConnectionSlot, JoinHandle<()>)> {
         let slot = connections.admit(Some(IpAddr::from([10, 0, 0, last])))?;
         let task = tokio::spawn(std::future::pending());

@@ -1,11 +1,12 @@
-//! Work that takes many milliseconds (Base64, digests, parsing of much): it is done on threads that serve no sockets.
+//! The CPU pool: threads for work of many milliseconds (Base64, digests, parsing of much), apart from the
+//! socket threads.
 
 use tokio::task::spawn_blocking;
 
 use crate::platform::db::readers::priority::step_back;
 use crate::platform::failure::{Failure, Result};
 
-/// Does work on a thread that serves no sockets and lets others go first. It is a failure of ours where it panicked.
+/// Runs work on a thread of the pool, at low priority. A panic becomes a failure of ours.
 pub async fn on_cpu_pool<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     let work = move || {
         step_back();

@@ -1,4 +1,4 @@
-//! Answers compressed with gzip, for clients that ask for it (RFC 9110 8.4, 12.5.3).
+//! Compresses answers with gzip for clients that accept it (RFC 9110 8.4, 12.5.3).
 
 use std::io::{Read, Write};
 
@@ -10,14 +10,14 @@ use hyper::HeaderMap;
 use super::reply::Reply;
 use super::request::weight;
 
-/// Answers up to this size are not worth the work, in bytes.
+/// Answers up to this size, in bytes, are not worth compressing.
 const UNCOMPRESSED_BYTES_MAX: usize = 1 << 10;
 
-/// Bytes of an answer that show whether it shrinks.
+/// Bytes of an answer that are compressed first to see whether it shrinks.
 const SAMPLE_BYTES: usize = 16 << 10;
 
-/// The answer in the form that the client takes. The entity tag of an answer that is compressed here
-/// ends with `-gzip`: both forms differ byte by byte.
+/// Returns the answer in a form the client accepts. Compressing appends `-gzip` to the entity tag, because
+/// the two forms differ byte by byte.
 pub fn encoded(mut reply: Reply, accepted: bool) -> Reply {
     let is_compressed = reply.headers.iter().any(|(name, _)| *name == "content-encoding");
     if is_compressed || reply.body.len() <= UNCOMPRESSED_BYTES_MAX {
@@ -39,8 +39,8 @@ pub fn encoded(mut reply: Reply, accepted: bool) -> Reply {
     reply
 }
 
-/// What is worth compressing, compressed: Base64 of a PDF or an image loses a quarter, all else that we send half
-/// and more.
+/// Compresses a body if it shrinks to two thirds: Base64 of a PDF or an image shrinks by a quarter,
+/// everything else that we send by half or more.
 fn compressed(body: &[u8]) -> Option<Vec<u8>> {
     let sample = &body[..body.len().min(SAMPLE_BYTES)];
     let shrunk = compress(sample, Compression::fast());
@@ -52,24 +52,24 @@ fn compressed(body: &[u8]) -> Option<Vec<u8>> {
 
 pub fn inflated(content: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
-    // What is kept compressed is part of the program.
+    // The compressed data is part of the program.
     let _ = GzDecoder::new(content).read_to_end(&mut plain);
     plain
 }
 
-/// Compresses what is kept, as small as it gets.
+/// Compresses content for storage, as small as possible.
 pub fn gzip(content: &[u8]) -> Vec<u8> {
     compress(content, Compression::best())
 }
 
 fn compress(content: &[u8], level: Compression) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(content.len() / 4), level);
-    // Writing to memory has no way to fail.
+    // Writing to memory cannot fail.
     let _ = encoder.write_all(content);
     encoder.finish().unwrap_or_default()
 }
 
-/// Whether gzip is accepted: named, or meant by `*`, and not with a weight of 0.
+/// Whether gzip is accepted: by name or by `*`, and not with weight 0.
 pub fn accepts_gzip(headers: &HeaderMap) -> bool {
     let weight = |coding: &str| weight(headers, "accept-encoding", coding);
     weight("gzip").or_else(|| weight("*")).is_some_and(|weight| weight > 0)

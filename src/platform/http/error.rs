@@ -1,4 +1,4 @@
-//! The only place where a failure becomes an HTTP status (wall 5).
+//! Maps failures to HTTP statuses; no other place does (wall 5).
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,15 +8,16 @@ use super::reply::Reply;
 use crate::platform::db::error::is_passing;
 use crate::platform::db::log;
 use crate::platform::failure::Failure;
-use crate::rules::error::{Code, PositionError, Refusal};
+use crate::rules::error::{Code, Message, PositionError, Refusal};
 
-/// The error body: a superset of both shapes of the specification (D19).
+/// The error body: a superset of both shapes in the specification (D19).
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Fehler")]
 pub struct ErrorBody<'e> {
     #[schemars(with = "String")]
     error: Code,
-    message: &'e str,
+    #[schemars(with = "String")]
+    message: &'e Message,
     #[serde(skip_serializing_if = "Option::is_none")]
     feld: Option<&'e str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,7 +31,7 @@ struct Details<'e> {
     fehler: &'e [PositionError],
 }
 
-/// The status of a code (specification, Errors 2; D19).
+/// Returns the status of a code (specification, Errors 2; D19).
 pub const fn status(code: Code) -> u16 {
     match code {
         Code::ApiKeyFehlt | Code::ApiKeyUngueltig | Code::ApiKeyAbgelaufen | Code::ApiKeyDeaktiviert => 401,
@@ -53,7 +54,7 @@ pub const fn status(code: Code) -> u16 {
     }
 }
 
-/// The answer to a failure. Details of our own failures go to the log, never to the client.
+/// Returns the answer to a failure. Details of our own failures go to the log, never to the client.
 pub fn reply(failure: &Failure, request_id: Uuid) -> Reply {
     let is_passing = match failure {
         Failure::Refused(refusal) => return refused(refusal, request_id),
@@ -66,7 +67,7 @@ pub fn reply(failure: &Failure, request_id: Uuid) -> Reply {
     if is_passing { unavailable(request_id) } else { broken(request_id) }
 }
 
-/// The answer to a fault of ours: nothing was stored, and trying again does not help.
+/// The answer to a fault of ours: nothing was stored, and retrying does not help.
 pub fn broken(request_id: Uuid) -> Reply {
     let message =
         "Im Dienst ist ein Fehler aufgetreten; es wurde nichts gespeichert. Bitte die request_id melden.";
@@ -74,19 +75,21 @@ pub fn broken(request_id: Uuid) -> Reply {
 }
 
 pub fn too_slow() -> Box<Refusal> {
-    let message = "Die Daten kamen nicht vollständig an. Bitte die Anfrage wiederholen.";
+    let message = ("Die Daten kamen nicht vollständig an.", "Bitte die Anfrage wiederholen.");
     Refusal::new(Code::ZeitUeberschritten, message)
 }
 
-/// The answer when nothing was stored, and trying again may help.
+/// The answer when nothing was stored and retrying may help.
 pub fn unavailable(request_id: Uuid) -> Reply {
-    let message = "Der Dienst kann die Anfrage gerade nicht ausführen; es wurde nichts gespeichert. Bitte später wiederholen.";
+    let message = "Der Dienst kann die Anfrage gerade nicht ausführen; es wurde nichts gespeichert. Bitte \
+         später wiederholen.";
     refused(&Refusal::new(Code::NichtVerfuegbar, message), request_id)
 }
 
-/// The answer when it is not known whether anything was stored.
+/// The answer when it is unknown whether anything was stored.
 pub fn outcome_unknown(request_id: Uuid) -> Reply {
-    let message = "Ob die Daten gespeichert wurden, ist nicht bekannt: Die Festplatte des Dienstes meldet einen Fehler. Bitte mit derselben external_ref oder demselben Idempotency-Key wiederholen.";
+    let message = "Ob die Daten gespeichert wurden, ist nicht bekannt: Die Festplatte des Dienstes meldet \
+         einen Fehler. Bitte mit derselben external_ref oder demselben Idempotency-Key wiederholen.";
     refused(&Refusal::new(Code::AusgangUnbekannt, message), request_id)
 }
 
@@ -99,11 +102,11 @@ fn refused(refusal: &Refusal, request_id: Uuid) -> Reply {
         details,
         request_id,
     };
-    // These types have no way to fail.
+    // Serializing these types cannot fail.
     let body = serde_json::to_vec(&body).unwrap_or_default();
     let reply = Reply { status: status(refusal.code), body, code: Some(refusal.code), ..Reply::default() };
     match reply.status {
-        // RFC 9110 11.6.1: what is missing, for clients that know only that.
+        // RFC 9110 11.6.1: names the missing authentication scheme for generic clients.
         401 => reply.with("www-authenticate", "ApiKey"),
         503 => reply.with("retry-after", "1"),
         _ => reply,

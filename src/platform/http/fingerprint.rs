@@ -1,12 +1,12 @@
-//! Digests of what a request says, so that a repeat can be told from something else (D19).
+//! Digests of requests, which distinguish a repetition from a different request (D19).
 
 use rust_decimal::Decimal;
 use sha2::{Digest, Sha256};
 
 use super::json::Json;
 
-/// A digest of a path and a body as JSON: blanks, the order of members and the spelling of numbers
-/// do not matter. A body that is no JSON counts as it stands.
+/// Returns the digest of a path and a JSON body. Blanks, the order of members and the spelling of numbers do
+/// not matter. A body that is not JSON is digested byte by byte.
 pub fn of_request(path: &str, json: Option<&Json<'_>>, body: &[u8]) -> [u8; 32] {
     let mut digest = Sha256::new();
     add_text(&mut digest, path);
@@ -17,8 +17,8 @@ pub fn of_request(path: &str, json: Option<&Json<'_>>, body: &[u8]) -> [u8; 32] 
     digest.finalize().into()
 }
 
-/// Each value begins with a letter of its kind, and what has a length with that, so that no two
-/// values are written alike.
+/// Each value starts with a letter for its type, followed by its length if it has one, so that no two values
+/// have the same encoding.
 fn add(digest: &mut Sha256, json: &Json<'_>) {
     match json {
         Json::Null => digest.update("n"),

@@ -1,8 +1,8 @@
-//! JSON as the interface accepts it (D18): UTF-8, one value, no doubled keys, no NUL, limited
-//! depth and size. Numbers keep their text, so that no digit is lost.
+//! JSON as the interface accepts it (D18): UTF-8, one value, no duplicate keys, no NUL, limited depth and
+//! size. Numbers keep their text, so that no digit is lost.
 //!
-//! A body is read once, from its first byte to its last: depth and values are counted on the way, and nothing
-//! behind the first one too many is looked at.
+//! A body is parsed in one pass. Depth and values are counted on the way, and parsing stops at the first one
+//! too many.
 
 use std::borrow::Cow;
 
@@ -12,10 +12,10 @@ use hifijson::str::{Error as TextError, LexAlloc as _};
 use hifijson::token::{Expect, Lex as _};
 use memchr::memrchr;
 
-/// Deepest nesting (D18).
+/// Maximum nesting (D18).
 const DEPTH_MAX: u32 = 32;
 
-/// Values in one body: a document of 1,000 positions with all fields has about 30,000.
+/// Maximum number of values in a body: a document of 1,000 positions with all fields has about 30,000.
 const VALUES_MAX: u32 = 100_000;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -25,12 +25,12 @@ pub enum Json<'b> {
     Number(&'b str),
     String(Cow<'b, str>),
     Array(Vec<Json<'b>>),
-    /// An object; its keys are all different.
+    /// An object; its keys are unique.
     Object(Vec<(Cow<'b, str>, Json<'b>)>),
 }
 
 impl<'b> Json<'b> {
-    /// Reads a body; the error is a German sentence for the client.
+    /// Parses a body; the error is a German sentence for the client.
     pub fn parse(body: &'b [u8]) -> Result<Json<'b>, String> {
         let mut lexer = SliceLexer::new(body);
         let mut values_left = VALUES_MAX;
@@ -51,7 +51,7 @@ enum Fault {
 }
 
 impl Fault {
-    /// The sentence for the client; `rest` is what was not read of the body.
+    /// Returns the sentence for the client; `rest` is the unread part of the body.
     fn sentence(self, body: &[u8], rest: &[u8]) -> String {
         match self {
             Fault::Syntax if std::str::from_utf8(body).is_ok() => {
@@ -85,7 +85,7 @@ impl From<TextError> for Fault {
     }
 }
 
-/// Line and column of what comes after a text, from 1; a letter is a column.
+/// Returns line and column of the position after a text, counted from 1; each character is one column.
 fn place(text: &[u8]) -> (usize, usize) {
     let last_line = &text[memrchr(b'\n', text).map_or(0, |end| end + 1)..];
     let begins_letter = |byte: &&u8| **byte & 0b1100_0000 != 0b1000_0000;
@@ -93,7 +93,7 @@ fn place(text: &[u8]) -> (usize, usize) {
     (lines + 1, last_line.iter().filter(begins_letter).count() + 1)
 }
 
-/// Reads the value that begins with `next`, within the bounds of depth and number of values.
+/// Parses the value that begins with `next`, within the bounds on depth and number of values.
 fn value<'b>(
     next: u8,
     lexer: &mut SliceLexer<'b>,
@@ -196,7 +196,7 @@ mod tests {
             assert!(Json::parse(body).is_err(), "{:?}", String::from_utf8_lossy(&body[..body.len().min(40)]));
         }
     }
-    /// What is refused, and for what: nothing behind the first one too many was looked at.
+    /// Checks the reason of each refusal: parsing stops at the first excess, so later faults go unnoticed.
     #[test]
     fn reading_ends_at_the_first_one_too_many() {
         let levels = |levels: usize| "[".repeat(levels);

@@ -1,4 +1,4 @@
-//! Malformed heads of requests, and answers as HTTP.
+//! Malformed request heads, and answers as HTTP messages.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Take};
@@ -15,7 +15,7 @@ use super::budget::Permit;
 use super::reply::Reply;
 use crate::rules::error::{Code, Refusal};
 
-/// What is wrong with a request as HTTP (RFC 9112 3.2, 6.1, 6.3). hyper takes all of these.
+/// Returns what is wrong with a request as HTTP (RFC 9112 3.2, 6.1, 6.3). hyper accepts all of these.
 pub fn malformed(head: &hyper::http::request::Parts) -> Option<Box<Refusal>> {
     let hosts = head.headers.get_all(HOST).iter().count();
     let needs_host = head.version == hyper::Version::HTTP_11;
@@ -33,7 +33,8 @@ pub fn malformed(head: &hyper::http::request::Parts) -> Option<Box<Refusal>> {
     Some(Refusal::new(Code::AnfrageUngueltig, message))
 }
 
-/// Whether this is a host as RFC 3986 3.2.2 has it, with a port or without; an empty one names none.
+/// Whether this is a host as defined by RFC 3986 3.2.2, with or without a port; an empty value is accepted,
+/// too.
 fn is_host(value: &HeaderValue) -> bool {
     let text = value.as_bytes();
     let (name, port) = match memchr::memrchr(b':', text) {
@@ -47,7 +48,7 @@ fn is_host(value: &HeaderValue) -> bool {
     is_name && port.iter().all(u8::is_ascii_digit)
 }
 
-/// An answer on its way out: it gives its share of the memory back when the client has taken it.
+/// The body of an outgoing answer: releases its share of the memory when the client has taken it.
 struct Outgoing {
     body: Vec<u8>,
     _held: Permit,
@@ -59,12 +60,12 @@ impl AsRef<[u8]> for Outgoing {
     }
 }
 
-/// What an answer carries: bytes that are there, or a file.
+/// The content of an answer: bytes in memory, or a file.
 pub type Content = Either<Full<Bytes>, FileContent>;
 
 const PIECE_BYTES: usize = 64 << 10;
 
-/// A file on its way out. A piece of it is read when the one before has been taken.
+/// An outgoing file. Each piece is read when the previous one has been taken.
 pub struct FileContent(Take<File>);
 
 impl hyper::body::Body for FileContent {
@@ -78,7 +79,7 @@ impl hyper::body::Body for FileContent {
         }
         let mut piece = vec![0; PIECE_BYTES];
         Poll::Ready(Some(match file.read(&mut piece) {
-            // The file was cut while it was sent: the client sees that it is not whole.
+            // The file was truncated while being sent: the client must notice that it is incomplete.
             Ok(0) => Err(ErrorKind::UnexpectedEof.into()),
             Ok(read) => {
                 piece.truncate(read);
@@ -93,7 +94,7 @@ impl hyper::body::Body for FileContent {
     }
 }
 
-/// The answer as HTTP, the last one of its connection or not.
+/// Converts an answer to HTTP; `is_last` closes the connection after it.
 pub fn response(reply: Reply, id: Uuid, is_last: bool) -> Response<Content> {
     let has_body = !reply.body.is_empty();
     let content = match (reply.file, reply.held) {
@@ -120,7 +121,7 @@ pub fn response(reply: Reply, id: Uuid, is_last: bool) -> Response<Content> {
     for (name, value) in reply.headers.iter().filter(|(name, _)| *name != "vary") {
         insert(HeaderName::from_static(name), value);
     }
-    // What an answer depends on is said in several places.
+    // Several places add to `vary`.
     let vary = reply.headers.iter().filter(|(name, _)| *name == "vary").map(|(_, value)| value.as_str());
     let vary = vary.collect::<Vec<_>>().join(", ");
     if !vary.is_empty() {

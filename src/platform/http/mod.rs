@@ -1,4 +1,4 @@
-//! HTTP: requests and answers as the slices see them, and the socket.
+//! HTTP: requests and answers as the slices see them, and the server behind the socket.
 
 pub mod answering;
 pub mod budget;

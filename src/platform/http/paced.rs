@@ -1,5 +1,5 @@
-//! A connection whose client must read at a minimum rate: an answer that is not taken keeps its memory, so a client
-//! that takes a byte now and then holds it as surely as one that takes none.
+//! A connection whose client must read at a minimum rate: an answer holds its memory until it is taken, and a
+//! client that takes a byte now and then would hold it as long as one that takes none.
 
 use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::pin::Pin;
@@ -13,7 +13,8 @@ use super::socket::Socket;
 
 const BYTES_PER_SECOND_MIN: usize = 8 << 10;
 
-/// A socket that fails when its client takes less than [`BYTES_PER_SECOND_MIN`] for some time while there is more to take.
+/// A socket that fails if its client takes less than [`BYTES_PER_SECOND_MIN`] over `time` while more is
+/// waiting to be sent.
 pub struct Paced {
     socket: Socket,
     time: Duration,
@@ -30,7 +31,7 @@ impl Paced {
         Paced { socket, time, waiting: None }
     }
 
-    /// Notes the result of a write; an error when the client is too slow.
+    /// Records the result of a write; returns an error if the client is too slow.
     fn noted(&mut self, context: &mut Context<'_>, written: Poll<Result<usize>>) -> Poll<Result<usize>> {
         match written {
             Poll::Ready(Ok(count)) => {
@@ -71,7 +72,7 @@ impl AsyncWrite for Paced {
         self.get_mut().noted(context, written)
     }
 
-    // Without this hyper copies each answer behind its head before it writes.
+    // Without this, hyper copies each answer behind its head before it writes.
     fn poll_write_vectored(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -85,7 +86,7 @@ impl AsyncWrite for Paced {
         true
     }
 
-    /// All was taken: the next answer has its own time.
+    /// Everything was taken: the time starts anew with the next answer.
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
         ready!(Pin::new(&mut *self.socket.stream()).poll_flush(context))?;
         self.get_mut().waiting = None;

@@ -3,7 +3,7 @@
 use crate::rules::choice::Choice;
 use crate::rules::document::BelegTyp;
 
-/// The parameter of a request of which nothing is kept.
+/// The parameter by which a request asks for a trial: nothing it does is kept.
 pub const TRIAL: &str = "pruefen";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,19 +14,19 @@ pub enum ParamKind {
     /// A quantity above 0.
     Quantity,
     Uuid,
-    /// A customer: integer kunden_id or uuid (D1).
+    /// A customer: an integer kunden_id or a UUID (D1).
     Partner,
     Day,
     /// A day or an instant (D11).
     Since,
     Bool,
-    /// true or false; false where nothing is said.
+    /// true or false; false if absent.
     Flag,
     OneOf(&'static [&'static str]),
     OneOfOr(&'static [&'static str], &'static str),
     /// Values of an enumeration, separated by commas (D3, D10).
     ListOf(&'static [&'static str]),
-    /// Rows at most; the default, if the specification declares one.
+    /// Maximum number of rows; the default, if the specification declares one.
     Limit(Option<u32>),
     Offset,
 }
@@ -35,12 +35,12 @@ pub enum ParamKind {
 pub struct Param {
     pub name: &'static str,
     pub kind: ParamKind,
-    /// What it does, in German; `{typen}` stands for all types of documents.
+    /// Its description in German; `{typen}` stands for all types of documents.
     pub summary: &'static str,
     pub required: bool,
 }
 
-/// A parameter of a kind that says all: `Param::day("von", "…")`.
+/// Constructors for kinds without further data: `Param::day("von", "…")`.
 macro_rules! of_kind {
     ($($name:ident $kind:ident),+) => {
         impl Param {
@@ -54,7 +54,7 @@ macro_rules! of_kind {
 of_kind!(text Text, int Int, uuid Uuid, day Day, bool Bool, flag Flag);
 
 impl Param {
-    /// Nothing that the request does is kept: it is asked what would come of it.
+    /// A parameter by which the request is only tried: the answer is real, but nothing is kept.
     pub const fn trial(summary: &'static str) -> Param {
         Param::flag(TRIAL, summary)
     }
@@ -86,7 +86,7 @@ impl Param {
         Param::new(name, ParamKind::ListOf(values), summary)
     }
 
-    /// The order of a list: one of these, the first of which is its own.
+    /// The order of a list: one of these values; the first is the default.
     pub const fn sortierung(values: &'static [&'static str]) -> Param {
         let default = match values {
             [first, ..] => first,

@@ -1,4 +1,4 @@
-//! Query parameters (D16, D18).
+//! Query parameters: parsing and typed access (D16, D18).
 
 use percent_encoding::percent_decode_str;
 use uuid::Uuid;
@@ -7,14 +7,36 @@ use super::param::{Param, ParamKind, TRIAL};
 use crate::platform::db::list::{MAX_LIMIT, MAX_SEARCH_WORDS, Page};
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
-use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Message, Refusal};
 use crate::rules::verweis::{Verweis, parse_uuid};
 
-/// Longest value of a parameter, in characters.
+/// Maximum length of a value, in characters.
 pub const VALUE_MAX: usize = 255;
 
-/// The parameter that may be sent without a value, and then does nothing (D3).
+/// The parameter that may be sent without a value, and then has no effect (D3).
 pub const SEARCH: &str = "suche";
+
+/// Declares what a list is filtered by as a struct of plain values, and how each is read from the query of a request: in
+/// this order, so that the first wrong parameter is the one that is named. It can be made without a request.
+#[macro_export]
+macro_rules! auswahl {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident $(<$life:lifetime>)? of $args:tt {
+            $($(#[$doc:meta])* $field:ident: $type:ty = $read:expr),+ $(,)?
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Default)]
+        pub struct $name $(<$life>)? { $($(#[$doc])* pub $field: $type),+ }
+
+        impl $(<$life>)? $name $(<$life>)? {
+            pub fn of $args -> $crate::platform::failure::Result<Self> {
+                Ok($name { $($field: $read),+ })
+            }
+        }
+    };
+}
 
 #[derive(Debug)]
 pub struct Query {
@@ -60,7 +82,7 @@ impl Query {
         Ok(Query { values, params })
     }
 
-    /// A text without the blanks around it; of a search, blank is absent.
+    /// Returns a trimmed text; a blank search counts as absent.
     pub fn text(&self, name: &str) -> Option<&str> {
         let value = self.raw(name)?.trim();
         (!value.is_empty()).then_some(value)
@@ -83,7 +105,7 @@ impl Query {
         self.parsed(name, |text| text.parse().ok(), "Hier wird eine ganze Zahl erwartet.")
     }
 
-    /// A customer: an integer kunden_id or a uuid (D1).
+    /// Returns a customer: an integer kunden_id or a UUID (D1).
     pub fn verweis(&self, name: &str) -> Checked<Option<Verweis>> {
         let read = |text: &str| match Verweis::of_text(text) {
             Verweis::Name(_) => None,
@@ -98,7 +120,7 @@ impl Query {
         Day::parse(text).map(Some).ok_or_else(|| Refusal::field(Code::DatumUngueltig, name, message))
     }
 
-    /// true or false, in any case: clients in Python send `True` (D18).
+    /// Returns true or false, in any case: Python clients send `True` (D18).
     pub fn bool(&self, name: &str) -> Checked<Option<bool>> {
         let read = |text: &str| match text.to_ascii_lowercase().as_str() {
             "true" | "1" => Some(true),
@@ -112,7 +134,7 @@ impl Query {
         Ok(self.bool(name)?.unwrap_or(false))
     }
 
-    /// Whether nothing that the request does is kept: its route has [`TRIAL`], and it says so.
+    /// Whether this is a trial, of which nothing is kept: its route has [`TRIAL`] and the request sets it.
     pub fn is_trial(&self) -> Checked<bool> {
         self.param(TRIAL).map_or(Ok(false), |param| self.flag(param.name))
     }
@@ -137,7 +159,7 @@ impl Query {
         Ok(self.parsed(name, read, &message)?.or(default))
     }
 
-    /// Values of an enumeration, separated by commas.
+    /// Returns comma-separated values of an enumeration.
     pub fn list_of<T: Choice>(
         &self,
         name: &str,
@@ -149,14 +171,14 @@ impl Query {
             .ok_or_else(|| Query::refuse(name, format!("Erlaubt sind: {}, mit Komma getrennt.", T::texts())))
     }
 
-    /// limit and offset; the note is for the header X-Limit when a limit was cut.
+    /// Returns limit and offset; the second value is for the header X-Limit, if the limit was reduced.
     pub fn page(&self) -> Checked<(Page, Option<u32>)> {
         let (limit, cut) = self.limit()?;
         let offset = self.raw("offset").map_or(Ok(0), |text| natural(text, "offset"))?;
         Ok((Page { limit, offset }, cut))
     }
 
-    /// The limit alone; the note is for the header X-Limit when it was cut.
+    /// Returns the limit; the second value is for the header X-Limit, if it was reduced.
     pub fn limit(&self) -> Checked<(Option<u32>, Option<u32>)> {
         let default = match self.param("limit").map(|param| param.kind) {
             Some(ParamKind::Limit(default)) => default,
@@ -170,7 +192,7 @@ impl Query {
         })
     }
 
-    pub fn refuse(name: &str, message: impl Into<String>) -> Box<Refusal> {
+    pub fn refuse(name: &str, message: impl Into<Message>) -> Box<Refusal> {
         Refusal::field(Code::ParameterUngueltig, name, message)
     }
 
@@ -194,7 +216,7 @@ impl Query {
     }
 }
 
-/// A number of rows: digits; what is beyond every table is as good as its end.
+/// Parses a number of rows, digits only; a number that is too large means the end of the table.
 fn natural(text: &str, name: &str) -> Checked<i64> {
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
         return Err(Query::refuse(name, "Hier wird eine Zahl ab 0 erwartet."));
@@ -209,7 +231,7 @@ fn unknown(name: &str, params: &[Param]) -> Box<Refusal> {
     Refusal::field(Code::UnbekannterParameter, name, message)
 }
 
-/// Percent-decoding that refuses bad escapes and bad UTF-8 instead of guessing.
+/// Percent-decodes a text; refuses bad escapes and bad UTF-8 instead of guessing.
 pub fn decode(text: &str) -> Checked<String> {
     let refusal = || {
         Refusal::new(

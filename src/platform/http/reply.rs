@@ -1,4 +1,4 @@
-//! An answer, before it becomes HTTP.
+//! An answer before it is converted to HTTP.
 
 use std::fs::File;
 use std::io::{Read, Take};
@@ -12,29 +12,29 @@ use crate::platform::listing::Listing;
 use crate::rules::admin_event::AdminEvent;
 use crate::rules::error::{Code, Hints};
 
-/// Bytes that the answer about one record has room in, as a rule.
+/// Initial capacity in bytes: usually enough for the answer about one record.
 const USUAL: usize = 1 << 10;
 
-/// The header that names notes of a read.
+/// The header with the hints of a read.
 const NOTES: &str = "x-hinweise";
 
-/// An answer: status, headers, JSON.
+/// An answer: status, headers, and usually JSON.
 #[derive(Debug, Default)]
 pub struct Reply {
     pub status: u16,
-    /// Headers besides those that every answer has.
+    /// Headers besides those of every answer.
     pub headers: Vec<(&'static str, String)>,
-    /// The body: JSON unless a header says otherwise, or nothing.
+    /// The body: JSON unless a header says otherwise; may be empty.
     pub body: Vec<u8>,
     /// The record that was read or written, for the audit log.
     pub subject: Option<Uuid>,
-    /// What was done, where the administration log is told of it (D27).
+    /// The event for the administration log, if the request caused one (D27).
     pub event: Option<Box<AdminEvent>>,
-    /// Why the request was refused, for the log.
+    /// The reason of a refusal, for the log.
     pub code: Option<Code>,
-    /// Its share of the memory for answers; held until the client has taken it.
+    /// Its share of the memory for answers, held until the client has taken it.
     pub held: Option<Permit>,
-    /// A file in the place of the body, up to its length: it is read as the client takes it.
+    /// A file sent instead of the body, up to its length now; read as the client takes it.
     pub file: Option<Box<Take<File>>>,
 }
 
@@ -50,7 +50,7 @@ impl Reply {
         Reply::attachment("text/csv; charset=utf-8", &format!("{name}.csv"), body)
     }
 
-    /// 200 with a file that browsers show, and save under this name.
+    /// 200 with a file that browsers display, and save under this name.
     pub fn file(content_type: &'static str, name: &str, body: Vec<u8>) -> Reply {
         Reply { body, ..Reply::default() }.named(content_type, "inline", name)
     }
@@ -60,7 +60,7 @@ impl Reply {
         Reply { body, ..Reply::default() }.named(content_type, "attachment", name)
     }
 
-    /// 200 with a file to be saved under this name, whatever its size.
+    /// 200 with a file of any size, to be saved under this name.
     pub fn download(content_type: &'static str, name: &str, file: File) -> std::io::Result<Reply> {
         let length = file.metadata()?.len();
         let reply = Reply { file: Some(Box::new(file.take(length))), ..Reply::default() };
@@ -84,13 +84,13 @@ impl Reply {
         Reply::json(201, body)
     }
 
-    /// 200 with a page in its wrapper, and X-Limit where a limit was cut (D16).
+    /// 200 with a page in its wrapper, and X-Limit if the limit was reduced (D16).
     pub fn list(listing: Listing, cut: Option<u32>) -> Reply {
         let cut = listing.cut.or(cut);
         Reply { status: 200, body: listing.wrapped(), ..Reply::default() }.with_cut_limit(cut)
     }
 
-    /// The same as a raw array; the count of all rows goes into a header (D16).
+    /// 200 with a page as a raw array, and the count of all rows in a header (D16).
     pub fn array(listing: Listing, cut: Option<u32>) -> Reply {
         let count = listing.count.to_string();
         let reply = Reply { status: 200, body: listing.array(), ..Reply::default() };
@@ -102,7 +102,7 @@ impl Reply {
         self
     }
 
-    /// The same with the header X-Limit, where a limit was cut (D16).
+    /// Adds the header X-Limit if the limit was reduced (D16).
     pub fn with_cut_limit(self, cut: Option<u32>) -> Reply {
         match cut {
             Some(limit) => self.with("x-limit", limit.to_string()),
@@ -115,7 +115,7 @@ impl Reply {
         self
     }
 
-    /// The notes of a read as the header X-Hinweise: codes and fields, in ASCII.
+    /// Adds the hints of a read as the header X-Hinweise: codes and fields, in ASCII.
     pub fn with_notes(mut self, notes: &Hints) -> Reply {
         let mut texts: Vec<_> = notes
             .iter()
@@ -130,14 +130,14 @@ impl Reply {
         if texts.is_empty() {
             return self;
         }
-        // What the handler noted itself comes first.
+        // Hints added by the handler itself come first.
         let own = self.headers.iter().position(|(name, _)| *name == NOTES);
         texts.splice(0..0, own.map(|at| self.headers.remove(at).1));
         self.with(NOTES, texts.join(", "))
     }
 }
 
-/// Content-Disposition (RFC 6266): the name in ASCII for old programs, and as it is for others.
+/// Content-Disposition (RFC 6266): the name in ASCII for old programs, and the exact name for others.
 fn disposition(kind: &str, name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let plain: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();

@@ -1,4 +1,4 @@
-//! A request, as the socket read it.
+//! A request as read from the socket, with its body.
 
 use std::net::IpAddr;
 use std::sync::OnceLock;
@@ -11,7 +11,7 @@ use crate::rules::day::Instant;
 use crate::rules::error::{Checked, Code, Refusal};
 
 pub struct Request {
-    /// Goes into the answer, the log and the audit row.
+    /// Appears in the answer, the log and the audit row.
     pub id: Uuid,
     pub at: Instant,
     pub started: std::time::Instant,
@@ -27,15 +27,16 @@ pub struct Request {
     pub body: Body,
 }
 
-/// The entries of a header that is a list, of all its lines (RFC 9110 5.6.1); a line that is no text has none.
+/// Returns the entries of a list header over all its lines (RFC 9110 5.6.1); lines that are not text are
+/// skipped.
 pub fn listed<'h>(headers: &'h HeaderMap, name: &str) -> impl Iterator<Item = &'h str> + use<'h> {
     let lines = headers.get_all(name).iter().filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(',')).map(str::trim)
 }
 
 impl Request {
-    /// Refuses a body that is compressed: what it unpacks to would have no bound. (Its Content-Type is not asked: scales
-    /// hardly ever send one.)
+    /// Refuses a compressed body: its unpacked size would be unbounded. (Content-Type is not checked: scales
+    /// rarely send one.)
     pub fn check_encoding(&self) -> Checked<()> {
         let is_plain = |coding: &str| coding.is_empty() || coding.eq_ignore_ascii_case("identity");
         if listed(&self.headers, "content-encoding").all(is_plain) {
@@ -46,8 +47,8 @@ impl Request {
     }
 }
 
-/// The weight that a header which lists what a client takes gives to a value, in thousandths (RFC 9110 12.4.2). What is
-/// no weight is as good as none.
+/// Returns the weight that a header such as Accept gives to a value, in thousandths (RFC 9110 12.4.2). An
+/// invalid weight counts as a missing one.
 pub fn weight(headers: &HeaderMap, name: &str, value: &str) -> Option<u32> {
     listed(headers, name).find_map(|entry| {
         let mut parts = entry.split(';').map(str::trim);
@@ -57,7 +58,7 @@ pub fn weight(headers: &HeaderMap, name: &str, value: &str) -> Option<u32> {
     })
 }
 
-/// `0.5` as 500; at most three decimals, and at most 1.
+/// Parses `0.5` as 500; at most three decimals, and at most 1.
 fn thousandths(weight: &str) -> Option<u32> {
     let (whole, decimals) = weight.split_once('.').unwrap_or((weight, ""));
     let digits = format!("{whole}{decimals:0<3}");
@@ -65,11 +66,11 @@ fn thousandths(weight: &str) -> Option<u32> {
     digits.parse().ok().filter(|weight| is_weight && *weight <= 1_000)
 }
 
-/// The body of a request. It is read when every check before it has passed (D19).
+/// The body of a request, read only after every earlier check has passed (D19).
 #[derive(Default)]
 pub struct Body(OnceLock<Received>);
 
-/// What came of reading a body: all of it, with its share of the memory for bodies, which it holds until it is dropped.
+/// The result of reading a body: its bytes, with their share of the memory for bodies, held until dropped.
 pub type Received = Checked<(Vec<u8>, Option<Permit>)>;
 
 impl Body {
@@ -77,17 +78,17 @@ impl Body {
         Body(Received::Ok((content, None)).into())
     }
 
-    /// Whether it is still to be read.
+    /// Whether the body is still to be read.
     pub fn is_awaited(&self) -> bool {
         self.0.get().is_none()
     }
 
-    /// Takes what came of reading it; only the first time counts.
+    /// Sets the result of reading; only the first call counts.
     pub fn set(&self, received: Received) {
         let _ = self.0.set(received);
     }
 
-    /// Its length in bytes; 0 where it was not read.
+    /// Returns its length in bytes; 0 if it was not read.
     pub fn byte_count(&self) -> usize {
         self.content().map_or(0, <[u8]>::len)
     }
@@ -101,7 +102,7 @@ impl Body {
     }
 }
 
-/// Why there is no body: the connection ended within it.
+/// The refusal when there is no body because the connection ended early.
 pub fn incomplete() -> Box<Refusal> {
-    Refusal::new(Code::AnfrageUngueltig, "Die Anfrage ist unvollständig. Bitte wiederholen.")
+    Refusal::new(Code::AnfrageUngueltig, ("Die Anfrage ist unvollständig.", "Bitte wiederholen."))
 }

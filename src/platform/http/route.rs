@@ -1,4 +1,4 @@
-//! A route is a row of data (wall 1): everything that must know the routes reads the table.
+//! Routes as rows of data (wall 1): everything that has to know the routes reads this table.
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
@@ -31,7 +31,7 @@ impl Method {
         }
     }
 
-    /// The method of a request; HEAD is GET whose body is not sent.
+    /// Returns the method of a request; HEAD counts as GET, and its body is not sent.
     pub fn parse(text: &str) -> Option<Method> {
         match text {
             "GET" | "HEAD" => Some(Method::Get),
@@ -49,8 +49,8 @@ pub enum Access {
     Scope(Scope),
 }
 
-/// The write that a request asks for, which the writer carries out. It is run again if its batch was rolled back
-/// because another job failed, and comes to the same then.
+/// The write that a request asks for, run by the writer. It must be repeatable: it runs again if its batch
+/// was rolled back because of another job, and must come to the same result.
 pub type Write = Box<dyn Fn(&WriteTx<'_>) -> Result<Reply> + Send>;
 
 pub type Writes = fn(&Call<'_>) -> Result<Write>;
@@ -62,7 +62,7 @@ pub struct Followed {
 }
 
 pub struct Wait {
-    /// Seconds at most, from its first look on.
+    /// Maximum wait in seconds, from the first look.
     pub seconds: u64,
     pub cursor: String,
     /// The number of the newest change that this look saw.
@@ -71,19 +71,19 @@ pub struct Wait {
 
 #[derive(Clone, Copy)]
 pub enum Run {
-    /// Without a transaction.
+    /// Runs without a transaction.
     Open(fn(&Call<'_>) -> Result<Reply>),
-    /// About the service itself, for monitoring; not in the audit log.
+    /// Reports about the service itself, for monitoring; not in the audit log.
     Status(fn(&Call<'_>, &dyn ServiceStatus) -> Result<Reply>),
-    /// On a snapshot. May be run twice: it changes lanes when it takes long.
+    /// Reads on a snapshot. May run twice: a long read is run again on the slow lane.
     Read(fn(&Call<'_>, &Tx<'_>) -> Result<Reply>),
-    /// The same, where a request that finds nothing may wait for it (D28): then it is run again.
+    /// Reads like `Read`, but a request that finds nothing may wait for a change (D28), and then runs again.
     Follow(fn(&Call<'_>, &Tx<'_>) -> Result<Followed>),
-    /// Each item of the body is a request to the route with this path (D28).
+    /// Sends each item of the body as a request to the route with this path (D28).
     Each(&'static str),
-    /// First the body is read, in place; then the writer carries out what came of it.
+    /// Parses the body in place; then the writer runs the resulting write.
     Write(Writes),
-    /// The same, where what is to be written is computed first, on the slow lane: the writer finds out whether it still holds.
+    /// Computes the write first, on the slow lane; the writer then checks whether it is still valid.
     Draft(fn(&Call<'_>, &Tx<'_>) -> Result<Write>),
 }
 
@@ -93,7 +93,7 @@ pub trait ServiceStatus {
     fn shows_metrics_to(&self, request: &Request) -> bool;
 }
 
-/// Largest body of a route in bytes, as a rule and with an upload: 10 MiB as Base64 (D18).
+/// Largest body of a route in bytes, normally and with an upload: 10 MiB as Base64 (D18).
 const BODY_BYTES_MAX: usize = 1 << 20;
 const UPLOAD_BYTES_MAX: usize = 14 << 20;
 
@@ -102,9 +102,9 @@ const ASKED_BYTES_MAX: usize = 64 << 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deprecation {
-    /// Since when it should no longer be used, in seconds since 1970 (RFC 9745).
+    /// Deprecated since, in seconds since 1970 (RFC 9745).
     pub since: i64,
-    /// When it goes, as HTTP writes a date (RFC 8594).
+    /// Date of removal, as an HTTP date (RFC 8594).
     pub sunset: &'static str,
 }
 
@@ -114,7 +114,7 @@ impl Deprecation {
     }
 }
 
-/// Items of one request at most (D28).
+/// Maximum number of items in a bulk request (D28).
 pub const ITEMS_MAX: usize = 200;
 
 #[derive(JsonSchema)]
@@ -124,7 +124,7 @@ struct Stapel {
     items: Vec<Map<String, Value>>,
 }
 
-/// The answer to many requests in one (D28).
+/// The answer to a bulk request (D28).
 #[derive(Serialize, JsonSchema)]
 pub struct StapelAntwort {
     pub data: Vec<StapelZeile>,
@@ -134,7 +134,7 @@ pub struct StapelAntwort {
 
 const OF_MANY: &[Answer] = &[Answer::ok::<StapelAntwort>()];
 
-/// The answer to one of them: its status, and what the route for one answers.
+/// The answer to one item: its status, and the answer of the single-item route.
 #[derive(Serialize, JsonSchema)]
 pub struct StapelZeile {
     pub status: u16,
@@ -144,21 +144,21 @@ pub struct StapelZeile {
 
 pub struct Route {
     pub method: Method,
-    /// The path, with `{id}` for a uuid.
+    /// The path, with `{id}` for a UUID.
     pub pattern: &'static str,
     pub access: Access,
     pub run: Run,
-    /// What it does, in German: one line for the list of routes.
+    /// Its description in German: one line for the list of routes.
     pub summary: &'static str,
     /// Its query parameters; any other is refused.
     pub query: &'static [Param],
-    /// Largest body that it takes, in bytes.
+    /// Largest accepted body, in bytes.
     pub body_bytes_max: usize,
-    /// Its answer, or what it reads of a body, takes many milliseconds to compute (Base64 of a file, an invoice in a PDF):
-    /// not on a thread that serves sockets.
+    /// Whether computing its answer or parsing its body takes many milliseconds (Base64 of a file, an invoice
+    /// as a PDF): then it does not run on a socket thread.
     pub is_heavy: bool,
     pub takes: Option<Body>,
-    /// A change takes If-Match (D11).
+    /// Whether the route honours If-Match for a change (D11).
     pub if_match: bool,
     pub gives: &'static [Answer],
     /// Its refusals, besides those that follow from the rest of the row.
@@ -198,8 +198,8 @@ impl Route {
         Route { summary, ..Route::new(Method::Get, pattern, access, Run::Read(run)) }
     }
 
-    /// A route that only reads, and is asked with a body: nothing is stored. The body is parsed where the read runs, so it
-    /// is a small one.
+    /// A route that only reads but takes a body; nothing is stored. The body is parsed where the read runs,
+    /// so it must be small.
     pub const fn ask(
         pattern: &'static str,
         access: Access,
@@ -213,7 +213,7 @@ impl Route {
         }
     }
 
-    /// A reading route for any key that can wait for what it reads.
+    /// A reading route for any key, whose requests can wait for changes.
     pub const fn follow(
         pattern: &'static str,
         summary: &'static str,
@@ -230,7 +230,7 @@ impl Route {
         Route { summary, ..Route::new(Method::Put, pattern, Access::Scope(scope), Run::Write(run)) }
     }
 
-    /// A route that computes much before it writes.
+    /// A route with a long computation before its write.
     pub const fn draft(
         pattern: &'static str,
         scope: Scope,
@@ -240,7 +240,7 @@ impl Route {
         Route { summary, ..Route::new(Method::Post, pattern, Access::Scope(scope), Run::Draft(run)) }
     }
 
-    /// A route for many of what the route `single` takes one of.
+    /// A bulk route: each item of its body is a request to the route with the path `single`.
     pub const fn each(
         pattern: &'static str,
         scope: Scope,
@@ -255,13 +255,13 @@ impl Route {
         Route { summary, ..Route::new(Method::Get, pattern, Access::Open, run) }
     }
 
-    /// The same route with a body: its name in the description, and the fields that must be there.
+    /// Adds a body: its name in the description, and its required fields.
     pub const fn takes<T: JsonSchema>(self, name: &'static str, required: &'static [&'static str]) -> Route {
         let shape = SchemaGenerator::subschema_for::<T>;
         Route { takes: Some(Body { name, shape, required, optional: false }), ..self }
     }
 
-    /// The same route with a body that may be missing altogether.
+    /// Adds an optional body.
     pub const fn may_take<T: JsonSchema>(self, name: &'static str) -> Route {
         let shape = SchemaGenerator::subschema_for::<T>;
         Route { takes: Some(Body { name, shape, required: &[], optional: true }), ..self }

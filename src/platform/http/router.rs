@@ -1,4 +1,4 @@
-//! Which route a request belongs to.
+//! Finds the route of a request.
 
 use uuid::Uuid;
 
@@ -10,13 +10,13 @@ pub struct Router(Vec<RouterEntry>);
 struct RouterEntry {
     route: &'static Route,
     segments: Vec<&'static str>,
-    /// Place of the first route with the same pattern.
+    /// Index of the first route with the same pattern.
     first: usize,
 }
 
 impl Router {
-    /// Keeps the order of the table: of two patterns that have the same path the first is meant, so that
-    /// `/chargen/verfuegbar`, which stands before `/chargen/{id}`, is no id.
+    /// Keeps the order of the table: if two patterns match a path, the first one wins, so that
+    /// `/chargen/verfuegbar`, which precedes `/chargen/{id}`, is not taken for an id.
     pub fn new(routes: impl Iterator<Item = &'static Route>) -> Router {
         let mut entries: Vec<RouterEntry> = Vec::new();
         for route in routes {
@@ -47,7 +47,8 @@ impl Router {
         of_path.map(|entry| entry.route.method.as_str()).collect()
     }
 
-    /// The ids in a path that a route has. What is no uuid matches no record and is not found later.
+    /// Returns the ids in a path that matches a route. A segment that is no UUID becomes `None`, and later
+    /// "not found".
     pub fn ids(&self, at: usize, path: &[&str]) -> Vec<Option<Uuid>> {
         let pairs = self.0[at].segments.iter().zip(path);
         pairs.filter(|(expected, _)| is_id(expected)).map(|(_, segment)| parse_uuid(segment)).collect()
@@ -55,8 +56,8 @@ impl Router {
 }
 
 impl RouterEntry {
-    /// Whether the route has this path: a segment `{…}` is anything but nothing. From the end, because all
-    /// paths begin alike.
+    /// Whether the route matches this path: a segment `{…}` matches anything but an empty segment. Compares
+    /// from the end, because all paths begin alike.
     fn has(&self, path: &[&str]) -> bool {
         let fits = |(expected, segment): (&&str, &&str)| {
             if is_id(expected) { !segment.is_empty() } else { expected == segment }
@@ -69,12 +70,12 @@ fn is_id(segment: &str) -> bool {
     segment.starts_with('{')
 }
 
-/// The segments of a path; one slash at its end is as none (D18).
+/// Splits a path into segments; one trailing slash is ignored (D18).
 pub fn split(path: &str) -> Vec<&str> {
     without_last_slash(path).split('/').skip(1).collect()
 }
 
-/// The path without a slash at its end; that of the root stays.
+/// Removes a trailing slash, except from the root path.
 pub fn without_last_slash(path: &str) -> &str {
     path.strip_suffix('/').filter(|path| !path.is_empty()).unwrap_or(path)
 }

@@ -1,5 +1,5 @@
-//! The socket: it reads requests under limits and time-outs, hands them to who answers them, and writes the answers.
-//! HTTP/1 only.
+//! The HTTP server: reads requests from sockets under limits and timeouts, passes them to [`Answering`], and
+//! writes the answers. HTTP/1 only.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -40,21 +40,21 @@ use super::request::{Body, Request};
 use super::socket::Socket;
 use crate::platform::db::{Clock, log};
 
-/// Largest head of a request in bytes; also what is read of a connection at once.
+/// Largest request head in bytes; also the size of a connection's read buffer.
 const HEAD_BYTES_MAX: usize = 16 << 10;
 
 const HEADERS_MAX: usize = 100;
 
-/// An answer above this size is not compressed on a thread that serves sockets, in bytes.
+/// Answers above this size, in bytes, are not compressed on a socket thread.
 const GZIP_IN_PLACE_BYTES_MAX: usize = 64 << 10;
 
-/// How long requests have to finish whose connections were cut when the server stopped.
+/// How long requests may continue after the stopping server has cut their connections.
 const CUT_REQUESTS_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// Pause after the machine refused a connection (too many open files).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves until `stop` is done: then no connection is accepted, running requests are finished.
+/// Serves until `stop` completes: then accepts no more connections, and finishes running requests.
 pub async fn serve<A: Answering>(
     listener: TcpListener,
     service: Arc<A>,
@@ -81,8 +81,8 @@ pub async fn serve<A: Answering>(
     if timeout(serving.limits.shutdown, all_done).await.is_err() {
         log("some connections did not end in time and were cut");
         stage.send_replace(Stage::Cut);
-        // Cutting a connection ends the reading of its body: that request is refused and writes its audit row. Requests that
-        // wait for our own threads may still be lost.
+        // Cutting a connection ends the reading of its body: that request is refused and gets its audit row.
+        // Requests that wait for our own threads may still be lost.
         let _ = timeout(CUT_REQUESTS_WAIT_MAX, stage.closed()).await;
     }
 }
@@ -104,7 +104,7 @@ async fn accept<A: Answering>(
                 continue;
             }
         };
-        // Nobody can be told why: what cannot be served is closed.
+        // A rejected connection is closed without an answer.
         let Some(slot) = connections.admit(serving.service.client(peer)) else { continue };
         let number = slot.number;
         let connection = Arc::clone(serving).serve(stream, peer, slot, stage.clone(), graceful.watcher());
@@ -117,7 +117,7 @@ trait Stream: AsyncRead + AsyncWrite + Send {}
 
 impl<S: AsyncRead + AsyncWrite + Send> Stream for S {}
 
-/// What all connections have in common.
+/// State shared by all connections.
 struct Serving<A> {
     service: Arc<A>,
     clock: Clock,
@@ -127,7 +127,7 @@ struct Serving<A> {
 }
 
 impl<A: Answering> Serving<A> {
-    /// Serves the requests of a connection, one after the other.
+    /// Serves the requests of a connection, one after another.
     async fn serve(
         self: Arc<Self>,
         stream: TcpStream,
@@ -136,7 +136,7 @@ impl<A: Answering> Serving<A> {
         mut stage: watch::Receiver<Stage>,
         watcher: Watcher,
     ) {
-        // The unspecified address where the client has gone already.
+        // The unspecified address if the client is already gone.
         let local = stream.local_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |local| local.ip());
         let Some((stream, socket)) = self.handshake(stream, stage.clone()).await else { return };
         let context = Arc::new(ConnectionContext {
@@ -152,7 +152,7 @@ impl<A: Answering> Serving<A> {
             service_fn(async |request| Ok::<_, Infallible>(self.respond(request, &context).await));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            // A client may send its requests, close its half, and wait for the answers.
+            // A client may send its requests, close its sending side, and wait for the answers.
             .half_close(true)
             .header_read_timeout(self.limits.header)
             .max_buf_size(HEAD_BYTES_MAX)
@@ -160,13 +160,14 @@ impl<A: Answering> Serving<A> {
             .serve_connection(TokioIo::new(stream), answering);
         tokio::select! {
             biased;
-            // A connection that breaks concerns nobody but its client.
+            // A broken connection concerns only its client.
             _ = watcher.watch(connection) => {}
             _ = stage.wait_for(|stage| *stage == Stage::Cut) => {}
         }
     }
 
-    /// The stream, after the handshake of TLS, which takes no longer than a head may; a server that stops waits for none.
+    /// Returns the stream after the TLS handshake, which must take no longer than a request head; `None` if
+    /// it fails or the server stops.
     async fn handshake(
         &self,
         stream: TcpStream,
@@ -202,7 +203,7 @@ impl<A: Answering> Serving<A> {
         let (id, started) = (Uuid::now_v7(), Instant::now());
         let (head, body) = request.into_parts();
         let malformed = malformed(&head);
-        // Where its length could be read in two ways nothing that follows is taken for a request (RFC 9112 6.1).
+        // If its length is ambiguous, the following bytes must not be taken for a request (RFC 9112 6.1).
         let is_last = malformed.is_some() || head.headers.contains_key(TRANSFER_ENCODING);
         let gzip = accepts_gzip(&head.headers);
         let mut client = Client::new(body, head.headers.contains_key(EXPECT), Arc::clone(context));
@@ -222,7 +223,7 @@ impl<A: Answering> Serving<A> {
         let service = Arc::clone(&self.service);
         let answering = async move {
             let reply = service.answer(request, &mut client).await;
-            // The body of its client may still be arriving.
+            // Returned because the client's body may still be arriving.
             (reply, client)
         };
         let (reply, is_drained) = match in_place_or_in_task(answering).await {
@@ -236,8 +237,8 @@ impl<A: Answering> Serving<A> {
     }
 }
 
-/// Polls once in place: a short read costs less than handing it over. What is not ready then goes on in a task of its own,
-/// which runs to its end, also where the client hangs up. None where it panicked.
+/// Polls once in place: a short read costs less than handing it over. If not ready, it continues in a task of
+/// its own, which runs to its end even if the client hangs up. `None` if it panicked.
 async fn in_place_or_in_task<T: Send + 'static>(
     answering: impl Future<Output = T> + Send + 'static,
 ) -> Option<T> {
@@ -248,7 +249,7 @@ async fn in_place_or_in_task<T: Send + 'static>(
     }
 }
 
-/// The answer in the form that the client takes.
+/// Returns the answer in a form the client accepts.
 async fn compressed(reply: Reply, gzip: bool) -> Reply {
     if !gzip || reply.body.len() <= GZIP_IN_PLACE_BYTES_MAX {
         return encoded(reply, gzip);
@@ -257,14 +258,14 @@ async fn compressed(reply: Reply, gzip: bool) -> Reply {
     on_cpu_pool(move || encoded(reply, true)).await.unwrap_or(lost)
 }
 
-/// Is done once this is true, and `then` was called.
+/// Resolves when `told` is true, after calling `then`.
 pub async fn once_told(mut told: watch::Receiver<bool>, then: impl FnOnce()) {
-    // Where whoever tells it is gone, it is done, too.
+    // If the sender is gone, this resolves, too.
     let _ = told.wait_for(|told| *told).await;
     then();
 }
 
-/// Is done when Windows says so, and `told` was called.
+/// Resolves when Windows asks the service to stop, after calling `told`.
 #[cfg(windows)]
 pub fn when_told(stop: &tokio::sync::Notify, told: impl FnOnce()) -> impl Future<Output = ()> {
     async move {
@@ -273,7 +274,7 @@ pub fn when_told(stop: &tokio::sync::Notify, told: impl FnOnce()) -> impl Future
     }
 }
 
-/// Registers for SIGTERM and SIGINT (Ctrl-C), at once; the future waits for one of them and calls
+/// Registers for SIGTERM and SIGINT (Ctrl-C) at once; the future resolves at the first of them, after calling
 /// `told`. Must be called within the runtime.
 pub fn stop_signal(told: impl FnOnce()) -> std::io::Result<impl Future<Output = ()>> {
     #[cfg(unix)]

@@ -1,5 +1,5 @@
-//! How bodies and answers look, for the API description: the rows of the route table name the
-//! types, and the types say their shape.
+//! Shapes of bodies and answers, for the API description: the rows of the route table name the types, and the
+//! types define their shape.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -21,13 +21,13 @@ pub type Shape = fn(&mut SchemaGenerator) -> Schema;
 #[derive(Clone, Copy)]
 pub struct Body {
     pub name: &'static str,
-    /// Its shape; nothing in it is required.
+    /// Its shape, in which no field is required.
     pub shape: Shape,
     pub required: &'static [&'static str],
     pub optional: bool,
 }
 
-/// An answer that is no refusal.
+/// A successful answer.
 #[derive(Clone, Copy)]
 pub struct Answer {
     pub status: u16,
@@ -61,7 +61,7 @@ impl Answer {
         Answer { headers: &["x-limit"], ..Answer::ok::<Wrapper<T>>() }
     }
 
-    /// 200 with a raw array, whose count is a header (D16).
+    /// 200 with a raw array, and its count in a header (D16).
     pub const fn array<T: JsonSchema>() -> Answer {
         Answer { headers: &["x-total-count", "x-limit"], ..Answer::ok::<Vec<T>>() }
     }
@@ -75,8 +75,8 @@ impl Answer {
     }
 }
 
-/// Says the shape of a type that has no name of its own in the description; the brackets hold its
-/// generic parameters.
+/// Defines the shape of a type that has no name of its own in the description; the brackets hold its generic
+/// parameters.
 #[macro_export]
 macro_rules! shape {
     ([$($generics:tt)*] $type:ty => |$generator:pat_param| $schema:expr) => {
@@ -96,7 +96,7 @@ macro_rules! shape {
     };
 }
 
-/// A text without control characters other than newline and tab.
+/// Text without control characters other than newline and tab.
 const PLAIN: &str = r"^[^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]*$";
 
 shape!([const CHARS_MAX: usize] TextWithin<CHARS_MAX> => |_| {
@@ -147,7 +147,7 @@ decimal!(Price, r"^-?\d+\.\d{4,6}$", None);
 decimal!(Zahl, r"^-?\d+\.\d{1,6}$", None);
 decimal!(Percent, r"^-?\d+\.\d{2,6}$", Some((0, 100)));
 
-// Kilograms, a price or an amount, by what its row is about.
+// Kilograms, a price or an amount, depending on its row.
 shape!([] Groesse => |_| json_schema!({"type": "string", "pattern": r"^-?\d+\.\d{2,6}$"}));
 
 fn decimal_sent(range: Option<(i64, i64)>) -> Schema {

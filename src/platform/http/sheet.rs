@@ -1,4 +1,4 @@
-//! Answers that are drawn when they are asked for (D25).
+//! Answers with documents that are drawn on request (D25).
 
 use super::call::Call;
 use super::reply::Reply;
@@ -6,7 +6,7 @@ use crate::papers::blatt::{Blatt, draw};
 use crate::platform::failure::Result;
 
 impl Reply {
-    /// A sheet, drawn now, as `{name}.pdf`; what it does not show is noted.
+    /// Draws a sheet and answers with it as `{name}.pdf`; hints name anything it could not show.
     pub fn sheet(call: &Call<'_>, name: &str, blatt: &Blatt) -> Result<Reply> {
         let drawn = draw(blatt)?;
         let reply = Reply::file("application/pdf", &format!("{name}.pdf"), drawn.pdf);

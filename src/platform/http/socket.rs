@@ -1,5 +1,5 @@
-//! The socket of a connection. hyper has one handle to it, and a request that waits another, by which it learns whether
-//! its client still does.
+//! The socket of a connection, shared between hyper and a waiting request, which uses it to notice that its
+//! client is gone.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -9,8 +9,8 @@ use tokio::net::TcpStream;
 
 use crate::platform::failure::locked;
 
-/// A socket with two owners: hyper, and a request that waits. While a request runs hyper reads nothing (`half_close`), so
-/// the one that waits may take its place as the reader who is woken.
+/// A socket with two owners: hyper, and a waiting request. While a request runs, hyper reads nothing
+/// (`half_close`), so the waiting request may register as the reader to be woken instead.
 #[derive(Clone)]
 pub struct Socket(Arc<Mutex<TcpStream>>);
 
@@ -19,7 +19,7 @@ impl Socket {
         Socket(Arc::new(Mutex::new(stream)))
     }
 
-    /// Completes when the client sends something or hangs up. Nothing is read from the socket.
+    /// Completes when the client sends something or hangs up. Reads nothing from the socket.
     pub async fn readable(&self) {
         poll_fn(|context| self.stream().poll_peek(context, &mut ReadBuf::new(&mut [0])).map(drop)).await;
     }

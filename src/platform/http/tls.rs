@@ -1,4 +1,4 @@
-//! TLS: certificates from files, and certificates of our own for a network without any.
+//! TLS: certificates from files, and self-signed certificates for networks without any.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ use x509_cert::time::Time;
 use crate::platform::db::file::german::in_german;
 use crate::rules::day::Instant;
 
-/// Reads a certificate (with those between it and its root behind it) and its key, both PEM.
+/// Reads a certificate (followed by its intermediate certificates) and its key, both PEM.
 pub fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, String> {
     let chain = chain(certificate)?;
     let secret = PrivateKeyDer::from_pem_slice(&read(key)?)
@@ -61,7 +61,7 @@ pub struct SelfSigned {
     pub key: String,
 }
 
-/// Makes a certificate for names and addresses, good from this year on for ten years.
+/// Creates a certificate for names and addresses, valid from this year on for ten years.
 pub fn self_signed(names: Vec<String>, year: i32) -> Result<SelfSigned, rcgen::Error> {
     let mut params = CertificateParams::new(names)?;
     params.distinguished_name.push(DnType::CommonName, "partnerd");

@@ -1,4 +1,4 @@
-//! Uploaded files: their names and their content as Base64 (RFC 4648, strict).
+//! Uploaded files: names, and content as Base64 (RFC 4648, strict).
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,7 +8,7 @@ use super::wire::{At, FromJson, Text};
 use crate::rules::error::{Checked, Code, HintCode};
 use crate::rules::text::steers;
 
-/// Largest content in bytes, decoded (D18): 10 MiB.
+/// Largest decoded content in bytes (D18): 10 MiB.
 const CONTENT_BYTES_MAX: usize = 10 << 20;
 
 const MIME_TYPES: &[(&str, &str)] = &[
@@ -51,8 +51,8 @@ impl FromJson for Inhalt {
     }
 }
 
-/// The name of a file: the last part of a path, with `_` for what Windows forbids and for what steers a terminal or the
-/// direction of writing (D21f).
+/// The name of a file: the last part of a path, with `_` for characters that Windows forbids or that control
+/// a terminal or the text direction (D21f).
 pub struct Dateiname;
 
 impl FromJson for Dateiname {

@@ -1,4 +1,4 @@
-//! What an .xlsx says beside its cells, which its reader does not tell: hidden rows, and sheets that have something (D22).
+//! Facts about an .xlsx that its reader does not report: hidden rows, and which sheets have content (D22).
 
 use std::collections::HashMap;
 
@@ -14,9 +14,9 @@ pub struct Part {
     row: u32,
     /// Lines of hidden rows, in order.
     pub hidden: Vec<u32>,
-    /// It has a cell with a value.
+    /// Whether it has a cell with a value.
     pub is_filled: bool,
-    /// Names of sheets with the id of what relates to them, and targets by that id.
+    /// Names of sheets with their relation ids, and targets by relation id.
     sheets: Vec<(String, String)>,
     targets: Vec<(String, String)>,
 }
@@ -54,13 +54,13 @@ impl Part {
 }
 
 impl Beside {
-    /// Keeps what a part says, by its name in lower case.
+    /// Adds the facts of a part, under its name in lower case.
     pub fn add(&mut self, name: String, mut part: Part) {
         part.hidden.sort_unstable();
         self.0.insert(name, part);
     }
 
-    /// The part of a sheet.
+    /// Returns the part of a sheet.
     pub fn of_sheet(&self, name: &str) -> Option<&Part> {
         let (_, id) = self.0.get(WORKBOOK)?.sheets.iter().find(|(known, _)| known == name)?;
         let (_, target) = self.0.get(RELATIONS)?.targets.iter().find(|(known, _)| known == id)?;

@@ -1,4 +1,5 @@
-//! What is wrong with the rows of a file, as far as it can be told without a database: up to [`MISTAKES_MAX`] at once.
+//! Checks the rows of a file as far as possible without a database; reports up to [`MISTAKES_MAX`] mistakes
+//! at once.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -27,21 +28,21 @@ pub enum MistakePlace {
     Receipt(String, usize),
 }
 
-/// A mistake: where it is, what stands there, and what the rule says.
+/// A mistake: its place, the value found there, and the violated rule.
 #[derive(Debug, Clone)]
 pub struct Mistake {
     pub place: MistakePlace,
     pub column: Option<String>,
-    /// The column as it is called in the file, and by us where that is another name.
+    /// The column's name in the file, followed by ours if that differs.
     pub heading: Option<String>,
     pub value: Option<String>,
     pub message: String,
-    /// None: it is only suspicious.
+    /// `None` if the value is only suspicious.
     pub code: Option<Code>,
 }
 
 impl Mistake {
-    /// A mistake in one of these rows, which is this one.
+    /// Creates the mistake of a refused row, given its index and its content.
     pub fn of_row(rows: &Rows, at: usize, row: &Json<'_>, refusal: &Refusal) -> Mistake {
         let feld = refusal.feld.as_deref().map(|feld| column_of(row, feld));
         let value = feld.and_then(|feld| cell(row, feld)).and_then(shown_value);
@@ -49,7 +50,7 @@ impl Mistake {
         Mistake { value, heading, ..Mistake::at(MistakePlace::Line(rows.line(at)), refusal) }
     }
 
-    /// Where a field of a row stands, and what stands there: `Zeile 7, Spalte iban, Wert DE00`.
+    /// Describes place and value: `Zeile 7, Spalte iban, Wert DE00`.
     pub fn place_in_words(&self) -> String {
         let place = match &self.place {
             MistakePlace::Line(line) => format!("Zeile {line}"),
@@ -61,7 +62,7 @@ impl Mistake {
         place + &column + &value
     }
 
-    /// What is suspicious about a row, or one of its cells.
+    /// Creates a suspicion about a row, or about one of its cells.
     pub fn of_cell(
         rows: &Rows,
         at: usize,
@@ -85,7 +86,7 @@ impl Mistake {
             heading: column.clone(),
             column,
             value: None,
-            message: refusal.message.clone(),
+            message: refusal.message.to_string(),
             code: Some(refusal.code),
         }
     }
@@ -99,7 +100,7 @@ fn shown_value(value: &Json<'_>) -> Option<String> {
     }
 }
 
-/// For the command line: the place, and on a line of its own what the rule says.
+/// For the command line: the place, then the rule on a line of its own.
 impl Display for Mistake {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:\n  {}", self.place_in_words(), self.message)?;
@@ -130,7 +131,7 @@ impl Mistakes {
         &self.listed
     }
 
-    /// All of them as one text for the command line; none if there is none.
+    /// Returns all mistakes as one text for the command line; `None` if there are none.
     pub fn text(&self) -> Option<String> {
         let more = (self.more > 0).then(|| "Es gibt noch mehr davon.".to_owned());
         let lines: Vec<String> = self.listed.iter().map(ToString::to_string).chain(more).collect();
@@ -138,7 +139,7 @@ impl Mistakes {
     }
 }
 
-/// The column that a field was read from: a list of words stands in one cell.
+/// Returns the column that a field was read from: a list of words is written in one cell.
 fn column_of<'f>(row: &Json<'_>, feld: &'f str) -> &'f str {
     let column = feld.split('[').next().unwrap_or(feld);
     if matches!(cell(row, column), Some(Json::String(_))) { column } else { feld }
@@ -149,7 +150,7 @@ fn cell<'r, 'j>(row: &'r Json<'j>, name: &str) -> Option<&'r Json<'j>> {
     members.iter().find(|(key, _)| key == name).map(|(_, value)| value)
 }
 
-/// Why each cell was refused, of a row in which there may be several.
+/// Returns the refusal of each cell of a row, which may be several.
 fn of_cells(refusal: Refusal) -> Vec<Refusal> {
     if refusal.fehler.is_empty() {
         return vec![refusal];
@@ -189,7 +190,8 @@ pub fn check(kind: &Import, rows: &Rows, mistakes: &mut Mistakes) {
     }
 }
 
-/// Cells that a spreadsheet spoilt: errors, formulas, numbers cut short, postcodes without their zero.
+/// Returns the cells that a spreadsheet spoilt: errors, formulas, truncated numbers, postcodes without their
+/// leading zero.
 fn doubtful(row: &Json<'_>) -> Vec<Refusal> {
     let Json::Object(members) = row else { return Vec::new() };
     let german = |staat: Option<&Json<'_>>| match staat {
@@ -203,7 +205,8 @@ fn doubtful(row: &Json<'_>) -> Vec<Refusal> {
         let message = match value {
             Json::String(text) => spoilt(text.trim())?,
             Json::Number(digits) if name == "plz" && digits.len() < PLZ_DIGITS && is_german => {
-                "Die Postleitzahl hat ihre führende Null verloren. Bitte die Spalte als Text formatieren und die Null ergänzen."
+                "Die Postleitzahl hat ihre führende Null verloren. Bitte die Spalte als Text formatieren und \
+                 die Null ergänzen."
             }
             _ => return None,
         };
@@ -239,7 +242,7 @@ struct KnownKeys {
 }
 
 impl KnownKeys {
-    /// The key that names a row: the first whose first column it has.
+    /// Returns the key that identifies a row: the first one whose first column the row has.
     fn key_of(&self, row: &Json<'_>) -> Option<&'static [&'static str]> {
         self.keys.iter().copied().find(|key| key.first().is_some_and(|first| cell(row, first).is_some()))
     }

@@ -1,4 +1,4 @@
-//! Reading a file to import: JSON (an array of objects, or one object a line), CSV, or a spreadsheet.
+//! Reads a file to import: JSON (an array of objects, or one object per line), CSV, or a spreadsheet.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -24,23 +24,24 @@ use crate::platform::http::wire::{At, Decimal, Numbers};
 use crate::rules::error::Hints;
 use crate::rules::text::shown;
 
-/// Largest file in bytes, of the command line: what is no spreadsheet is not longer than its table.
+/// Largest file on the command line, in bytes: a file that is not a spreadsheet is no longer than its table.
 const FILE_BYTES_MAX: u64 = COMMAND_TABLE_BYTES_MAX as u64;
 
-/// The rows of a file. Each call reads them anew, so that they take little more memory than their text.
+/// The rows of a file. Each access parses the row anew, so they take little more memory than their text.
 pub struct Rows {
     text: String,
     rows: Vec<RecordPlace>,
-    /// The columns of a table and what separates its cells.
+    /// The columns of a table and the separator of its cells.
     table: Option<(Columns, u8)>,
     pub header: Header,
-    /// What separates the decimals of a table; none where the file is JSON.
+    /// The decimal separator of a table; `None` for JSON.
     pub decimal: Option<Decimal>,
     pub aside: Aside,
     is_1904: bool,
 }
 
-/// Opens a file to import. A pipe or a device is refused before it is opened: it may never begin, or never end (D22).
+/// Opens a file to import. Refuses a pipe or a device before opening it: it may never deliver data, or never
+/// end (D22).
 pub fn open(path: &Path) -> Result<File, ParseError> {
     let complain = |error: std::io::Error| unreadable(path, &error);
     if !fs::metadata(path).map_err(complain)?.is_file() {
@@ -58,7 +59,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> ParseError {
     ParseError::new(format!("{} ist nicht zu lesen: {}.{cure}", path.display(), in_german(error)))
 }
 
-/// A whole file for the command line.
+/// Reads a whole file for the command line.
 pub fn bytes(path: &Path) -> Result<Vec<u8>, ParseError> {
     let mut bytes = Vec::new();
     let read = open(path)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
@@ -74,8 +75,8 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, ParseError> {
 }
 
 impl Rows {
-    /// The rows with these columns in a file whose table may take so many bytes; `sheet` names the sheet of a spreadsheet that is
-    /// wanted.
+    /// Reads the rows with these columns from a file whose table may take `bytes_max` bytes; `sheet` names
+    /// the sheet of a spreadsheet.
     pub fn of_bytes(
         names: &Names,
         bytes: Vec<u8>,
@@ -101,12 +102,12 @@ impl Rows {
         Rows::of(text, None, names, &mut budget)
     }
 
-    /// The rows of a text of ours, whose first record is its header.
+    /// Reads the rows of a text of our own, whose first record is its header.
     pub fn of_text(text: String) -> Result<Rows, ParseError> {
         Rows::of(text, None, &Names::default(), &mut MemoryBudget::of(COMMAND_TABLE_BYTES_MAX))
     }
 
-    /// JSON when the text begins like JSON, else a table.
+    /// Reads JSON if the text begins like JSON, otherwise a table.
     fn of(
         mut text: String,
         sheet: Option<&OfSheet<'_>>,
@@ -151,7 +152,7 @@ impl Rows {
         self.rows.get(at).map_or(0, |place| place.line)
     }
 
-    /// A column as the file calls it, and by our name where that is another.
+    /// A column's name in the file, followed by ours if that differs.
     pub fn shown_column(&self, field: &str) -> String {
         match self.header.heading(field) {
             Some(heading) => format!("{} ({})", shown(heading), shown(field)),
@@ -165,14 +166,14 @@ impl Rows {
         at
     }
 
-    /// The same, where it is wanted what numbers stand there and what each cell is read as.
+    /// Like [`Self::at`], and also records the number cells and the value read from each cell.
     pub fn survey<'h>(&self, hints: &'h mut Hints, numbers: &'h RefCell<Numbers>) -> At<'h> {
         let mut at = At::survey(hints, self.decimal, numbers);
         at.is_1904 = self.is_1904;
         at
     }
 
-    /// A row as a JSON object; the cells of a table are strings, the numbers of a spreadsheet numbers.
+    /// Returns a row as a JSON object. Cells of a table are strings; numbers of a spreadsheet are numbers.
     pub fn row(&self, at: usize) -> Json<'_> {
         let Some(text) =
             self.rows.get(at).and_then(|place| self.text.get(place.start as usize..place.end as usize))
@@ -180,7 +181,7 @@ impl Rows {
             return Json::Null;
         };
         let Some((columns, separator)) = &self.table else {
-            // It was read once already.
+            // Parsed successfully before.
             return Json::parse(text.as_bytes()).unwrap_or(Json::Null);
         };
         let mut cells = Vec::with_capacity(columns.len());
@@ -193,7 +194,7 @@ impl Rows {
         Json::Object(members.map(|(name, cell)| (name.into(), value(cell))).collect())
     }
 
-    /// Leaves the rows of a table out for which `is_out` holds; their lines. Rows of JSON stay.
+    /// Removes the table rows for which `is_out` holds; returns their lines. JSON rows stay.
     pub fn leave_out(&mut self, is_out: impl Fn(&Json<'_>) -> bool) -> Vec<u32> {
         let out: Vec<usize> = match self.table {
             Some(_) => (0..self.len()).filter(|at| is_out(&self.row(*at))).collect(),
@@ -206,8 +207,8 @@ impl Rows {
         lines
     }
 
-    /// Keeps the columns with these names; of the others their names, or which they are, from 1. Rows of JSON keep
-    /// theirs, and say what they are.
+    /// Keeps the columns with these names; returns the others by name, or by number from 1 if nameless. JSON
+    /// rows keep their fields, and so name them themselves.
     pub fn keep(&mut self, fields: &[&str]) -> Vec<Result<String, usize>> {
         let mut unused = Vec::new();
         let Some((columns, _)) = &mut self.table else { return unused };
@@ -220,9 +221,9 @@ impl Rows {
     }
 }
 
-/// Refuses what is often taken for a table, and says what to do.
+/// Refuses files that are often mistaken for a table, and says what to do.
 fn refuse_others(bytes: &[u8]) -> Result<(), ParseError> {
-    // In a file of the old kind lies one with a password, too (MS-OFFCRYPTO).
+    // A password-protected file is wrapped in the old container format (MS-OFFCRYPTO).
     const OLE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
     const PASSWORD: &[u8] = b"E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e\0";
     let why = match bytes.trim_ascii_start() {
@@ -243,7 +244,7 @@ fn refuse_others(bytes: &[u8]) -> Result<(), ParseError> {
     Err(ParseError::new(why))
 }
 
-/// The text of a file: UTF-8, else Windows-1252 as Excel writes it, but never both (D22).
+/// Decodes a file: UTF-8, otherwise Windows-1252 as written by Excel, but never a mixture (D22).
 pub fn decode(bytes: Vec<u8>) -> Result<String, ParseError> {
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") || bytes.contains(&0) {
         return Err(ParseError::new(
@@ -271,7 +272,8 @@ pub fn decode(bytes: Vec<u8>) -> Result<String, ParseError> {
         (Some(utf8), Some(other)) => Err(ParseError::at_line(
             other,
             format!(
-                "ein Buchstabe, der kein UTF-8 ist, aber Zeile {utf8} ist UTF-8. Zwei Kodierungen sind gemischt; bitte als „CSV UTF-8“ speichern."
+                "ein Buchstabe, der kein UTF-8 ist, aber Zeile {utf8} ist UTF-8. Zwei Kodierungen sind \
+                 gemischt; bitte als „CSV UTF-8“ speichern."
             ),
         )),
         _ => Ok(WINDOWS_1252.decode_without_bom_handling(&bytes).0.into_owned()),
@@ -285,7 +287,7 @@ fn value(cell: Cow<'_, str>) -> Json<'_> {
     }
 }
 
-/// The elements of an array, one after another.
+/// Collects the elements of an array, one after another.
 struct Elements<'r> {
     text: &'r str,
     budget: &'r mut MemoryBudget,
@@ -402,7 +404,8 @@ mod tests {
             ("a;b\n1", "Zeile 2: 1 Zellen, aber 2 Spalten."),
             (
                 "a;b\n\"1;2\n3;4\n",
-                "Zeile 2: das Anführungszeichen vor \"1;2 …\" wird nie geschlossen. Bitte schließen, oder als \"\" schreiben.",
+                "Zeile 2: das Anführungszeichen vor \"1;2 …\" wird nie geschlossen. Bitte schließen, oder als \
+                 \"\" schreiben.",
             ),
             (
                 "a;b\n\"1\"x;2\n",

@@ -1,4 +1,4 @@
-//! The row with the names of the columns: where it stands, and what the words of other programs mean there (D22).
+//! The header row of a table: finds it, and maps the column names of other programs to ours (D22).
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -10,7 +10,7 @@ use super::sheet::merged_cells;
 use super::table::{Columns, NUMBER, RecordPlace, Scanner, excerpt, separator};
 use crate::rules::text::{folded_key, shown};
 
-/// Among so many rows that are not blank the header is looked for.
+/// Number of non-blank rows among which the header is searched.
 const LOOKED_AT_MAX: usize = 20;
 
 /// Rows above the header that are quoted.
@@ -19,11 +19,11 @@ const QUOTED_MAX: usize = 3;
 /// Longest heading that may be one of ours, in bytes.
 pub const HEADING_BYTES_MAX: usize = 100;
 
-/// How alike a name must be to be proposed, by Jaro and Winkler.
+/// Minimum Jaro-Winkler similarity for proposing a name.
 const ALIKE: f64 = 0.86;
 
-/// Words that other programs write above a column, and our name of it: in lower case, ä as ae, letters and digits alone.
-/// A word that fits several columns of a kind means none of them there.
+/// Headings used by other programs, by our name of the column: in lower case, ä as ae, only letters and
+/// digits. A word that matches several columns of a kind matches none of them there.
 const ALIASES: &[(&str, &str)] = &[
     ("ab_menge", "menge mengeab staffel staffelmenge mindestmenge"),
     ("anliefermenge_kg", "anliefermenge bruttomenge"),
@@ -73,8 +73,8 @@ const ALIASES: &[(&str, &str)] = &[
     ("kunde", "kundennr kundennummer kdnr"),
     (
         "kundennr",
-        "kundennummer kdnr kundnr debitor debitorennr debitorennummer kreditor kreditorennr kreditorennummer lieferantennr \
-         lieferantennummer adressnr adressnummer partnernr partnernummer personenkonto nr nummer",
+        "kundennummer kdnr kundnr debitor debitorennr debitorennummer kreditor kreditorennr kreditorennummer \
+         lieferantennr lieferantennummer adressnr adressnummer partnernr partnernummer personenkonto nr nummer",
     ),
     ("lieferdatum", "datum anlieferdatum annahmedatum"),
     ("menge", "anzahl stueckzahl"),
@@ -118,26 +118,26 @@ const ALIASES: &[(&str, &str)] = &[
     ("zahlungsziel_tage", "zahlungsziel zieltage zahlungszielintagen"),
 ];
 
-/// The columns that a kind of import has, and the one that names a record.
+/// The columns of a kind of import, and the one that identifies a record.
 #[derive(Clone, Copy, Default)]
 pub struct Names {
     pub fields: &'static [&'static str],
     pub key: Option<&'static str>,
 }
 
-/// The header of a table, once it is found.
+/// The header of a table, as found.
 #[derive(Debug, Default)]
 pub struct Header {
     pub line: u32,
-    /// Rows above it that say something, with their lines: the first of them, quoted.
+    /// The first non-blank rows above it: line and first cell, quoted.
     pub above: Vec<(u32, String)>,
-    /// How many rows there are above it.
+    /// Number of rows above it.
     pub above_count: usize,
-    /// Headings with the column that they were taken for.
+    /// Headings that were mapped to a column of another name.
     pub mapped: Vec<(String, &'static str)>,
 }
 
-/// A heading as it is compared: folded, letters and digits alone.
+/// Normalizes a heading for comparison: folded, only letters and digits.
 fn plain(heading: &str) -> String {
     folded_key(heading.trim_start_matches(NUMBER)).chars().filter(char::is_ascii_alphanumeric).collect()
 }
@@ -148,8 +148,9 @@ fn aliases_of(field: &str) -> impl Iterator<Item = &'static str> {
 }
 
 impl Names {
-    /// The column that a heading, in lower case, means: by its name, another spelling or word. A word that could be several
-    /// means none, but one for the column that names a record means that, as long as no heading has its name.
+    /// Returns the column that a lower-case heading means: by its name, another spelling, or an alias. An
+    /// ambiguous alias means none. An alias of the key column wins, as long as no heading has the key
+    /// column's own name.
     fn meaning(&self, heading: &str, is_key_free: bool) -> Option<&'static str> {
         if heading.len() > HEADING_BYTES_MAX {
             return None;
@@ -165,20 +166,20 @@ impl Names {
         if is_key_free && meant.is_some() && meant == self.key {
             return meant;
         }
-        // Our names are plain but for what joins their words.
+        // Our names are plain except for the underscores.
         let is_same = |field: &&str| field.bytes().filter(|byte| *byte != b'_').eq(word.bytes());
         let spelled = || self.fields.iter().copied().find(is_same);
         named(heading).or_else(spelled).or(meant)
     }
 
-    /// How many columns a row names.
+    /// Returns how many columns a row names.
     fn count(&self, cells: &[Cow<'_, str>]) -> usize {
         let names: BTreeSet<&str> =
             cells.iter().filter_map(|cell| self.meaning(&cell.trim().to_lowercase(), true)).collect();
         names.len()
     }
 
-    /// The column that an unknown heading is most alike, if it is alike at all.
+    /// Returns the column most similar to an unknown heading, if it is similar enough.
     pub fn nearest(&self, heading: &str) -> Option<&'static str> {
         let heading = plain(heading);
         let likeness = |field: &str| {
@@ -190,8 +191,9 @@ impl Names {
         likest.filter(|(likeness, _)| *likeness >= ALIKE).map(|(_, field)| field)
     }
 
-    /// The row that names the most columns among the first ones, and how many: its number, from 0, among all records. The
-    /// first that is neither blank nor a comment where there are no names to look for; none where all are.
+    /// Finds the row that names the most columns among the first ones: returns its index, from 0, among all
+    /// records, and that count. Without names to look for, returns the first row that is neither blank nor a
+    /// comment; `None` if there is no such row.
     fn find(&self, text: &str, separator: u8) -> Result<Option<(usize, usize)>, ParseError> {
         let (mut scanner, mut cells) = (Scanner::new(text, separator), Vec::new());
         let (mut best, mut looked_at, mut at) = (None, 0, 0);
@@ -199,7 +201,7 @@ impl Names {
             match scanner.next(&mut cells) {
                 Ok(Some(_)) => {}
                 Ok(None) => break,
-                // What cannot be read further down is refused when the rows are read.
+                // An unreadable row further down is refused when the rows are read.
                 Err(complaint) => match best {
                     Some((_, 1..)) => break,
                     _ => return Err(complaint),
@@ -217,7 +219,7 @@ impl Names {
         Ok(best)
     }
 
-    /// Takes the cells of the header for names of at least `width` columns.
+    /// Turns the cells of the header into the names of at least `width` columns.
     fn columns(
         &self,
         cells: &[Cow<'_, str>],
@@ -250,7 +252,7 @@ impl Names {
 }
 
 impl Header {
-    /// Remembers a row above the header, to quote it.
+    /// Records a row above the header, to quote it.
     fn pass_over(&mut self, line: u32, cells: &[Cow<'_, str>]) {
         self.above_count += 1;
         if self.above.len() < QUOTED_MAX {
@@ -260,12 +262,12 @@ impl Header {
         }
     }
 
-    /// A heading as it stands in the file, of a column that was taken for another.
+    /// Returns the heading in the file of a column that was mapped.
     pub fn heading(&self, field: &str) -> Option<&str> {
         self.mapped.iter().find(|(_, known)| *known == field).map(|(heading, _)| heading.as_str())
     }
 
-    /// That rows above it were passed over; none where there are none.
+    /// Reports the rows above the header that were skipped; `None` if there are none.
     pub fn passed_over(&self) -> Option<String> {
         let rows = self.above.iter().map(|(line, text)| format!("Zeile {line} {text}"));
         let more = (self.above_count > self.above.len()).then(|| "…".to_owned());
@@ -277,17 +279,17 @@ impl Header {
     }
 }
 
-/// A sheet of which a table was made.
+/// What is known about a sheet that was converted to text.
 pub struct OfSheet<'s> {
     /// The lines of its records.
     pub lines: &'s [u32],
     pub width: usize,
-    /// First and last line of the merged cells that reach lowest.
+    /// First and last line of the merged cells that reach furthest down.
     pub merged: Option<(u32, u32)>,
 }
 
-/// Reads a table: lines that begin with "# " say something to people, then come the names of the columns, which titles may
-/// stand above, then rows. In one of a sheet cells that are missing at the end of a record are blank.
+/// Reads a table: lines that begin with "# " are comments, then comes the header, possibly below titles, then
+/// rows. In a table from a sheet, missing cells at the end of a record are blank.
 pub fn read(
     text: &str,
     separator: u8,
@@ -328,7 +330,7 @@ pub fn read(
     }
 }
 
-/// Whether a record above the header is for people alone.
+/// Whether a record above the header is a comment.
 fn is_comment(cells: &[Cow<'_, str>]) -> bool {
     cells.first().is_some_and(|cell| cell.starts_with("# "))
 }
@@ -341,7 +343,8 @@ fn no_names() -> ParseError {
     ParseError::new("Die Zeile mit den Namen der Spalten fehlt.")
 }
 
-/// The separator by which the header names the most columns, else of which it has most: semicolon, comma or tabulator.
+/// Returns the separator with which the header names the most columns, otherwise the most frequent one:
+/// semicolon, comma or tab.
 pub fn separator_for(text: &str, names: &Names) -> u8 {
     let header =
         text.lines().find(|line| !line.trim().is_empty() && !line.trim_start_matches('"').starts_with("# "));
@@ -384,12 +387,12 @@ fn both_mean(line: u32, one: &str, other: &str, field: &str) -> ParseError {
     )
 }
 
-/// The refusal of a table in whose first rows no column of a kind is named.
+/// Refuses a table in whose first rows no column of the kind is named.
 fn no_header(names: &Names) -> ParseError {
     let known: Vec<_> = names.fields.iter().copied().take(8).collect();
     let known = known.join(", ");
     ParseError::new(format!(
-        "In den ersten {LOOKED_AT_MAX} Zeilen steht keine mit Namen von Spalten, die hier bekannt sind: {known} … Eine Vorlage mit allen Spalten gibt es unter \
-         „Import“ im Leitstand, und mit --template."
+        "In den ersten {LOOKED_AT_MAX} Zeilen steht keine mit Namen von Spalten, die hier bekannt sind: \
+         {known} … Eine Vorlage mit allen Spalten gibt es unter „Import“ im Leitstand, und mit --template."
     ))
 }

@@ -1,4 +1,5 @@
-//! How a file is understood, for the command line and the page alike: nothing of it is silent (D22).
+//! How a file is understood, for the command line and the web page alike: every interpretation is reported
+//! (D22).
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,23 +15,23 @@ use crate::platform::http::wire::{Decimal, Numbers, Seen};
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::text::shown;
 
-/// Names of unused columns that are looked for in objects of JSON, which may have any.
+/// Names of unused fields that are collected from JSON objects, which may have any.
 const UNUSED_MAX: usize = 1_000;
 
-/// What is said of a file: under which heading, and what.
+/// Reports a fact about a file: a heading and a text.
 pub type Say<'s> = dyn FnMut(&'static str, String) + 's;
 
-/// A file as it was sent or found, and what was said of it.
+/// A file as it was sent or found, and the caller's choices for it.
 pub struct Source<'s> {
     pub bytes: Vec<u8>,
-    /// The sheet of a spreadsheet; the first one unless named.
+    /// The sheet of a spreadsheet; the first one if not named.
     pub sheet: Option<&'s str>,
     /// Bytes that its table may take.
     pub bytes_max: usize,
 }
 
-/// Reads the rows of a file; those that are the example of a template are left out. Says where the header stands, which
-/// columns were taken for others, and what is not used.
+/// Reads the rows of a file without the example rows of a template. Reports where the header is, which
+/// columns were mapped, and what is not used.
 pub fn read(
     kind: &Import,
     source: Source<'_>,
@@ -56,7 +57,7 @@ pub fn read(
     Ok(rows)
 }
 
-/// Decides which sign separates decimals and says it, then checks all rows without a database.
+/// Determines the decimal separator and reports it, then checks all rows without a database.
 pub fn judge(
     kind: &Import,
     rows: &mut Rows,
@@ -71,7 +72,7 @@ pub fn judge(
     Ok(mistakes)
 }
 
-/// The columns that are not used, each with the name that may have been meant.
+/// Returns the unused columns, each with the name that may have been meant.
 fn unused(kind: &Import, rows: &mut Rows) -> Vec<String> {
     let names = kind.names();
     let mut unused: BTreeSet<Result<String, usize>> = rows.keep(names.fields).into_iter().collect();
@@ -94,7 +95,7 @@ fn unused(kind: &Import, rows: &mut Rows) -> Vec<String> {
     unused.into_iter().map(|name| name.map_or_else(nameless, named)).collect()
 }
 
-/// Finds out which sign separates decimals, unless the caller said so; what is to be said of it.
+/// Determines the decimal separator, unless the caller named it; returns the text to report.
 fn decide_decimal(
     kind: &Import,
     rows: &mut Rows,
@@ -118,26 +119,26 @@ fn decide_decimal(
     }))
 }
 
-/// What the number cells of all rows tell of the sign of decimals.
+/// Collects what the number cells of all rows reveal about the decimal separator.
 fn numbers(kind: &Import, rows: &Rows) -> Numbers {
     let numbers = RefCell::new(Numbers::default());
     for at in 0..rows.len() {
         let row = rows.row(at);
         numbers.borrow_mut().go_to(rows.line(at));
-        // What is no number is a mistake of its cell, and named later.
+        // A malformed number is a mistake of its cell, and reported later.
         let _ = (kind.check)(&row, &mut rows.survey(&mut Hints::default(), &numbers));
     }
     numbers.into_inner()
 }
 
-/// What the cells of a row are read as, in German, by their columns; of those that are no texts.
+/// Returns the values read from the cells of a row, in German, by column; text cells are omitted.
 pub fn values(kind: &Import, rows: &Rows, row: &Json<'_>) -> BTreeMap<String, String> {
     let numbers = RefCell::new(Numbers::default());
     let _ = (kind.check)(row, &mut rows.survey(&mut Hints::default(), &numbers));
     numbers.into_inner().values
 }
 
-/// Which sign was taken, why, and what that means, in words that no German takes for one another.
+/// Describes the separator chosen, the reason, and an example that no German reader can misunderstand.
 fn taken(decimal: Decimal, why: &str) -> String {
     match decimal {
         Decimal::Comma => {
@@ -147,13 +148,13 @@ fn taken(decimal: Decimal, why: &str) -> String {
     }
 }
 
-/// The refusal of a cell that could be read either way.
+/// Refuses a cell that could be read either way.
 fn either(rows: &Rows, Seen { line, column, cell }: &Seen) -> ParseError {
     let (group, decimals) = (cell.replace('.', ""), cell.replacen('.', ",", 1));
     let point = decimals.trim_end_matches('0').trim_end_matches(',');
     let column = rows.shown_column(column);
     ParseError::new(format!(
-        "Zeile {line}, Spalte {column}, Wert {cell}: Der Punkt kann Tausender trennen ({group}) oder Nachkommastellen ({point}). \
-             Bitte angeben, was Dezimalen trennt: Komma für {group}, Punkt für {point}."
+        "Zeile {line}, Spalte {column}, Wert {cell}: Der Punkt kann Tausender trennen ({group}) oder \
+         Nachkommastellen ({point}). Bitte angeben, was Dezimalen trennt: Komma für {group}, Punkt für {point}."
     ))
 }

@@ -1,14 +1,16 @@
-//! How much of a file may be held: text and places of rows take room before they are made (D22).
+//! Bounds the memory that an imported file may take: text and row places are charged before they are
+//! allocated (D22).
 
 use super::parse_error::ParseError;
 
-/// Bytes that a table uploaded to the page may take: of its text with what it repeats and shares, and of each row.
+/// Bytes that a table uploaded to the web page may take: its text, with repeated cells and shared texts
+/// written out, plus each row.
 pub const UPLOAD_TABLE_BYTES_MAX: usize = 64 << 20;
 
 /// The same for the command line, which is a process of its own.
 pub const COMMAND_TABLE_BYTES_MAX: usize = 256 << 20;
 
-/// What a row takes beside its text: its place, its line, and its key among those that are known.
+/// Bytes charged per row besides its text: its place, its line, and its key among the known ones.
 pub const ROW_BYTES: usize = 64;
 
 #[derive(Default)]
@@ -22,7 +24,7 @@ impl MemoryBudget {
         MemoryBudget { max: bytes_max, taken: 0 }
     }
 
-    /// Refuses bytes for which there is no room, without taking any.
+    /// Refuses if there is no room for these bytes; takes none.
     pub fn ask(&self, bytes: usize) -> Result<(), ParseError> {
         if bytes <= self.max - self.taken {
             return Ok(());

@@ -1,5 +1,5 @@
-//! Import of master data (D22): what a kind of import is, reading the file, and what is wrong with it.
-//! The slices say what a row is; `interface::imports` joins them.
+//! Import of master data (D22): the kinds of import, reading a file, and checking it. The slices define what
+//! a row is; `interface::imports` joins them.
 
 mod beside;
 pub mod check;
@@ -47,7 +47,7 @@ impl Upserted {
         }
     }
 
-    /// Stores a record where it is new or another than before.
+    /// Stores a record if it is new or has changed.
     pub fn by<T: PartialEq>(
         old: Option<&T>,
         new: &T,
@@ -61,25 +61,24 @@ impl Upserted {
     }
 }
 
-/// Stores a row, which is a JSON object whatever the file was.
+/// Stores a row, given as a JSON object whatever the file format.
 pub type ImportRow = fn(&WriteTx<'_>, &Json<'_>, &mut At<'_>) -> Result<Upserted>;
 
-/// What became of rows that belong together; or why they were not stored, and which of them is
-/// to blame.
+/// The outcome of rows that belong together; or why they were not stored, with the index of the row at fault.
 pub type Stored = std::result::Result<Vec<Upserted>, (usize, Failure)>;
 
 pub type ImportGroup = fn(&WriteTx<'_>, &[&Json<'_>], &mut At<'_>) -> Stored;
 
-/// Which rows belong together, by their place in the file.
+/// Groups the rows that belong together, by their index in the file.
 pub type GroupRows = fn(&Rows) -> std::result::Result<Vec<Vec<usize>>, ParseError>;
 
-/// A kind of import, and what can be said of its rows without a database.
+/// A kind of import, and the checks of its rows that need no database.
 pub struct Import {
     pub kind: &'static str,
     pub fields: &'static [&'static str],
-    /// The name of the shape of a row, by which its fields are explained.
+    /// The name of the row's shape, by which its fields are explained.
     pub shape: fn() -> Cow<'static, str>,
-    /// The columns that name a record: the first of these keys of which a row has the first column.
+    /// The columns that identify a record: the first of these keys whose first column the row has.
     pub keys: &'static [&'static [&'static str]],
     pub check: fn(&Json<'_>, &mut At<'_>) -> Checked<()>,
     run: Run,
@@ -111,13 +110,13 @@ impl Groups {
     }
 }
 
-/// What a client sends so that these fields are again what they were before a change.
+/// Builds the input that restores these fields to their values before a change.
 pub fn put_back<T: FromJson>(felder: &[&GeaendertesFeld]) -> Result<T::Value> {
     let before: BTreeMap<_, _> = felder.iter().map(|feld| (&feld.feld, &feld.alt)).collect();
     read::<T>(&serde_json::to_string(&before)?)
 }
 
-/// A value as a history has it.
+/// Reads a value as stored in a history.
 pub fn read<T: FromJson>(text: &str) -> Result<T::Value> {
     let json = Json::parse(text.as_bytes()).map_err(Failure::Broken)?;
     Ok(T::from_json(&json, &mut At::top(&mut Hints::default(), false))?)
@@ -132,7 +131,7 @@ impl Import {
         Import::new::<T>(kind, keys, Run::Rows(run))
     }
 
-    /// Of some kinds rows belong together, as the lines of a receipt.
+    /// A kind whose rows belong together in groups, such as the lines of a receipt.
     pub const fn of_groups<T: FromJson + JsonSchema>(
         kind: &'static str,
         keys: &'static [&'static [&'static str]],

@@ -1,5 +1,5 @@
-//! A sheet of LibreOffice: the cells of its content.xml one after another, so that what it repeats is never unfolded
-//! beyond what a sheet may have.
+//! Reads a LibreOffice sheet: the cells of content.xml one after another, so that repeated cells are never
+//! expanded beyond the limits of a sheet.
 
 use std::collections::HashSet;
 use std::io::BufRead;
@@ -21,7 +21,7 @@ struct Cell {
     repeated: u32,
     text: String,
     paragraphs: usize,
-    /// How deep in what is not its text: notes.
+    /// Nesting depth within annotations, whose text does not belong to the cell.
     beside: usize,
 }
 
@@ -30,14 +30,14 @@ fn repeated(element: &BytesStart<'_>, name: &str) -> Result<u32, ParseError> {
     Ok(times.unwrap_or(1))
 }
 
-/// Whether what is shown of a whole number is it with zeros before it.
+/// Whether the displayed text of a whole number is the number with leading zeros.
 fn is_padded(shown: &str, value: &str) -> bool {
     shown.len() > value.len()
         && shown.bytes().chain(value.bytes()).all(|byte| byte.is_ascii_digit())
         && shown.trim_start_matches('0') == value.trim_start_matches('0')
 }
 
-/// A cell and the columns in which it stands.
+/// A cell and the columns that repeat it.
 struct Repeated {
     columns: Range<u32>,
     value: String,
@@ -48,7 +48,7 @@ struct Repeated {
 struct Content {
     hidden: HashSet<String>,
     style: Option<String>,
-    /// Names of the tables so far, whether they can be seen, and whether they have a value.
+    /// Names of the tables so far and whether they are visible; below, whether each has a value.
     sheets: Vec<(String, bool)>,
     filled: Vec<bool>,
     own: String,
@@ -59,13 +59,13 @@ struct Content {
     row: u32,
     row_repeated: u32,
     cells: Vec<Repeated>,
-    /// Bytes of the row once its cells are written as often as they stand there.
+    /// Bytes of the row with its repeated cells written out.
     row_bytes: usize,
     column: u32,
     cell: Option<Cell>,
 }
 
-/// Reads one sheet of content.xml: the one named, else the first.
+/// Reads one sheet of content.xml: the named one, otherwise the first.
 pub fn read(content: impl BufRead, wanted: Option<&str>, budget: MemoryBudget) -> Result<Sheet, ParseError> {
     let mut pieces = Pieces::of(content, &["table-cell", "covered-table-cell"]);
     let mut read = Content { sheet: Sheet::within(budget), ..Content::default() };
@@ -138,7 +138,7 @@ impl Content {
         Ok(())
     }
 
-    /// A table begins; the first one that is wanted is read.
+    /// Begins a table; the first wanted one is read.
     fn table(&mut self, element: &BytesStart<'_>, wanted: Option<&str>) -> Result<(), ParseError> {
         let name = attribute(element, "table:name")?.unwrap_or_default();
         let style = attribute(element, "table:style-name")?.unwrap_or_default();
@@ -205,7 +205,7 @@ impl Content {
     fn end_cell(&mut self) -> Result<(), ParseError> {
         let Some(cell) = self.cell.take() else { return Ok(()) };
         let (value, is_number) = match cell.value {
-            // A postcode is shown with its zeros.
+            // A postcode is displayed with its leading zeros.
             Some(value) if cell.is_number && is_padded(&cell.text, &value) => (Some(cell.text), false),
             Some(value) => (Some(value), cell.is_number),
             None => ((cell.paragraphs > 0).then_some(cell.text), false),

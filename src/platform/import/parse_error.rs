@@ -1,8 +1,8 @@
-//! What a reader of files says to a person.
+//! The error of reading a file, as shown to a person.
 
 use std::fmt::{Display, Formatter};
 
-/// A German sentence: which line, and what is wrong there.
+/// A German sentence: the line, and what is wrong there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError(String);
 

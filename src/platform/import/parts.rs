@@ -1,4 +1,4 @@
-//! Storing what was read: all of it in one transaction, or part by part.
+//! Stores imported rows: all in one transaction, or part by part.
 
 use std::fmt::{Display, Formatter};
 use std::ops::Range;
@@ -16,22 +16,22 @@ use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 use crate::rules::changed::Changed;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 
-/// Rows above which an import of the command line must be taken in parts, so that nobody at the scale waits long.
+/// Rows above which a command-line import must be split into parts, so that nobody at the scale waits long.
 pub const ROWS_AT_ONCE_MAX: usize = 20_000;
 
 const PAUSE_BETWEEN_PARTS: Duration = Duration::from_millis(200);
 
-/// Most rows of one part. The page stores no more at once.
+/// Maximum rows of one part. The web page stores no more at once.
 pub const PART_ROWS_MAX: usize = 5_000;
 
-/// How long a part holds the writer, its commit not counted.
+/// How long a part may hold the writer, excluding its commit.
 const PART_TIME_MAX: Duration = Duration::from_millis(300);
 
-/// The field of the log that says which rows of the feed of changes (D28) an import wrote, the first and the last: nobody
-/// else wrote meanwhile.
+/// The log field with the first and last row of the feed of changes (D28) that an import wrote: nobody else
+/// wrote in between.
 pub const FEED_ROWS: &str = "feed";
 
-/// What stays of an import that is all or nothing and was refused.
+/// The message after refusing an import that is all or nothing.
 pub const NOTHING_STORED: &str = "Es wurde nichts gespeichert.";
 
 #[derive(Debug, Default, Clone, Serialize)]
@@ -41,29 +41,29 @@ pub struct Counts {
     pub unchanged: usize,
 }
 
-/// Why a group of rows was not stored, or an import ended before its end.
+/// Why a group of rows was not stored, or an import ended early.
 pub enum Stop<M = Box<Mistake>> {
-    /// It is wrong; after a group others are tried, which may be wrong, too.
+    /// It is wrong; further groups are still tried, to report their mistakes, too.
     Refused(M),
-    /// Somebody does not want it any more.
+    /// The user cancelled it.
     GivenUp,
     Failed(Failure),
 }
 
-/// An import that ended before its end, and how many of its rows were stored and stay.
+/// An import that ended early, and how many of its rows stay stored.
 pub struct Unfinished {
     pub why: Stop<Mistakes>,
     pub kept: usize,
 }
 
-/// What one transaction stores.
+/// The result of one transaction.
 pub struct Part {
     pub counts: Counts,
     pub next: usize,
 }
 
-/// Stores groups of rows, all of them or part by part; what it came to. `store_part` stores those from one on, in a
-/// transaction of its own.
+/// Stores groups of rows, all at once or part by part, and returns the counts. `store_part` stores the groups
+/// from an index on, in a transaction of its own.
 pub fn store_parts(
     groups: usize,
     dry_run: bool,
@@ -80,14 +80,14 @@ pub fn store_parts(
             return Ok(counts);
         }
         if !dry_run {
-            // Whoever waits at the scale comes first.
+            // Requests waiting at the scale go first.
             std::thread::sleep(PAUSE_BETWEEN_PARTS);
         }
     }
 }
 
-/// Stores these groups within a transaction: all of them, or as many as a part takes. A mistake does not end it, so that
-/// others are named too; the transaction must not be kept then.
+/// Stores these groups within a transaction: all of them, or as many as fit into a part. Continues after a
+/// mistake to report further ones; the transaction must then be rolled back.
 pub fn store_part(
     groups: Range<usize>,
     in_parts: bool,
@@ -112,8 +112,8 @@ pub fn store_part(
     if mistakes.is_empty() { Ok(Part { counts, next }) } else { Err(Stop::Refused(mistakes)) }
 }
 
-/// Stores rows that belong together, within a transaction; what became of each. `who` stores them, as histories say it;
-/// none is the command line.
+/// Stores rows that belong together, within a transaction; returns the outcome of each. `who` is the author
+/// for the histories; `None` is the command line.
 pub fn store_group<'c>(
     tx: Tx<'c>,
     who: Option<&'c str>,
@@ -140,7 +140,7 @@ pub fn store_group<'c>(
     })
 }
 
-/// The hints of a row, where a value that somebody has to look at is named by its cell.
+/// Returns the hints of a row; a hint about a doubtful value names its cell.
 fn placed(found: Hints, rows: &Rows, at: usize, row: &Json<'_>) -> Hints {
     found.placed(HintCode::WertFraglich, |feld| {
         Mistake::of_row(rows, at, row, &Refusal::field(Code::WertUngueltig, feld, "")).place_in_words()
@@ -154,8 +154,8 @@ impl Display for Counts {
 }
 
 impl Counts {
-    /// What the log says of them, which are of this kind and of this file. `feed` are the numbers of the newest row of the
-    /// feed before and after the transaction that stored them.
+    /// Creates the log event for an import of this kind and file. `feed` holds the numbers of the newest feed
+    /// row before and after the transaction.
     pub fn event(&self, kind: &str, file: String, feed: (i64, i64)) -> AdminEvent {
         let counts = [("created", self.created), ("changed", self.changed), ("unchanged", self.unchanged)];
         let counts = counts.map(|(name, count)| (name, count.to_string()));

@@ -1,4 +1,4 @@
-//! A sheet of a spreadsheet as text, cell by cell (D22).
+//! A spreadsheet's sheet converted to text, cell by cell (D22).
 
 use super::memory_budget::MemoryBudget;
 use super::parse_error::ParseError;
@@ -9,31 +9,31 @@ pub const COLUMNS_MAX: u32 = 1_000;
 
 pub const SHEETS_MAX: usize = 100;
 
-/// What a spreadsheet has beside the records of a sheet.
+/// What a spreadsheet contains besides the records of the sheet.
 #[derive(Default)]
 pub struct Aside {
     /// Lines of hidden rows, in order.
     pub hidden: Vec<u32>,
-    /// Other sheets that have something, where none was named.
+    /// Other sheets with content, if no sheet was named.
     pub others: Vec<String>,
 }
 
-/// The records of a sheet as [`super::table`] reads them, and the line of each.
+/// The records of a sheet in the form that [`super::table`] reads, and the line of each.
 #[derive(Default)]
 pub struct Sheet {
     pub text: String,
-    /// Their lines, from 1.
+    /// The lines of the records, from 1.
     pub lines: Vec<u32>,
     /// Columns of the widest record; the others end with their last cell.
     pub width: usize,
-    /// First and last line of the merged cells that reach lowest.
+    /// First and last line of the merged cells that reach furthest down.
     pub merged: Option<(u32, u32)>,
-    /// Its days are counted from 1904 on.
+    /// Whether its days are counted from 1904.
     pub is_1904: bool,
     pub aside: Aside,
     column: u32,
     record_start: usize,
-    /// What is left for the rows, and for what a reader remembers on its way to them.
+    /// The remaining memory for the rows, and for what a reader records on the way to them.
     pub budget: MemoryBudget,
 }
 
@@ -42,8 +42,8 @@ impl Sheet {
         Sheet { budget, ..Sheet::default() }
     }
 
-    /// Remembers which of these sheets, each with whether it has something, are not this one, unless it was asked for by
-    /// name. The meanings of a template are no records.
+    /// Records the other sheets with content, given each sheet's name and whether it has content; none if the
+    /// sheet was requested by name. The meanings of a template do not count.
     pub fn set_others<'n>(
         &mut self,
         sheets: impl Iterator<Item = (&'n str, bool)>,
@@ -55,13 +55,13 @@ impl Sheet {
         self.aside.others = if wanted.is_none() { others.collect() } else { Vec::new() };
     }
 
-    /// Remembers cells that are merged, in rows counted from 0. Titles above the header may be.
+    /// Records merged cells, in rows counted from 0. Titles above the header may be merged.
     pub fn merge(&mut self, first: u32, last: u32) {
         let lines = (first.saturating_add(1), last.saturating_add(1));
         self.merged = self.merged.filter(|(_, lowest)| *lowest >= lines.1).or(Some(lines));
     }
 
-    /// Adds a cell, which stands to the right of or below the one before; both are counted from 0.
+    /// Adds a cell, right of or below the previous one; row and column are counted from 0.
     pub fn add(&mut self, row: u32, column: u32, cell: &str, is_number: bool) -> Result<(), ParseError> {
         let line = row.saturating_add(1);
         if column >= COLUMNS_MAX {
@@ -107,7 +107,7 @@ pub fn too_many_sheets() -> ParseError {
     ParseError::new(format!("Die Datei hat mehr als {SHEETS_MAX} Blätter."))
 }
 
-/// The sheet to read, of those that there are with whether they can be seen.
+/// Chooses the sheet to read among the existing ones, each with whether it is visible.
 pub fn choose<'n>(sheets: &[(&'n str, bool)], wanted: Option<&str>) -> Result<&'n str, ParseError> {
     let names = || {
         let visible = sheets.iter().filter(|(_, is_visible)| *is_visible).map(|(name, _)| *name);
@@ -142,7 +142,7 @@ pub fn decimal(number: f64, line: u32) -> Result<String, ParseError> {
     }
 }
 
-/// The refusal of merged cells, of which this line has the first.
+/// The refusal of merged cells that begin in this line.
 pub fn merged_cells(line: u32) -> ParseError {
     ParseError::at_line(
         line,

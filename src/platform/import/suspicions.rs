@@ -1,5 +1,5 @@
-//! What is no mistake and hardly meant: sums, hidden rows, other sheets, and values that nobody has (D22). It is named before
-//! anything is stored, and only stored where somebody says so.
+//! Values that are no mistakes but hardly intended: sums, hidden rows, other sheets, and implausible values
+//! (D22). They are reported before anything is stored, and stored only if the user confirms.
 
 use std::collections::BTreeSet;
 
@@ -14,24 +14,25 @@ use crate::rules::fixed::Percent;
 use crate::rules::text::{case_key, folded_key, shown};
 use crate::rules::unit::unece_code;
 
-/// Words with which a row of sums begins, as [`folded_key`] has them.
+/// Words that begin a row of sums, in the form of [`folded_key`].
 const SUMS: &[&str] =
     &["summe", "summen", "zwischensumme", "gesamtsumme", "endsumme", "gesamt", "total", "uebertrag", "saldo"];
 
-/// Columns with prices that are never below 0. Lines of receipts are: a discount is one.
+/// Columns with prices that are never below 0. Lines of receipts may be: a discount is one.
 const PRICES: &[&str] = &["preis", "ep_netto", "eingang_ep", "preis_je_t"];
 
 const UNITS: &[&str] = &["einheit", "gesamtmenge_einheit"];
 
-/// What a company has, so that it is meant.
+/// Values that a tenant uses, so that they are not suspicious.
 pub struct Known {
-    /// The tax rates at any time.
+    /// Its tax rates at any time.
     pub rates: Vec<Percent>,
     /// The units of its articles, in lower case.
     pub units: BTreeSet<String>,
 }
 
-/// What is suspicious in the rows of a file that is for a company. A unit is named once, where it first stands.
+/// Returns what is suspicious in the rows of a file for a tenant. A unit is reported once, where it first
+/// appears.
 pub fn find(kind: &Import, rows: &Rows, mut known: Known) -> Mistakes {
     let mut found = Mistakes::default();
     for sheet in &rows.aside.others {
@@ -67,7 +68,7 @@ pub fn find(kind: &Import, rows: &Rows, mut known: Known) -> Mistakes {
 
 type Cell<'j> = (std::borrow::Cow<'j, str>, Json<'j>);
 
-/// Whether a cell calls its row a sum: the first by its first word, another as a whole.
+/// Whether a cell marks its row as a sum: the first cell by its first word, another cell as a whole.
 fn is_sum(cell: &Json<'_>, is_first: bool) -> bool {
     let Some(text) = short(cell) else { return false };
     let text = text.trim_end_matches(|letter: char| !letter.is_alphanumeric());
@@ -75,7 +76,7 @@ fn is_sum(cell: &Json<'_>, is_first: bool) -> bool {
     SUMS.contains(&text) || is_first && first.is_some_and(|first| SUMS.contains(&first))
 }
 
-/// A text as it is compared, if it is no longer than a heading.
+/// Returns a text in folded form for comparison, if it is no longer than a heading.
 fn short(cell: &Json<'_>) -> Option<String> {
     match cell {
         Json::String(text) if text.len() <= HEADING_BYTES_MAX => Some(folded_key(text)),
@@ -91,7 +92,7 @@ fn repeats_header(rows: &Rows, cells: &[Cell<'_>]) -> bool {
     cells.len() > 1 && cells.iter().all(is_name)
 }
 
-/// Why a value is one that nobody has.
+/// Returns why a value is implausible.
 fn odd(kind: &Import, rows: &Rows, known: &mut Known, (field, cell): &Cell<'_>) -> Option<String> {
     let text = match cell {
         Json::String(text) => text.trim(),
@@ -109,12 +110,12 @@ fn odd(kind: &Import, rows: &Rows, known: &mut Known, (field, cell): &Cell<'_>) 
         return (!known.rates.contains(&rate))
             .then(|| "Diesen Steuersatz gibt es in der Steuertabelle der Firma nicht.".to_owned());
     }
-    // What is measured has units of its own, such as kg/hl.
+    // Measured characteristics have units of their own, such as kg/hl.
     let is_unit = kind.kind != "merkmale" && UNITS.contains(&field.as_ref());
     let is_odd_unit = is_unit && unece_code(text).is_none() && known.units.insert(case_key(text));
     is_odd_unit.then(|| {
-        "Diese Einheit ist nicht bekannt, und kein Artikel hat sie; bekannt sind zum Beispiel kg, dt, t, Stk, Sack. Weitere \
-         Zeilen mit ihr werden nicht genannt."
+        "Diese Einheit ist nicht bekannt, und kein Artikel hat sie; bekannt sind zum Beispiel kg, dt, t, Stk, \
+         Sack. Weitere Zeilen mit ihr werden nicht genannt."
             .to_owned()
     })
 }

@@ -12,7 +12,7 @@ pub const RECORD_BYTES_MAX: usize = 1 << 20;
 
 const COLUMNS_MAX: usize = 1_000;
 
-/// What stands before a number of a spreadsheet in the text that it is turned into.
+/// Marks a spreadsheet's number in the text converted from it.
 pub const NUMBER: char = '\u{1}';
 
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ impl<'t> Scanner<'t> {
         Scanner { text, separator, at: 0, line: 1 }
     }
 
-    /// Reads the next record into `cells`; its place, none at the end.
+    /// Reads the next record into `cells`; returns its place, `None` at the end.
     pub fn next(&mut self, cells: &mut Vec<Cow<'t, str>>) -> Result<Option<RecordPlace>, ParseError> {
         cells.clear();
         let (start, line) = (self.at, self.line);
@@ -72,7 +72,8 @@ impl<'t> Scanner<'t> {
             return Err(ParseError::at_line(
                 self.line,
                 format!(
-                    "ein Anführungszeichen mitten in der Zelle {cell}; bitte die ganze Zelle in Anführungszeichen setzen und das innere doppelt."
+                    "ein Anführungszeichen mitten in der Zelle {cell}; bitte die ganze Zelle in \
+                     Anführungszeichen setzen und das innere doppelt."
                 ),
             ));
         }
@@ -80,7 +81,7 @@ impl<'t> Scanner<'t> {
         Ok(Cow::Borrowed(cell))
     }
 
-    /// Reads a cell in quotation marks; within it two of them are one.
+    /// Reads a cell in quotation marks; two within it stand for one.
     fn quoted(&mut self) -> Result<Cow<'t, str>, ParseError> {
         let opened = self.line;
         let start = self.at + 1;
@@ -92,7 +93,8 @@ impl<'t> Scanner<'t> {
                 return Err(ParseError::at_line(
                     opened,
                     format!(
-                        "das Anführungszeichen vor {cell} wird nie geschlossen. Bitte schließen, oder als \"\" schreiben."
+                        "das Anführungszeichen vor {cell} wird nie geschlossen. Bitte schließen, oder als \"\" \
+                         schreiben."
                     ),
                 ));
             };
@@ -147,10 +149,10 @@ pub fn excerpt(text: &str) -> String {
     format!("\"{}{more}\"", shown(&short))
 }
 
-/// Names of the columns in lower case; none for those that were not used.
+/// Names of the columns in lower case; `None` for unused columns.
 pub type Columns = Vec<Option<String>>;
 
-/// The separator that the header has most of: semicolon, comma or tabulator.
+/// Returns the most frequent separator of the header: semicolon, comma or tab.
 pub fn separator(header: &str) -> u8 {
     let count = |separator: &u8| header.bytes().filter(|byte| byte == separator).count();
     [b';', b',', b'\t']
@@ -163,13 +165,13 @@ fn needs_quotes(cell: &str) -> bool {
     memchr3(b';', b'"', b'\n', cell.as_bytes()).is_some() || memchr(b'\r', cell.as_bytes()).is_some()
 }
 
-/// Bytes of a cell as [`push_cell`] adds it.
+/// Returns the bytes of a cell as [`push_cell`] writes it.
 pub fn cell_bytes(cell: &str) -> usize {
     let quotes = if needs_quotes(cell) { 2 + cell.matches('"').count() } else { 0 };
     cell.len() + quotes
 }
 
-/// Adds a cell to a record that [`Scanner`] reads.
+/// Appends a cell to a record in the form that [`Scanner`] reads.
 pub fn push_cell(text: &mut String, cell: &str) {
     if !needs_quotes(cell) {
         text.push_str(cell);

@@ -1,8 +1,8 @@
-//! Templates: a file with every column of a kind of import, what each means, and an example row (D22).
+//! Templates: a file with every column of a kind of import, the meaning of each, and an example row (D22).
 //!
-//! In CSV the meanings stand in lines that begin with `# `, which [`super::table`] skips; in a spreadsheet they stand on
-//! a second sheet, which is read only where `--sheet` names it. The example row stands beneath the header and names
-//! itself [`EXAMPLE`]: an import leaves it out and says so.
+//! In CSV the meanings are in lines that begin with `# `, which [`super::table`] skips; in a spreadsheet they
+//! are on a second sheet, which is read only if `--sheet` names it. The example row below the header is
+//! marked with [`EXAMPLE`]: an import leaves it out and reports that.
 
 use std::io::{self, Cursor, Write};
 
@@ -12,19 +12,19 @@ use zip::write::{SimpleFileOptions, ZipWriter};
 use super::table::push_cell;
 use crate::platform::http::json::Json;
 
-/// The sheet of a template that says what its columns mean.
+/// The sheet of a template that explains its columns.
 pub const MEANINGS: &str = "Spalten";
 
-/// What the example row has in place of its key.
+/// The key of the example row.
 pub const EXAMPLE: &str = "BEISPIEL";
 
 pub struct Column {
     pub name: &'static str,
     pub meaning: &'static str,
-    /// Its cell in the example row; none where it stays blank there.
+    /// Its cell in the example row; `None` if blank.
     pub cell: Option<&'static str>,
     pub example: &'static str,
-    /// It holds a list, for which a table has no place.
+    /// Whether it holds a list, which a table cannot hold.
     pub is_list: bool,
 }
 
@@ -39,7 +39,8 @@ impl Columns {
         self.columns.iter().filter(|column| !column.is_list).collect()
     }
 
-    /// Whether a row is the example: where its key has [`EXAMPLE`], or without such a key every column that has it.
+    /// Whether a row is the example: its key is [`EXAMPLE`], or, without such a key, every column marked so
+    /// holds it.
     pub fn is_example(&self, row: &Json<'_>) -> bool {
         let Json::Object(members) = row else { return false };
         let marked = || self.columns.iter().filter(|column| column.cell == Some(EXAMPLE));
@@ -65,11 +66,12 @@ impl Columns {
             ),
         };
         format!(
-            "Vorlage für {kind}: Die Zeile mit {EXAMPLE} ist ein Beispiel; der Import lässt sie aus und sagt es.{without}"
+            "Vorlage für {kind}: Die Zeile mit {EXAMPLE} ist ein Beispiel; der Import lässt sie aus und sagt \
+             es.{without}"
         )
     }
 
-    /// As CSV in UTF-8, with the mark by which Excel knows it.
+    /// Returns the template as CSV in UTF-8, with the byte order mark by which Excel recognizes it.
     pub fn csv(&self) -> String {
         let mut text = String::from('\u{feff}');
         let mut line = |cells: &[&str]| {
@@ -92,8 +94,9 @@ impl Columns {
         text
     }
 
-    /// As a spreadsheet (.xlsx): the rows on the first sheet, the meanings on the second. All cells are texts, so that
-    /// a spreadsheet program keeps zeros and long numbers as they are typed.
+    /// Returns the template as a spreadsheet (.xlsx): the rows on the first sheet, the meanings on the
+    /// second. All cells are text, so that a spreadsheet program keeps leading zeros and long numbers as
+    /// typed.
     pub fn xlsx(&self) -> io::Result<Vec<u8>> {
         let columns = self.of_table();
         let rows = [
@@ -118,36 +121,65 @@ fn part(zip: &mut ZipWriter<Cursor<Vec<u8>>>, name: &str, text: &str) -> io::Res
     zip.write_all(text.as_bytes())
 }
 
-/// The parts of a spreadsheet that are the same in all, apart from the name of the first sheet (ECMA-376).
+/// The parts that are the same in every spreadsheet, except for the sheet names (ECMA-376).
 const PARTS: [(&str, &str); 5] = [
     (
         "[Content_Types].xml",
-        r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
-<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/><Override PartName="/xl/styles.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/><Override PartName="/xl/worksheets/sheet2.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/></Types>"#,
+        "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n\
+         <Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\">\
+         <Default Extension=\"rels\" ContentType=\"application/vnd.openxmlformats-package.relationships+xml\"/>\
+         <Override PartName=\"/xl/workbook.xml\" \
+         ContentType=\"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml\"/>\
+         <Override PartName=\"/xl/styles.xml\" \
+         ContentType=\"application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml\"/>\
+         <Override PartName=\"/xl/worksheets/sheet1.xml\" \
+         ContentType=\"application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml\"/>\
+         <Override PartName=\"/xl/worksheets/sheet2.xml\" \
+         ContentType=\"application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml\"/></Types>",
     ),
     (
         "_rels/.rels",
-        r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
-<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>"#,
+        "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n\
+         <Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">\
+         <Relationship Id=\"rId1\" \
+         Type=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument\" \
+         Target=\"xl/workbook.xml\"/></Relationships>",
     ),
     (
         "xl/workbook.xml",
-        r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
-<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="KIND" sheetId="1" r:id="rId1"/><sheet name="MEANINGS" sheetId="2" r:id="rId2"/></sheets></workbook>"#,
+        "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n\
+         <workbook xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\" \
+         xmlns:r=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships\"><sheets>\
+         <sheet name=\"KIND\" sheetId=\"1\" r:id=\"rId1\"/><sheet name=\"MEANINGS\" sheetId=\"2\" \
+         r:id=\"rId2\"/></sheets></workbook>",
     ),
     (
         "xl/_rels/workbook.xml.rels",
-        r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
-<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet2.xml"/><Relationship Id="rId3" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/></Relationships>"#,
+        "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n\
+         <Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">\
+         <Relationship Id=\"rId1\" \
+         Type=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet\" \
+         Target=\"worksheets/sheet1.xml\"/><Relationship Id=\"rId2\" \
+         Type=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet\" \
+         Target=\"worksheets/sheet2.xml\"/><Relationship Id=\"rId3\" \
+         Type=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles\" \
+         Target=\"styles.xml\"/></Relationships>",
     ),
     (
         "xl/styles.xml",
-        r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
-<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="2"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="49" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs></styleSheet>"#,
+        "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n\
+         <styleSheet xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"><fonts count=\"1\">\
+         <font><sz val=\"11\"/><name val=\"Calibri\"/></font></fonts><fills count=\"2\"><fill>\
+         <patternFill patternType=\"none\"/></fill><fill><patternFill patternType=\"gray125\"/></fill></fills>\
+         <borders count=\"1\"><border><left/><right/><top/><bottom/><diagonal/></border></borders>\
+         <cellStyleXfs count=\"1\"><xf numFmtId=\"0\" fontId=\"0\" fillId=\"0\" borderId=\"0\"/></cellStyleXfs>\
+         <cellXfs count=\"2\"><xf numFmtId=\"0\" fontId=\"0\" fillId=\"0\" borderId=\"0\" xfId=\"0\"/>\
+         <xf numFmtId=\"49\" fontId=\"0\" fillId=\"0\" borderId=\"0\" xfId=\"0\" applyNumberFormat=\"1\"/>\
+         </cellXfs></styleSheet>",
     ),
 ];
 
-/// A sheet of texts; all its columns have the format of texts.
+/// Writes a sheet of texts; all its columns have the text format.
 fn sheet(rows: &[Vec<&str>], width: u8) -> String {
     let most = rows.iter().map(Vec::len).max().unwrap_or(1);
     let rows: String = rows
@@ -164,7 +196,9 @@ fn sheet(rows: &[Vec<&str>], width: u8) -> String {
         })
         .collect();
     format!(
-        r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
-<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><cols><col min="1" max="{most}" width="{width}" style="1" customWidth="1"/></cols><sheetData>{rows}</sheetData></worksheet>"#
+        "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n\
+         <worksheet xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"><cols>\
+         <col min=\"1\" max=\"{most}\" width=\"{width}\" style=\"1\" customWidth=\"1\"/></cols><sheetData>\
+         {rows}</sheetData></worksheet>"
     )
 }

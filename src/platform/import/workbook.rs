@@ -1,5 +1,6 @@
-//! Spreadsheets: .xlsx by calamine, .ods by [`super::ods`] (D22). A zip is looked at before it is unpacked, and the parts
-//! of an .xlsx before calamine reads them: it holds shared texts, styles and names whole, and believes what they say.
+//! Spreadsheets: .xlsx by calamine, .ods by [`super::ods`] (D22). The zip is checked before it is unpacked,
+//! and the parts of an .xlsx are checked before calamine reads them: calamine holds shared texts, styles and
+//! names in memory without bounds, and trusts the sizes they declare.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,41 +18,42 @@ use super::sheet::{SHEETS_MAX, Sheet, choose, decimal, no_value, too_many_sheets
 use super::table::excerpt;
 use super::xml::{Piece, Pieces, attribute, unreadable};
 
-/// Parts of a spreadsheet at most: the index of a zip is read whole, and takes some hundred bytes for each.
+/// Maximum parts of a spreadsheet: the index of a zip is read as a whole, and takes some hundred bytes for
+/// each.
 const PARTS_MAX: usize = 10_000;
 
-/// With this each entry of the index of a zip begins.
+/// The bytes with which each entry in the index of a zip begins.
 const PART_MARK: &[u8] = b"PK\x01\x02";
 
-/// Largest spreadsheet once it is unpacked, in bytes.
+/// Largest unpacked spreadsheet, in bytes.
 const UNPACKED_BYTES_MAX: u64 = 512 << 20;
 
-/// How many times larger than itself a zip may become, beyond the first [`RATIO_FREE_BYTES`] bytes.
+/// Maximum ratio of unpacked to packed size, beyond the first [`RATIO_FREE_BYTES`] bytes.
 const UNPACKED_RATIO_MAX: u64 = 200;
 
 const RATIO_FREE_BYTES: u64 = 32 << 20;
 
-/// Elements of an .xlsx of which calamine puts all texts together.
+/// Elements of an .xlsx whose texts calamine concatenates.
 const WHOLE: &[&str] = &["c", "si", "definedName"];
 
-/// Elements of an .xlsx of which calamine makes entries of lists.
+/// Elements of an .xlsx that calamine turns into list entries.
 const ENTRIES: &[&str] = &["numFmt", "font", "fill", "border", "xf", "Relationship", "sheet", "definedName"];
 
-/// What a shared text takes beside its letters, in a list that doubles when it is full.
+/// Memory of a shared text besides its letters, in a list that doubles when it is full.
 const TEXT_BYTES: usize = 2 * size_of::<String>();
 
-/// The most that an entry takes beside its letters, in the same way.
+/// Maximum memory of an entry besides its letters, in such a list.
 const ENTRY_BYTES: usize = 2 * size_of::<Style>();
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
-/// The last day that Excel knows, 9999-12-31, as it counts them from 1900 on.
+/// The last day that Excel knows, 9999-12-31, counted from 1900.
 const LAST_DAY: f64 = 2_958_465.0;
 
-/// How many days later the other count of days begins.
+/// Offset in days of the 1904 date system.
 const DAYS_UNTIL_1904: f64 = 1_462.0;
 
-/// The place of a number and how many digits of it are shown.
+/// The position of a number, and how many digits of it are displayed.
 type Padded = ((u32, u32), usize);
 
 type Zip<'b> = ZipArchive<Cursor<&'b [u8]>>;
@@ -72,7 +74,7 @@ pub fn read(bytes: &[u8], wanted: Option<&str>, budget: MemoryBudget) -> Result<
     xlsx(&mut zip, wanted, budget)
 }
 
-/// Refuses what would become too large, by what the zip says and then by what really comes out.
+/// Refuses a file that unpacks to too much, first by the declared sizes, then by the real ones.
 fn refuse_bomb(zip: &mut Zip<'_>, packed: u64) -> Result<(), ParseError> {
     let limit = UNPACKED_BYTES_MAX.min(packed.saturating_mul(UNPACKED_RATIO_MAX).max(RATIO_FREE_BYTES));
     let too_large = || {
@@ -97,13 +99,13 @@ fn refuse_bomb(zip: &mut Zip<'_>, packed: u64) -> Result<(), ParseError> {
 
 fn xlsx(zip: &mut Zip<'_>, wanted: Option<&str>, mut budget: MemoryBudget) -> Result<Sheet, ParseError> {
     let (parts, beside) = looked_at(zip, &mut budget)?;
-    // Places like ZZZZZZZZ1 overflow in calamine, which panics.
+    // Cell references like ZZZZZZZZ1 overflow in calamine, which panics.
     let read = catch_unwind(AssertUnwindSafe(|| cells(&parts, &beside, wanted, budget)));
     read.unwrap_or_else(|_| Err(unreadable("eine Zelle an einer Stelle, die kein Blatt hat")))
 }
 
-/// A zip of the parts that calamine may read. Pictures and what other programs put in are left out; all else is XML of
-/// pieces that have a bound, and there is room for what is held of it.
+/// Builds a zip of the parts that calamine may read. Omits pictures and parts added by other programs;
+/// everything else is XML of bounded pieces, with memory charged for what calamine holds of it.
 fn looked_at(zip: &mut Zip<'_>, budget: &mut MemoryBudget) -> Result<(Vec<u8>, Beside), ParseError> {
     let mut beside = Beside::default();
     let mut parts = ZipWriter::new(Cursor::new(Vec::new()));
@@ -127,7 +129,7 @@ fn look_at(part: impl BufRead, budget: &mut MemoryBudget) -> Result<Part, ParseE
         match piece {
             Piece::Start(element) => look.start(&element, budget)?,
             Piece::Text(text) if look.is_held => budget.take(text.len())?,
-            // calamine reads what is no number as 0.
+            // calamine reads an invalid number as 0.
             Piece::Text(text) if look.is_index && text.parse::<u32>().is_err() => {
                 return Err(unreadable(format!("kein gemeinsamer Text {}", excerpt(&text))));
             }
@@ -143,9 +145,9 @@ struct Look {
     /// Bytes of the longest name of a font or format, which each style repeats.
     repeated: usize,
     sheets: usize,
-    /// Whether calamine holds the texts that follow.
+    /// Whether calamine holds the following texts in memory.
     is_held: bool,
-    /// Whether the cell has a shared text, and whether its number follows.
+    /// Whether the cell has a shared text; below, whether the index of that text follows.
     is_shared: bool,
     is_index: bool,
     part: Part,
@@ -193,7 +195,7 @@ fn cells(
     let padded = padded(&mut book, &name, &mut sheet.budget)?;
     let mut padded = padded.iter().peekable();
     let mut cells = book.worksheet_cells_reader(&name).map_err(unreadable)?;
-    // Formulas as they stand there: written out for each cell they could be any number of letters.
+    // Formulas are left as they stand: expanded for each cell they could have any number of letters.
     while let Some(cell) = cells.next_cell_with_formula_metadata().map_err(unreadable)? {
         let (row, column) = cell.pos;
         let line = row.saturating_add(1);
@@ -218,7 +220,7 @@ fn cells(
     Ok(sheet)
 }
 
-/// The name of the sheet to read; the sheet gets what the workbook says of it.
+/// Returns the name of the sheet to read; copies what the workbook says about it into `sheet`.
 fn chosen(
     book: &mut Xlsx<Cursor<&[u8]>>,
     beside: &Beside,
@@ -241,7 +243,7 @@ fn chosen(
     Ok(name.to_owned())
 }
 
-/// A number, with zeros before it up to a width, and whether there are any.
+/// Formats a number, padded with leading zeros up to `width`; returns whether any were added.
 fn number(value: &DataRef<'_>, width: usize, line: u32) -> Result<(String, bool), ParseError> {
     let number = match value {
         DataRef::Int(number) => number.to_string(),
@@ -252,7 +254,8 @@ fn number(value: &DataRef<'_>, width: usize, line: u32) -> Result<(String, bool)
     Ok((if is_padded { format!("{number:0>width$}") } else { number }, is_padded))
 }
 
-/// The numbers of a sheet that are shown with zeros before them, as postcodes are, and how many digits each has.
+/// Returns the numbers of a sheet that are displayed with leading zeros, such as postcodes, and how many
+/// digits each has.
 fn padded(
     book: &mut Xlsx<Cursor<&[u8]>>,
     name: &str,
@@ -275,7 +278,7 @@ fn padded(
     Ok(padded)
 }
 
-/// How many digits a format such as 00000, `[$-407]00000` or "D-"00000 shows at least; 0 where it is of another kind.
+/// Returns the minimum digits of a format such as 00000, `[$-407]00000` or "D-"00000; 0 for other formats.
 fn zeros(format: &str) -> usize {
     let behind =
         |text: &str| ["]", "\""].iter().filter_map(|end| text.rfind(end)).max().map_or(0, |at| at + 1);
@@ -284,7 +287,7 @@ fn zeros(format: &str) -> usize {
     if is_such { digits.len() } else { 0 }
 }
 
-/// A day, or a day and a time to the nearest second.
+/// Formats a day, or a day and a time rounded to the second.
 fn moment(day: ExcelDateTime, is_1904: bool, line: u32) -> Result<String, ParseError> {
     if !day.is_datetime() {
         return Err(ParseError::at_line(line, "eine Zeitdauer; bitte als Zahl oder Text schreiben."));

@@ -1,4 +1,5 @@
-//! The XML of a spreadsheet, piece by piece: no more of a part is held than one element or one piece of text.
+//! Reads the XML of a spreadsheet piece by piece: holds no more of a part than one element or one piece of
+//! text.
 
 use std::borrow::Cow;
 use std::io::{BufRead, Take};
@@ -10,10 +11,10 @@ use quick_xml::reader::Reader;
 
 use super::parse_error::ParseError;
 
-/// Longest element or text, in bytes. A cell has 32,767 characters at most.
+/// Longest element or text, in bytes. A cell has at most 32,767 characters.
 const PIECE_BYTES_MAX: u64 = 1 << 20;
 
-/// Elements within one another at most: the reader remembers their names.
+/// Maximum nesting of elements: the reader remembers their names.
 const DEPTH_MAX: usize = 256;
 
 pub enum Piece<'p> {
@@ -27,9 +28,9 @@ pub struct Pieces<R> {
     reader: Reader<Take<R>>,
     buffer: Vec<u8>,
     depth: usize,
-    /// Elements that are one piece with all that stands in them.
+    /// Elements that count as one piece with all their content.
     whole: &'static [&'static str],
-    /// How deep the one begins in which the reader is.
+    /// Depth of the enclosing such element, if any.
     whole_depth: Option<usize>,
 }
 
@@ -40,7 +41,7 @@ impl<R: BufRead> Pieces<R> {
         Pieces { reader, buffer: Vec::new(), depth: 0, whole, whole_depth: None }
     }
 
-    /// The next piece; none at the end.
+    /// Returns the next piece; `None` at the end.
     pub fn next(&mut self) -> Result<Option<Piece<'_>>, ParseError> {
         self.buffer.clear();
         if self.whole_depth.is_none() {
@@ -86,7 +87,8 @@ pub fn unreadable(error: impl std::fmt::Display) -> ParseError {
     ParseError::new(format!("Diese .xlsx oder .ods ist nicht zu lesen ({error}). Bitte neu speichern."))
 }
 
-/// An attribute by its whole name; of doubled ones the first, for looking for them takes the square of their number.
+/// Returns an attribute by its qualified name; the first one if duplicated. Duplicates are not checked, as
+/// that takes quadratic time.
 pub fn attribute(element: &BytesStart<'_>, name: &str) -> Result<Option<String>, ParseError> {
     for found in element.attributes().with_checks(false) {
         let found = found.map_err(unreadable)?;

@@ -1,4 +1,5 @@
-//! Histories of master data: which fields each change of a record touched, append-only, never pruned (D22).
+//! Change histories of master data: which fields each change of a record touched; append-only, never pruned
+//! (D22).
 
 use rusqlite::named_params;
 use schemars::JsonSchema;
@@ -14,22 +15,22 @@ use crate::platform::failure::Result;
 use crate::rules::day::Instant;
 use crate::rules::felder::{Aenderung, COMMAND_LINE, GeaendertesFeld};
 
-/// A page of a history ends when it has so many bytes.
+/// A page of a history ends at this many bytes.
 const PAGE_BYTES_MAX: usize = 1 << 20;
 
-/// The history of one kind of record.
+/// The history table of one kind of record.
 pub struct Verlauf {
     table: &'static str,
-    /// The parameter of the column that says whose it is.
+    /// The parameter of the column that refers to the record.
     owner: &'static str,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct StammdatenVerlaufseintrag {
-    /// Counts the changes of the record.
+    /// The number of the change among the changes of its record.
     pub nr: i64,
     pub am: Instant,
-    /// Null: the command line.
+    /// Null for the command line.
     pub key_id: Option<String>,
     pub geaendert_von: String,
     #[schemars(with = "Vec<GeaendertesFeld>")]
@@ -53,7 +54,7 @@ impl Verlauf {
         tx.insert(self.table, &[own, columns].concat())
     }
 
-    /// The number of the last change of a record, and so how many there are.
+    /// Returns the number of a record's last change, which is also their count.
     pub fn last(&self, tx: &Tx<'_>, id: Uuid) -> Result<i64> {
         let statement = format!(
             "select coalesce(max(nr), 0) from {} where tenant_id = :tenant and {} = :id",
@@ -63,12 +64,12 @@ impl Verlauf {
         tx.one(&statement, named_params! {":id": id}, |row| row.get(0))
     }
 
-    /// Goes up with each change of a record.
+    /// Returns the version of a record, which increases with each change.
     pub fn version(&self, tx: &Tx<'_>, id: Uuid) -> Result<i64> {
         Ok(self.last(tx, id)? + 1)
     }
 
-    /// What each change of a record touched, the newest first.
+    /// Returns the changes of a record, newest first.
     pub fn changes(&self, tx: &Tx<'_>, id: Uuid, page: Page) -> Result<Records<Aenderung>> {
         let [from, count] = self.from();
         let (columns, order) = ("v.am, v.key_id, v.felder", "order by v.nr desc");
@@ -76,7 +77,7 @@ impl Verlauf {
         tx.list(&sql, &Filter::equal("v", self.column(), id), page)
     }
 
-    /// The same as the interface shows it, the oldest first.
+    /// Returns the same as the interface shows it, oldest first.
     pub fn list(&self, tx: &Tx<'_>, id: Uuid, page: Page) -> Result<Listing> {
         let [from, count] = self.from();
         let (columns, order) = ("v.nr, v.am, v.key_id, v.felder", "order by v.nr");
@@ -104,7 +105,8 @@ impl Verlauf {
     }
 }
 
-/// A part of a record that is changed as a whole, as a tier or a position: none before it is added, none once it is gone.
+/// Describes the change of a part that changes as a whole, such as a tier or a position; `old` is `None` for
+/// an added part, `new` for a removed one.
 pub fn part<T: Serialize>(feld: &str, old: Option<&T>, new: Option<&T>) -> Result<GeaendertesFeld> {
     Ok(GeaendertesFeld { feld: feld.to_owned(), alt: to_raw_value(&old)?, neu: to_raw_value(&new)? })
 }

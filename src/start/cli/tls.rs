@@ -1,4 +1,4 @@
-//! `tls`: a certificate for a network that has none.
+//! `tls`: makes a self-signed certificate for a network that has none.
 
 use std::path::PathBuf;
 
@@ -53,7 +53,7 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
         let _ = std::fs::remove_file(&key);
         return Err(complaint.into());
     }
-    // Where there is no database yet, there is no log either.
+    // Without a current database there is no log to record this in.
     if is_there(&config.db)? && schema::check_current(&config.db)? {
         use_file(&config.db)?;
         let event =

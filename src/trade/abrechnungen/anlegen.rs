@@ -1,10 +1,10 @@
-//! A settlement becomes a document (D29g), or only says what it would be; a correction takes the place of another (D29j).
+//! Previewing a settlement, storing it as a document (D29g), and correcting one by replacing it (D29j).
 
 use serde_json::Value;
 use uuid::Uuid;
 
 use super::model::{
-    Abrechnung, AbrechnungMitPosten, AbrechnungsVorschau, Angelegt, NewAbrechnung, VorschauPosition,
+    Abrechnung, AbrechnungAngelegt, AbrechnungMitPosten, AbrechnungsVorschau, NewAbrechnung, VorschauPosition,
 };
 use super::positionen::{check_sum, items};
 use super::rechnen::{Berechnet, Note, settlement};
@@ -17,16 +17,16 @@ use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::Percent;
 use crate::rules::price::line_total;
-use crate::rules::repeat;
+use crate::rules::repeat::{Angelegt, Wiederholt};
 use crate::rules::settlement::Abrechnungsart;
 use crate::rules::tax::Summen;
 use crate::rules::verweis::Verweis;
 use crate::trade::belege::{self, Beleg, NewBeleg, NewItem};
 
-/// Days after a delivery on which it must be paid (AgrarOLkG § 11).
+/// Payment deadline in days after a delivery (AgrarOLkG § 11).
 const ZAHLUNGSFRIST: i64 = 60;
 
-/// POST …/vorschau: all rows and sums; nothing is stored.
+/// POST …/vorschau: computes all rows and sums without storing anything.
 pub fn preview(tx: &Tx<'_>, new: &NewAbrechnung, mut hinweise: Hints) -> Result<AbrechnungsVorschau> {
     let berechnet = settlement(tx, new, &mut hinweise)?;
     let (items, _) = items(&berechnet, &mut hinweise)?;
@@ -44,7 +44,7 @@ pub fn preview(tx: &Tx<'_>, new: &NewAbrechnung, mut hinweise: Hints) -> Result<
     })
 }
 
-/// What items come to, which is below zero only where that is allowed, and how they are shown.
+/// Sums the items and shows them as positions; refuses a negative sum unless the request allows it.
 fn summed(
     new: &NewAbrechnung,
     items: &[NewItem],
@@ -70,18 +70,18 @@ fn shown(item: &NewItem) -> Result<VorschauPosition> {
     })
 }
 
-/// POST /abrechnungen: a settlement is made, unless its external_ref is known (D19).
+/// POST /abrechnungen: creates a settlement, unless its external_ref is known (D19).
 pub fn create(
     tx: &WriteTx<'_>,
     new: &NewAbrechnung,
     hinweise: Hints,
-) -> Result<repeat::Angelegt<Angelegt, AbrechnungMitPosten>> {
+) -> Result<Angelegt<AbrechnungAngelegt, AbrechnungMitPosten>> {
     if let Some(external_ref) = &new.external_ref
         && let Some(beleg) = belege::find_by_external_ref(tx, external_ref)?
     {
-        return Ok(repeat::Angelegt::Wiederholt(Box::new(repeated(tx, &beleg, new, hinweise)?)));
+        return Ok(Angelegt::Wiederholt(Box::new(repeated(tx, &beleg, new, hinweise)?)));
     }
-    add(tx, new, None, hinweise).map(repeat::Angelegt::Neu)
+    add(tx, new, None, hinweise).map(Angelegt::Neu)
 }
 
 fn repeated(
@@ -89,17 +89,16 @@ fn repeated(
     beleg: &Beleg,
     new: &NewAbrechnung,
     hinweise: Hints,
-) -> Result<repeat::Wiederholt<AbrechnungMitPosten>> {
+) -> Result<Wiederholt<AbrechnungMitPosten>> {
     let taken = || {
-        let message =
-            format!("Diese external_ref gehört zum Beleg {}. Bitte eine andere senden.", beleg.beleg_nummer);
-        Refusal::field(Code::FeldWiderspruch, "external_ref", message)
+        let what = format_args!("Diese external_ref gehört zum Beleg {}.", beleg.beleg_nummer);
+        Refusal::field(Code::FeldWiderspruch, "external_ref", (what, "Bitte eine andere senden."))
     };
     let known = sql::of_document(tx, beleg.id)?.ok_or_else(taken)?;
     let (_, digest) = sql::request(tx, known.id)?;
     let nummer = known.beleg_nummer.clone();
     let record = with_notes(tx, known)?;
-    Ok(repeat::Wiederholt::of(record, &nummer, digest != digest_of(new)?, hinweise))
+    Ok(Wiederholt::of(record, &nummer, digest != digest_of(new)?, hinweise))
 }
 
 fn digest_of(new: &NewAbrechnung) -> Result<[u8; 32]> {
@@ -116,7 +115,7 @@ fn add(
     new: &NewAbrechnung,
     korrektur_von: Option<Uuid>,
     mut hinweise: Hints,
-) -> Result<Angelegt> {
+) -> Result<AbrechnungAngelegt> {
     let mut berechnet = settlement(tx, new, &mut hinweise)?;
     let mut lagerbewegungen = berechnet.deliver(tx, &mut hinweise)?;
     let (items, firsts) = items(&berechnet, &mut hinweise)?;
@@ -131,10 +130,10 @@ fn add(
     };
     let mut of_document = Hints::default();
     let (beleg, moved) = belege::bill(tx, &beleg, store, &mut of_document)?;
-    // What is paid is known not to be what was weighed.
+    // The paid weight differs from the weighed one by design, so this hint is dropped.
     hinweise.extend(of_document.without(HintCode::GewichtWiderspruch).without_fields());
     lagerbewegungen.extend(moved);
-    Ok(Angelegt {
+    Ok(AbrechnungAngelegt {
         id,
         art,
         beleg_id: beleg.id,
@@ -159,7 +158,8 @@ fn kept<'n>((note, position): (&'n Note, &i64)) -> sql::NeuerPosten<'n> {
     }
 }
 
-/// What a correction asks again: the same notes, whoever chose them.
+/// Returns the request that a correction repeats: the same receipts, named by id even if they were selected
+/// by a filter.
 fn asked(new: &NewAbrechnung, berechnet: &Berechnet) -> Result<String> {
     let ids = berechnet.notes.iter().map(|note| note.schein.id).collect();
     let same =
@@ -185,7 +185,7 @@ fn document(new: &NewAbrechnung, berechnet: &Berechnet, items: Vec<NewItem>) -> 
     }
 }
 
-/// Goods that do not spoil are paid within 60 days of their delivery (AgrarOLkG § 11 (2), (3)).
+/// Adds a hint if non-perishable goods are paid later than 60 days after delivery (AgrarOLkG § 11 (2), (3)).
 fn hint_late(tx: &Tx<'_>, new: &NewAbrechnung, berechnet: &Berechnet, hints: &mut Hints) {
     let Some(first) = berechnet.notes.iter().map(|note| note.tag).min() else { return };
     let term = new.zahlungsziel_tage.or(berechnet.kunde.zahlungsziel_tage).unwrap_or_default();
@@ -203,26 +203,32 @@ fn hint_late(tx: &Tx<'_>, new: &NewAbrechnung, berechnet: &Berechnet, hints: &mu
 }
 
 /// POST …/korrektur: the settlement is cancelled and made again with the newest values, both or neither.
-pub fn correct(tx: &WriteTx<'_>, old: &Abrechnung, grund: String, hinweise: Hints) -> Result<Angelegt> {
+pub fn correct(
+    tx: &WriteTx<'_>,
+    old: &Abrechnung,
+    grund: String,
+    hints: Hints,
+) -> Result<AbrechnungAngelegt> {
     let (anfrage, _) = sql::request(tx, old.id)?;
     let new = NewAbrechnung::stored(&anfrage)?;
     let beleg = belege::found(tx, old.beleg_id)?;
-    let cancelled = belege::cancel(tx, beleg, grund, hinweise)?;
-    // It was dated when it was made, and is made today; it is as final as the one whose place it takes.
+    let cancelled = belege::cancel(tx, beleg, grund, hints)?;
+    // The replacement is dated today, and is final if the cancelled one was.
     let abschliessen = Some(old.status != BelegStatus::Offen);
     let new = NewAbrechnung { beleg_datum: None::<Day>, abschliessen, ..new };
     let made = add(tx, &new, Some(old.id), cancelled.hinweise)?;
-    Ok(Angelegt { storniert: cancelled.storno_beleg_nummer.or(Some(cancelled.beleg_nummer)), ..made })
+    let storniert = cancelled.storno_beleg_nummer.or(Some(cancelled.beleg_nummer));
+    Ok(AbrechnungAngelegt { storniert, ..made })
 }
 
-/// What the body of a request would come to (D29k).
+/// Previews the settlement that a request body describes (D29k).
 pub fn previewed(tx: &Tx<'_>, body: &Value) -> Result<AbrechnungsVorschau> {
     let (new, hints) = NewAbrechnung::said(body)?;
     preview(tx, &new, hints)
 }
 
 /// What the body of a request asks for.
-pub fn settle(tx: &WriteTx<'_>, body: &Value) -> Result<Angelegt> {
+pub fn settle(tx: &WriteTx<'_>, body: &Value) -> Result<AbrechnungAngelegt> {
     let (new, hints) = NewAbrechnung::said(body)?;
     add(tx, &new, None, hints)
 }

@@ -1,4 +1,5 @@
-//! At which price how much of a note is paid: that of its contract up to the agreed quantity, then that of the rest (D29g).
+//! Prices of a receipt's quantity: the contract's up to the agreed quantity, then the price for the rest
+//! (D29g).
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -18,25 +19,26 @@ use crate::rules::settlement::Abrechnungsart;
 use crate::rules::unit::Conversion;
 use crate::trade::annahmescheine::Annahmeschein;
 
-/// A part of a note at one price.
+/// A part of a receipt at one price.
 pub struct Preisteil {
-    /// kontrakt_nr; none: not at the price of one.
+    /// kontrakt_nr; `None` if the price is not that of a contract.
     pub kontrakt: Option<String>,
     pub kg: Quantity,
-    /// Per t, before the steps.
+    /// Per t, before the steps of the scheme.
     pub preis: Price,
 }
 
-/// What a contract says of an article.
+/// The terms of a contract for one article.
 struct Vereinbart {
     nummer: String,
-    /// Per t; none: the contract says none.
+    /// Per t; `None` if the contract has no price.
     preis: Option<Price>,
-    /// What is left of it in kg; none: it says no quantity of goods by weight.
+    /// Open quantity in kg; `None` if the contract has no quantity by weight.
     offen: Option<Quantity>,
 }
 
-/// The contracts of a settlement, each with what its notes have left of it so far; none where one binds another partner.
+/// The contracts of a settlement, each with the quantity that the receipts so far left open; `None` if a
+/// contract does not apply to this partner.
 pub struct Kontrakte<'k> {
     tx: &'k Tx<'k>,
     pub kunde: &'k Kunde,
@@ -49,8 +51,9 @@ impl<'k> Kontrakte<'k> {
         Kontrakte { tx, kunde, art, known: BTreeMap::new() }
     }
 
-    /// The parts of a note, which is paid for so much: by preis_je_t, else its contract, else its own price. None of an
-    /// advance that says its price where nobody knows that of the goods yet, as of a pool.
+    /// Splits the paid quantity `netto` of a receipt by price: preis_je_t, else its contract's price, else
+    /// its own. Empty for an advance that states its own price while that of the goods is still unknown, as
+    /// in a pool.
     pub fn prices(
         &mut self,
         new: &NewAbrechnung,
@@ -72,7 +75,7 @@ impl<'k> Kontrakte<'k> {
         let nummer = Some(vereinbart.nummer.clone());
         let within = vereinbart.offen.map_or(netto, |offen| offen.max(Quantity::ZERO).min(netto));
         let rest = netto.minus(within)?;
-        // An advance takes nothing from the contract, and no price of the rest is known yet.
+        // An advance does not reduce the contract, and the price of the rest is not known yet.
         if rest.is_zero() || art == Abrechnungsart::Abschlag {
             vereinbart.offen = vereinbart.offen.map(|offen| offen.minus(within)).transpose()?;
             return Ok(vec![Preisteil { kontrakt: nummer, kg: netto, preis }]);
@@ -97,20 +100,16 @@ impl<'k> Kontrakte<'k> {
 }
 
 fn over_delivered(schein: &Annahmeschein, kontrakt: &str, rest: Quantity) -> Box<Refusal> {
-    let message = format!(
-        "Mit {} ist der Kontrakt {kontrakt} um {} kg überliefert. Bitte rest_preis_je_t angeben.",
-        schein.belegnummer,
-        german(rest, 0)
-    );
+    let (nummer, kg) = (&schein.belegnummer, german(rest, 0));
+    let what = format_args!("Mit {nummer} ist der Kontrakt {kontrakt} um {kg} kg überliefert.");
+    let message = (what, "Bitte rest_preis_je_t angeben.");
     Refusal::field(Code::KontraktUeberliefert, "rest_preis_je_t", message)
 }
 
 fn price_missing(schein: &Annahmeschein) -> Box<Refusal> {
-    let message = format!(
-        "Für {} gibt es keinen Preis. Bitte preis_je_t angeben, oder ihn in Kontrakt oder Annahmeschein nennen.",
-        schein.belegnummer
-    );
-    Refusal::field(Code::PreisFehlt, "preis_je_t", message)
+    let what = format_args!("Für {} gibt es keinen Preis.", schein.belegnummer);
+    let advice = "Bitte preis_je_t angeben, oder ihn in Kontrakt oder Annahmeschein nennen.";
+    Refusal::field(Code::PreisFehlt, "preis_je_t", (what, advice))
 }
 
 fn read(tx: &Tx<'_>, kunde: &Kunde, id: Uuid, artikel_id: Uuid) -> Result<Option<Vereinbart>> {

@@ -1,26 +1,28 @@
-//! Settlements as they go over the wire.
+//! Request and response models of settlements.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::eingabe;
 use crate::goods::chargen::Bewegung;
 use crate::master::kunden;
 use crate::platform::db::columns::Json;
 use crate::platform::db::record::record;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::json;
+use crate::platform::http::query::Query;
 use crate::platform::http::wire::{At, FromJson, Liste, LongText, OneOf, Tage, Text};
+use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::document::BelegStatus;
 use crate::rules::error::Hints;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::settlement::{AbrechnungsPosten, Abrechnungsart};
+use crate::{auswahl, eingabe};
 
 record! {
-    /// A settlement: a Gutschrift over notes of one partner (D29g).
+    /// A settlement: a Gutschrift for receipts of one partner (D29g).
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Abrechnung from abrechnung as a {
         id: Uuid,
@@ -28,23 +30,35 @@ record! {
         beleg_id: Uuid,
         beleg_nummer: String = "b.beleg_nummer",
         beleg_datum: DayTime = "b.beleg_datum",
-        /// Of the document; a cancelled one settles nothing.
+        /// Status of the document; a cancelled one settles nothing.
         status: BelegStatus = "b.status",
         partner_id: Uuid = "b.kunde_id",
         partner_name: Option<String> = "k.name",
         summe_netto: Money = "b.summe_netto",
         summe_mwst: Money = "b.summe_mwst",
         summe_brutto: Money = "b.summe_brutto",
-        /// Number of its notes.
-        anzahl: i64 = "(select count(*) from abrechnung_annahme x where x.tenant_id = a.tenant_id and x.abrechnung_id = a.id)",
-        /// One of its notes was analysed again since (D29j).
+        /// Number of its receipts.
+        anzahl: i64 = "(select count(*) from abrechnung_annahme x where x.tenant_id = a.tenant_id \
+            and x.abrechnung_id = a.id)",
+        /// Whether one of its receipts has been analysed again since (D29j).
         veraltet: bool = "exists (select 1 from abrechnung_annahme x
             join annahme_analyse q on q.tenant_id = x.tenant_id and q.annahmeschein_id = x.annahmeschein_id
             where x.tenant_id = a.tenant_id and x.abrechnung_id = a.id and q.version > x.analyse
               and q.quelle is not null)",
-        /// The settlement whose place it takes.
+        /// The settlement that it replaces.
         korrektur_von: Option<Uuid>,
         created_at: Instant = "a.angelegt_am",
+    }
+}
+
+auswahl! {
+    /// What a list of settlements is filtered by; von and bis mean beleg_datum (D16).
+    pub struct Auswahl of (query: &Query) {
+        art: Vec<&'static str> = query.list_of("art", Abrechnungsart::parse_any_case)?,
+        partner: Option<Uuid> = query.uuid("partner_id")?,
+        von: Option<Day> = query.day("von")?,
+        bis: Option<Day> = query.day("bis")?,
+        schein: Option<Uuid> = query.uuid("annahmeschein_id")?,
     }
 }
 
@@ -56,7 +70,7 @@ pub struct AbrechnungMitPosten {
     pub annahmescheine: Vec<Json<AbrechnungsPosten>>,
 }
 
-/// Notes of one settlement, at most: each has an item of the document.
+/// Maximum number of receipts per settlement: each is an item of the document.
 pub const ANNAHMESCHEINE_MAX: usize = 1_000;
 
 eingabe! {
@@ -81,7 +95,7 @@ eingabe! {
 }
 
 impl NewAbrechnung {
-    /// What a body says, and hints on it.
+    /// Parses a request body and returns it with hints.
     pub fn said(body: &Value) -> Result<(NewAbrechnung, Hints)> {
         let (text, mut hints) = (body.to_string(), Hints::default());
         let json = json::Json::parse(text.as_bytes()).map_err(Failure::Broken)?;
@@ -89,7 +103,7 @@ impl NewAbrechnung {
         Ok((new, hints))
     }
 
-    /// A request as it was stored.
+    /// Parses a stored request.
     pub fn stored(anfrage: &str) -> Result<NewAbrechnung> {
         let broken = || Failure::Broken(format!("a stored settlement cannot be read: {anfrage}"));
         let json = json::Json::parse(anfrage.as_bytes()).map_err(|_| broken())?;
@@ -98,7 +112,7 @@ impl NewAbrechnung {
 }
 
 eingabe! {
-    /// Which notes are settled, where they are not named one by one: all that are open, of one partner.
+    /// Selects the receipts to settle by a filter instead of by id: all open ones of one partner.
     #[derive(Serialize)]
     pub struct AuswahlEingabe as "AbrechnungsAuswahl" {
         partner_id: Uuid,
@@ -114,7 +128,7 @@ eingabe! {
 }
 
 eingabe! {
-    /// An advance: so many per cent of the value by the present analysis, or a price.
+    /// An advance: a percentage of the value by the current analysis, or a price.
     #[derive(Serialize)]
     pub struct AbschlagEingabe as "AbrechnungsAbschlag" {
         prozent: Percent,
@@ -131,7 +145,7 @@ eingabe! {
     nur_lesen: []
 }
 
-/// What a settlement would come to; nothing is stored.
+/// The result of a settlement, without storing it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AbrechnungsVorschau {
     pub art: Abrechnungsart,
@@ -144,7 +158,7 @@ pub struct AbrechnungsVorschau {
     pub hinweise: Hints,
 }
 
-/// An item that the document would have.
+/// An item of the document in a preview.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AbrechnungsPosition")]
 pub struct VorschauPosition {
@@ -157,8 +171,7 @@ pub struct VorschauPosition {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "AbrechnungAngelegt")]
-pub struct Angelegt {
+pub struct AbrechnungAngelegt {
     pub id: Uuid,
     pub art: Abrechnungsart,
     pub beleg_id: Uuid,
@@ -168,9 +181,9 @@ pub struct Angelegt {
     pub summe_mwst: Money,
     pub summe_brutto: Money,
     pub annahmescheine: Vec<AbrechnungsPosten>,
-    /// Empty where the goods are in the stock already (D29h).
+    /// Empty if the goods are already in stock (D29h).
     pub lagerbewegungen: Vec<Bewegung>,
-    /// Of a correction: the document that it cancelled.
+    /// For a correction: the document that it cancelled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub storniert: Option<String>,
     pub hinweise: Hints,

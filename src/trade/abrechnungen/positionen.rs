@@ -1,4 +1,4 @@
-//! The items of a settlement (D29g, D29h): goods at the settled price, goods that are not paid, costs, advances.
+//! The items of a settlement (D29g, D29h): paid goods, unpaid goods, costs, advances.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ use crate::rules::settlement::{AbrechnungsTeil, Abrechnungsart, Groesse, Wirkung
 use crate::rules::tax::{Steuerkategorie, share};
 use crate::trade::belege::NewItem;
 
-/// Items of a document, at most (D18).
+/// Maximum number of items per document (D18).
 const POSITIONEN_MAX: usize = 1_000;
 
-/// The items of the document, and for each note the number of its first.
+/// Returns the items of the document, and for each receipt the number of its first item.
 pub fn items(berechnet: &Berechnet, hints: &mut Hints) -> Result<(Vec<NewItem>, Vec<i64>)> {
     let (mut items, mut firsts) = (Vec::new(), Vec::new());
     for (at, note) in berechnet.notes.iter().enumerate() {
@@ -37,15 +37,15 @@ pub fn items(berechnet: &Berechnet, hints: &mut Hints) -> Result<(Vec<NewItem>, 
     }
     if berechnet.art == Abrechnungsart::End {
         items.extend(deducted(&berechnet.notes)?);
-        let message = format_args!(
-            "Mit den Abschlägen hätte die Abrechnung mehr als {POSITIONEN_MAX} Positionen. Bitte weniger Annahmescheine."
-        );
+        let what =
+            format_args!("Mit den Abschlägen hätte die Abrechnung mehr als {POSITIONEN_MAX} Positionen.");
+        let message = (what, "Bitte weniger Annahmescheine.");
         refuse_if(items.len() > POSITIONEN_MAX, Code::ZuVielePositionen, "annahmeschein_ids", message)?;
     }
     Ok((items, firsts))
 }
 
-/// All that a note comes to: what is paid, what its delivery brought besides, what is charged.
+/// Adds all items of a receipt: the paid goods, delivered goods that are not paid, and costs.
 fn end(note: &Note, items: &mut Vec<NewItem>, hints: &mut Hints) -> Result<()> {
     let mut room = note.room()?;
     for teil in &note.posten.teile {
@@ -73,7 +73,8 @@ fn end(note: &Note, items: &mut Vec<NewItem>, hints: &mut Hints) -> Result<()> {
 }
 
 impl Note {
-    /// What goods of it there are in the stock, or come into it with the settlement; none: as much as is paid.
+    /// Returns the quantity of its goods that is in stock or enters it with the settlement; `None`: exactly
+    /// the paid quantity.
     fn room(&self) -> Result<Option<Quantity>> {
         if let Some(geliefert) = &self.geliefert {
             return Ok(Some(geliefert.kg));
@@ -82,7 +83,8 @@ impl Note {
         Ok(self.brutto_ins_lager.then(|| brutto.max(self.kg())))
     }
 
-    /// What is paid beyond the delivery: an amount, so that both items come to what the row of the goods says.
+    /// Returns an item for the weight paid beyond the delivery: an amount, so that both items add up to the
+    /// value of the goods.
     fn surplus(
         &self,
         teil: &AbrechnungsTeil,
@@ -103,7 +105,7 @@ impl Note {
         Ok(NewItem { bezeichnung: Some(text), ..self.amount(betrag) })
     }
 
-    /// Goods of the note.
+    /// Returns an item for goods of the receipt.
     fn goods(&self, teil: &AbrechnungsTeil, kg: Quantity) -> NewItem {
         let schein = &self.schein;
         let el = self.geliefert.as_ref().and(schein.el_id);
@@ -122,12 +124,13 @@ impl Note {
         }
     }
 
-    /// The note as its items name it.
+    /// Names the receipt for its items.
     fn named(&self) -> String {
         format!("{} vom {}", self.posten.belegnummer, self.tag.german())
     }
 
-    /// What came in and is not paid: where all deductions make it, row by row.
+    /// Explains why delivered goods are not paid: lists the deductions if they add up to `rest`, else refers
+    /// to the new analysis.
     fn unpaid(&self, rest: Quantity) -> String {
         let rows = self.posten.rechnung.zeilen.iter().filter(|zeile| zeile.wirkung == Wirkung::Menge);
         let deducted = rows.filter_map(|zeile| match zeile.ergebnis {
@@ -151,7 +154,7 @@ impl Note {
         })
     }
 
-    /// An amount without goods, at the rate of the goods.
+    /// Returns an item for an amount without goods, at the tax rate of the goods.
     fn amount(&self, betrag: Money) -> NewItem {
         NewItem {
             bezeichnung2: Some(self.named()),
@@ -179,7 +182,7 @@ impl Note {
     }
 }
 
-/// Longest text of an ordinary field (D18).
+/// Maximum length of an ordinary text field (D18).
 const TEXT_MAX: usize = 255;
 
 fn amount(betrag: Money, satz: Percent, kategorie: Steuerkategorie) -> NewItem {
@@ -192,13 +195,13 @@ fn amount(betrag: Money, satz: Percent, kategorie: Steuerkategorie) -> NewItem {
     }
 }
 
-/// Millionths in a cent.
+/// Millionths per cent.
 const CENT: i64 = 10_000;
 
-/// An advance and a tax: what is taken off for them is one item.
+/// An advance and a tax rate: each pair is deducted as one item.
 type Abzug<'a> = (Day, &'a str, Uuid, Percent, Steuerkategorie);
 
-/// What is taken off for advances.
+/// Returns the items that deduct advances.
 fn deducted(notes: &[Note]) -> Result<Vec<NewItem>> {
     let mut sums: BTreeMap<Abzug<'_>, Money> = BTreeMap::new();
     for abschlag in notes.iter().flat_map(|note| &note.abschlaege) {
@@ -216,17 +219,14 @@ fn deducted(notes: &[Note]) -> Result<Vec<NewItem>> {
     Ok(sums.into_iter().map(item).collect())
 }
 
-/// Less than nothing is settled only where the request says so (D29i).
+/// Refuses a negative sum unless the request allows it (D29i).
 pub fn check_sum(sum: Money, is_allowed: bool, hints: &mut Hints) -> Result<()> {
     if !sum.is_negative() {
         return Ok(());
     }
     if !is_allowed {
-        let message = format!(
-            "Die Abrechnung ergibt {} EUR: Der Partner müsste zurückzahlen. Soll das so sein, bitte negativ_zulassen: true \
-             senden.",
-            german(sum, 2)
-        );
+        let what = format!("Die Abrechnung ergibt {} EUR: Der Partner müsste zurückzahlen.", german(sum, 2));
+        let message = (what, "Soll das so sein, bitte negativ_zulassen: true senden.");
         return Err(Refusal::field(Code::AbrechnungNegativ, "negativ_zulassen", message).into());
     }
     let message = format!("Der Partner hat {} EUR zu viel bekommen und zahlt sie zurück.", german(-sum, 2));

@@ -1,13 +1,14 @@
-//! What each note of a settlement comes to (D29e, D29g, D29i): its values, weight, prices and what was paid already.
+//! Computes the value of each receipt in a settlement (D29e, D29g, D29i): measured values, weight, prices,
+//! earlier payments.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use uuid::Uuid;
 
-use super::auswahl;
 use super::kontrakt::{Kontrakte, Preisteil};
 use super::model::NewAbrechnung;
+use super::scheine;
 use super::sql::{self, Abgerechnet, Abschlag};
 use crate::goods::abrechnungsschemata::{self, Gueltig};
 use crate::goods::chargen::Bewegung;
@@ -15,7 +16,7 @@ use crate::master::kunden::Kunde;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result, keep_refused, or_refusal};
 use crate::rules::day::{Day, DayTime};
-use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, Refusals, refuse_if, required};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Message, Refusal, Refusals, refuse_if, required};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::receipt::net_amount;
 use crate::rules::settlement::{
@@ -26,15 +27,15 @@ use crate::rules::tax::{Steuerkategorie, share};
 use crate::trade::annahmescheine::{self, Annahmeschein, Gemessen, day_of};
 use crate::trade::belege::{self, Geliefert};
 
-/// A note with all that its items are made of.
+/// A receipt with everything that its items need.
 pub struct Note {
     pub schein: Annahmeschein,
     pub tag: Day,
     pub posten: AbrechnungsPosten,
     pub brutto_ins_lager: bool,
-    /// What its EL brought; none where it has none that lives.
+    /// The delivery of its EL; `None` if it has no live one.
     pub geliefert: Option<Geliefert>,
-    /// What is paid at the price of the contract.
+    /// Quantity paid at the contract's price.
     pub kontrakt_kg: Quantity,
     /// The document of its final settlement, which a supplement refers to.
     pub endabrechnung: Option<Uuid>,
@@ -42,14 +43,14 @@ pub struct Note {
     pub abschlaege: Vec<Abschlag>,
 }
 
-/// A settlement before it is a document.
+/// A computed settlement, before it becomes a document.
 pub struct Berechnet {
     pub art: Abrechnungsart,
     pub kunde: Kunde,
     pub notes: Vec<Note>,
 }
 
-/// How a note is computed: its scheme, and its values or their mean.
+/// The basis of a receipt's computation: its scheme, and its values or their mean.
 struct Grundlage {
     gueltig: Option<Rc<Gueltig>>,
     werte: Werte,
@@ -61,7 +62,7 @@ struct Grundlage {
 pub fn settlement(tx: &Tx<'_>, new: &NewAbrechnung, hints: &mut Hints) -> Result<Berechnet> {
     let art = required(new.art, "art")?;
     check_fields(new, art)?;
-    let (kunde, scheine) = auswahl::notes(tx, new, art)?;
+    let (kunde, scheine) = scheine::notes(tx, new, art)?;
     check_one_article(new, &scheine)?;
     let notes = match art {
         Abrechnungsart::Nachverguetung => supplements(tx, new, scheine)?,
@@ -70,7 +71,7 @@ pub fn settlement(tx: &Tx<'_>, new: &NewAbrechnung, hints: &mut Hints) -> Result
     Ok(Berechnet { art, kunde, notes })
 }
 
-/// What does not belong to the kind of settlement is refused, and what it needs is asked for.
+/// Refuses fields that do not belong to this kind of settlement, and requires those that it needs.
 fn check_fields(new: &NewAbrechnung, art: Abrechnungsart) -> Checked<()> {
     let sent = [
         ("preis_je_t", new.preis_je_t.is_some(), art != Abrechnungsart::Nachverguetung),
@@ -79,7 +80,7 @@ fn check_fields(new: &NewAbrechnung, art: Abrechnungsart) -> Checked<()> {
         ("zuschlag_je_t", new.zuschlag_je_t.is_some(), art == Abrechnungsart::Nachverguetung),
     ];
     for (feld, is_sent, belongs) in sent {
-        let message = format_args!("{feld} gehört nicht zu art {}. Bitte weglassen.", art.as_str());
+        let message = (format_args!("{feld} gehört nicht zu art {}.", art.as_str()), "Bitte weglassen.");
         refuse_if(is_sent && !belongs, Code::FeldWiderspruch, feld, message)?;
     }
     for (feld, price) in [("preis_je_t", new.preis_je_t), ("rest_preis_je_t", new.rest_preis_je_t)] {
@@ -101,15 +102,15 @@ fn check_fields(new: &NewAbrechnung, art: Abrechnungsart) -> Checked<()> {
     }
 }
 
-/// A price that is sent is that of one article.
+/// Refuses a price if the receipts are of several articles.
 fn check_one_article(new: &NewAbrechnung, scheine: &[Annahmeschein]) -> Checked<()> {
     let is_mixed = scheine.iter().any(|schein| schein.artikel_id != scheine[0].artikel_id);
-    let message = "Ein Preis gilt für einen Artikel; das sind mehrere. Bitte je Artikel abrechnen.";
+    let message = ("Ein Preis gilt für einen Artikel; das sind mehrere.", "Bitte je Artikel abrechnen.");
     refuse_if(is_mixed && new.preis_je_t.is_some(), Code::FeldWiderspruch, "preis_je_t", message)?;
     refuse_if(is_mixed && new.rest_preis_je_t.is_some(), Code::FeldWiderspruch, "rest_preis_je_t", message)
 }
 
-/// More, or less, for what was settled: at the rate of its day.
+/// Computes a supplement, positive or negative, for settled receipts, at the tax rate of their day.
 fn supplements(tx: &Tx<'_>, new: &NewAbrechnung, scheine: Vec<Annahmeschein>) -> Result<Vec<Note>> {
     let zuschlag = new.zuschlag_je_t.unwrap_or_default();
     let supplement = |schein: Annahmeschein| {
@@ -156,12 +157,14 @@ fn settled(
     }
     errors.into_result()?;
     let nothing = notes.iter().all(|note| note.kg().is_zero());
-    let message = "Von diesen Annahmescheinen bleibt nichts übrig, was bezahlt würde. Bitte sie stornieren.";
+    let message =
+        ("Von diesen Annahmescheinen bleibt nichts übrig, was bezahlt würde.", "Bitte sie stornieren.");
     refuse_if(nothing, Code::AbrechnungLeer, "annahmeschein_ids", message)?;
     Ok(notes)
 }
 
-/// By what each note is computed. Those of a partie have one mean of each value, weighed by what was delivered (D29e).
+/// Returns the basis of each receipt. Receipts of a Partie share the mean of each value, weighted by
+/// delivered quantity (D29e).
 fn bases(tx: &Tx<'_>, scheine: &[Annahmeschein], hints: &mut Hints) -> Result<Vec<Grundlage>> {
     let merkmale = abrechnungsschemata::merkmale(tx)?;
     let mut bases = Vec::with_capacity(scheine.len());
@@ -184,7 +187,8 @@ fn bases(tx: &Tx<'_>, scheine: &[Annahmeschein], hints: &mut Hints) -> Result<Ve
     Ok(bases)
 }
 
-/// Versions that notes of a settlement have, each read once: by scheme, by the version that a note came in by, and by day.
+/// Versions of schemes, each read once: by scheme, by the version that a receipt was recorded with, and by
+/// day.
 type Schemata = BTreeMap<(Uuid, Option<i64>, Day), Rc<Gueltig>>;
 
 fn scheme_of(tx: &Tx<'_>, schein: &Annahmeschein, known: &mut Schemata) -> Result<Option<Rc<Gueltig>>> {
@@ -227,7 +231,7 @@ fn basis(tx: &Tx<'_>, schein: &Annahmeschein, known: &mut Schemata, hints: &mut 
     Ok(Grundlage { gueltig, werte, ist_mittel: false, geraet, analyse: version })
 }
 
-/// The mean of each value that a step of the partie asks for.
+/// Computes the mean of each value that a step of the Partie needs.
 fn means(
     merkmale: &BTreeMap<String, Merkmal>,
     scheine: &[Annahmeschein],
@@ -245,11 +249,9 @@ fn means(
         let values = members.iter().map(|at| (bases[*at].werte.get(code).copied(), weight(&scheine[*at])));
         let found = mean(merkmal, &values.collect::<Vec<_>>());
         let none = |grund: Grund| {
-            let message = format!(
-                "Für die Partie gibt es kein Mittel von {code} ({}). Bitte die Messwerte nachtragen oder einzeln abrechnen.",
-                grund.as_str()
-            );
-            Refusal::new(Code::AnnahmescheinGesperrt, message)
+            let what = format_args!("Für die Partie gibt es kein Mittel von {code} ({}).", grund.as_str());
+            let advice = "Bitte die Messwerte nachtragen oder einzeln abrechnen.";
+            Refusal::new(Code::AnnahmescheinGesperrt, (what, advice))
         };
         means.insert(code.clone(), found.map_err(none)?);
     }
@@ -288,7 +290,7 @@ fn note(
     }
 }
 
-/// A part of a note at its price, after the steps.
+/// Computes a part of a receipt at its price, after the steps.
 fn teil(basis: &Grundlage, schein: &Annahmeschein, part: &Preisteil) -> Result<AbrechnungsTeil> {
     let of_part = computed(basis, schein, Some(part.preis))?;
     let preis_je_t = required(of_part.preis_je_t, "preis_je_t")?;
@@ -297,7 +299,7 @@ fn teil(basis: &Grundlage, schein: &Annahmeschein, part: &Preisteil) -> Result<A
     Ok(AbrechnungsTeil { kontrakt, kg: part.kg, grundpreis: part.preis, preis_je_t, ware })
 }
 
-/// A note as it is printed, with its value: goods and costs.
+/// Returns a receipt as printed, with its value: goods and costs.
 fn posten(
     tx: &Tx<'_>,
     schein: &Annahmeschein,
@@ -336,12 +338,12 @@ fn posten(
     })
 }
 
-/// What came in; where only the net weight is known, that.
+/// Returns the delivered weight, or the net weight if only that is known.
 fn weight(schein: &Annahmeschein) -> Quantity {
     schein.anliefermenge_kg.or(schein.netto_menge_kg).unwrap_or_default()
 }
 
-/// A note by its scheme, or as it stands (D23).
+/// Computes a receipt by its scheme or, without one, from its own fields (D23).
 fn computed(basis: &Grundlage, schein: &Annahmeschein, grundpreis: Option<Price>) -> Result<Rechnung> {
     let menge = weight(schein);
     match &basis.gueltig {
@@ -350,7 +352,7 @@ fn computed(basis: &Grundlage, schein: &Annahmeschein, grundpreis: Option<Price>
     }
 }
 
-/// What is paid for; a value that is missing, or in no row of a table, leaves it unknown.
+/// Returns the paid weight; refuses if a value is missing or outside its table, which leaves it unknown.
 fn settled_weight(rechnung: &Rechnung, schein: &Annahmeschein) -> Checked<Quantity> {
     if let (Some(kg), Some(_)) = (rechnung.netto_kg, rechnung.kosten) {
         return Ok(kg);
@@ -360,7 +362,8 @@ fn settled_weight(rechnung: &Rechnung, schein: &Annahmeschein) -> Checked<Quanti
     Err(Refusal::new(Code::AnnahmescheinGesperrt, message))
 }
 
-/// What its EL brought. Goods that another invoice has met are not paid twice (D29h), nor those that it no longer brings.
+/// Returns the delivery of its EL. Refuses goods that an invoice already bills, which would be paid twice
+/// (D29h), and an EL that no longer contains these goods.
 fn delivered(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Geliefert>> {
     let Some(el) = schein.el_id else { return Ok(None) };
     let partner = required(schein.partner_id, "partner_id")?;
@@ -368,23 +371,22 @@ fn delivered(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Geliefert>> {
     let Some(geliefert) = belege::delivered(tx, el, partner, artikel)? else { return Ok(None) };
     let nummer = &schein.belegnummer;
     if geliefert.is_met {
-        let message = format!(
-            "Die Ware von {nummer} ist schon ganz oder zum Teil berechnet oder zurückgegeben. Bitte erst diese Belege klären."
-        );
+        let what =
+            format_args!("Die Ware von {nummer} ist schon ganz oder zum Teil berechnet oder zurückgegeben.");
+        let message = (what, "Bitte erst diese Belege klären.");
         return Err(Refusal::new(Code::AnnahmescheinBerechnet, message).into());
     }
     if geliefert.kg.is_zero() {
-        let message = format!(
-            "Der Lieferschein von {nummer} wurde geändert und bringt dessen Ware nicht mehr. Bitte ihn berichtigen oder \
-             stornieren."
-        );
+        let what =
+            format_args!("Der Lieferschein von {nummer} wurde geändert und bringt dessen Ware nicht mehr.");
+        let message = (what, "Bitte ihn berichtigen oder stornieren.");
         return Err(Refusal::new(Code::BezugPasstNicht, message).into());
     }
     Ok(Some(geliefert))
 }
 
 impl Berechnet {
-    /// Brings goods that no delivery has brought into the stock, before they are paid.
+    /// Books goods that no delivery brought into the stock before they are paid.
     pub fn deliver(&mut self, tx: &WriteTx<'_>, hints: &mut Hints) -> Result<Vec<Bewegung>> {
         let mut moved = Vec::new();
         if self.art == Abrechnungsart::End {
@@ -405,8 +407,8 @@ impl Note {
         let mut of_delivery = Hints::default();
         let moved = or_refusal(annahmescheine::deliver(tx, &mut schein, &mut of_delivery))?;
         let moved = moved.map_err(|refusal| {
-            let message = format!("{}: {}", schein.belegnummer, refusal.message);
-            Refusal::new(refusal.code, message)
+            let what = format!("{}: {}", schein.belegnummer, refusal.message.what);
+            Refusal::new(refusal.code, Message { what, ..refusal.message })
         })?;
         hints.extend(of_delivery.without_fields());
         self.geliefert = delivered(tx, &schein)?;
@@ -414,12 +416,12 @@ impl Note {
         Ok(moved)
     }
 
-    /// What is paid for.
+    /// Returns the paid weight.
     pub fn kg(&self) -> Quantity {
         self.posten.rechnung.netto_kg.unwrap_or_default()
     }
 
-    /// An advance instead of the value (D29i).
+    /// Replaces the value by an advance (D29i).
     fn into_advance(mut self, new: &NewAbrechnung) -> Result<Note> {
         let abschlag = required(new.abschlag.as_ref(), "abschlag")?;
         let betrag = match (abschlag.preis_je_t, abschlag.prozent) {
@@ -432,7 +434,7 @@ impl Note {
         Ok(self)
     }
 
-    /// Advances are taken off at the end.
+    /// Deducts the advances from a final settlement.
     fn less_advances(mut self) -> Result<Note> {
         for abschlag in &self.abschlaege {
             self.posten.abschlaege = self.posten.abschlaege.plus(abschlag.betrag)?;

@@ -1,9 +1,9 @@
-//! Statements on settlements.
+//! SQL statements for settlements.
 
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::model::Abrechnung;
+use super::model::{Abrechnung, Auswahl};
 use crate::platform::db::columns::Json;
 use crate::platform::db::list::{Filter, ListSql, Page};
 use crate::platform::db::record::record;
@@ -26,33 +26,44 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by a.id desc",
 };
 
-pub fn list(tx: &Tx<'_>, filter: &Filter<'_>, page: Page) -> Result<Records<Abrechnung>> {
-    tx.list(&LIST, filter, page)
+pub fn list(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<Records<Abrechnung>> {
+    let mut filter = Filter::of("a");
+    filter.one_of("a.art", &auswahl.art);
+    filter.when("b.kunde_id = :partner", ":partner", auswahl.partner);
+    filter.when("b.beleg_datum >= :von", ":von", auswahl.von);
+    filter.when("b.beleg_datum <= :bis", ":bis", auswahl.bis);
+    filter.when(
+        "exists (select 1 from abrechnung_annahme x where x.tenant_id = a.tenant_id and x.abrechnung_id = a.id
+           and x.annahmeschein_id = :schein)",
+        ":schein",
+        auswahl.schein,
+    );
+    tx.list(&LIST, &filter, page)
 }
 
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Abrechnung>> {
     tx.find_by(&LIST, "a.id", &id)
 }
 
-/// The settlement that a document is.
+/// Finds the settlement of a document.
 pub fn of_document(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Abrechnung>> {
     tx.find_by(&LIST, "a.beleg_id", &beleg)
 }
 
-/// The notes of a settlement in their order, as they were printed.
+/// Returns the receipts of a settlement in order, as printed.
 pub fn posten(tx: &Tx<'_>, id: Uuid) -> Result<Vec<Json<AbrechnungsPosten>>> {
     let statement =
         "select inhalt from abrechnung_annahme where tenant_id = :tenant and abrechnung_id = :id order by nr";
     tx.all(statement, named_params! {":id": id}, |row| row.get(0))
 }
 
-/// What was asked for, and the digest of it.
+/// Returns the stored request and its digest.
 pub fn request(tx: &Tx<'_>, id: Uuid) -> Result<(String, [u8; 32])> {
     let statement = "select anfrage, anfrage_sha256 from abrechnung where tenant_id = :tenant and id = :id";
     tx.one(statement, named_params! {":id": id}, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// A note as its live final settlement says it.
+/// A receipt as recorded in its live final settlement.
 pub struct Abgerechnet {
     pub beleg: Uuid,
     pub posten: AbrechnungsPosten,
@@ -71,7 +82,7 @@ pub fn settled(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Abgerechnet
 }
 
 record! {
-    /// A live advance on a note.
+    /// A live advance on a receipt.
     #[derive(Debug, Clone)]
     pub struct Abschlag of abrechnung_annahme as x {
         beleg_id: Uuid = "b.id",
@@ -97,7 +108,7 @@ pub fn advances(tx: &Tx<'_>, schein: Uuid) -> Result<Vec<Abschlag>> {
 }
 
 record! {
-    /// What of a supplier, and of one contract with him, is not settled yet.
+    /// The unsettled total of a supplier, and of one contract with it.
     pub struct Geschuldet of annahmeschein as s {
         partner_id: Option<Uuid>,
         partner_name: Option<String> = "k.name",
@@ -106,7 +117,7 @@ record! {
         anzahl: i64 = "count(*)",
         gesperrt: i64 = "count(s.sperrgruende)",
         netto_menge_kg: Quantity = "coalesce(sum(s.netto_menge_kg), 0)",
-        /// As far as prices are known.
+        /// Includes only receipts with a known price.
         netto_betrag: Money = "coalesce(sum(s.netto_betrag), 0)",
         /// Paid in advance, net.
         abschlaege: Money = "coalesce(sum((select sum(x.betrag) from abrechnung_annahme x
@@ -116,7 +127,7 @@ record! {
     }
 }
 
-/// The suppliers with open notes, by name; so many rows at most.
+/// Lists the suppliers with open receipts, by name; `most` rows at most.
 pub fn owed(tx: &Tx<'_>, most: u32) -> Result<Vec<Geschuldet>> {
     let statement = format!(
         "select {} from annahmeschein s
@@ -129,7 +140,7 @@ pub fn owed(tx: &Tx<'_>, most: u32) -> Result<Vec<Geschuldet>> {
     tx.all(&statement, &[], Geschuldet::read)
 }
 
-/// A settlement that is stored.
+/// A settlement to store.
 pub struct Neu<'n> {
     pub id: Uuid,
     pub beleg: Uuid,
@@ -139,13 +150,13 @@ pub struct Neu<'n> {
     pub korrektur_von: Option<Uuid>,
 }
 
-/// A note of it.
+/// A receipt in it.
 pub struct NeuerPosten<'n> {
     pub posten: &'n AbrechnungsPosten,
     /// The number of its first item.
     pub position: i64,
     pub kontrakt_id: Option<Uuid>,
-    /// What is paid at the price of that contract.
+    /// Quantity paid at the price of that contract.
     pub kontrakt_kg: Quantity,
 }
 

@@ -1,5 +1,4 @@
-//! The receipt note as a sheet (D25): from the weight that was delivered to the one that is paid for, each deduction in per
-//! cent and kg.
+//! The printed receipt (D25): from the delivered to the paid weight, with each deduction in per cent and kg.
 
 use super::model::Annahmeschein;
 use super::qualitaet;
@@ -14,7 +13,7 @@ use crate::platform::failure::Result;
 use crate::rules::day::Day;
 use crate::rules::receipt::{AnnahmescheinStatus, deductions, tonnes};
 
-/// The sheet of a note; refused where the company's master data are not complete.
+/// Returns the sheet of a receipt; refuses if the company's master data is incomplete.
 pub fn annahmeschein(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Blatt> {
     let firma = firma::load(tx)?;
     let partner = schein.partner_id.map(|id| kunden::find(tx, id)).transpose()?.flatten();
@@ -80,7 +79,7 @@ fn abschnitte(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Vec<Abschnitt>> {
     Ok(abschnitte)
 }
 
-/// The weights; a note that was imported with its net quantity may not have the others.
+/// Returns the weights; a receipt imported with its net quantity may lack the others.
 fn abrechnung(schein: &Annahmeschein) -> Result<Option<Tabelle>> {
     let Some((anlieferung, netto)) = schein.anlieferung().zip(schein.netto_menge_kg) else { return Ok(None) };
     let found = deductions(&anlieferung)?;

@@ -1,4 +1,4 @@
-//! What always holds for goods-receipt notes.
+//! Invariants of goods receipts.
 
 use crate::platform::db::proof::check::Check;
 
@@ -8,7 +8,7 @@ pub const CHECKS: &[Check] = &[
         violations: "select count(*) from annahmeschein_stand s where s.status <> s.stand",
     },
     Check {
-        // Imported notes of our form move the series on, so that there may be gaps.
+        // Imported receipts with numbers of our form advance the series, so there may be gaps.
         rule: "Nummern der Annahmescheine stammen aus ihrem Nummernkreis",
         violations: "select count(*) from annahmeschein s where s.anfrage_sha256 is not null and not exists (
            select 1 from nummernkreis n where n.tenant_id = s.tenant_id and n.reihe = 'AS'

@@ -1,4 +1,4 @@
-//! A new goods-receipt note (D21a).
+//! Creating a goods receipt (D21a).
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::weighing::Richtung;
 use crate::trade::belege::{self, NewItem, receive};
 
-/// Why a note is refused, besides its partner, date and article.
+/// Reasons to refuse a receipt, besides its partner, date and article.
 pub const REFUSALS: &[Code] = &[
     Code::PartnerNichtGefunden,
     Code::MengeUngueltig,
@@ -46,10 +46,10 @@ pub const REFUSALS: &[Code] = &[
     Code::WiegungBereitsVerwendet,
 ];
 
-/// Largest factor of a per cent of moisture.
+/// Maximum factor per per cent of moisture.
 const SCHWUNDFAKTOR_MAX: Quantity = Quantity::whole(100);
 
-/// POST /annahmescheine: a note is made, unless its external_ref is known (D19).
+/// POST /annahmescheine: creates a receipt, unless its external_ref is known (D19).
 pub fn create(
     tx: &WriteTx<'_>,
     mut new: NewAnnahmeschein,
@@ -90,7 +90,7 @@ pub fn create(
     Ok(Angelegt::Neu(confirmation(schein, bewegungen, hints)))
 }
 
-/// An invoice may have waited for the goods of a note, and settles it at once.
+/// Reads the status again: an invoice waiting for these goods settles the receipt at once.
 fn follow_delivery(tx: &WriteTx<'_>, schein: &mut Annahmeschein) -> Result<()> {
     if schein.el_id.is_some() {
         belege::note_receipts(tx, schein.el_id.as_ref())?;
@@ -99,7 +99,7 @@ fn follow_delivery(tx: &WriteTx<'_>, schein: &mut Annahmeschein) -> Result<()> {
     Ok(())
 }
 
-/// What only a weighing could give must be sent without one; that is asked before anything is looked up (D19).
+/// Requires the fields that a weighing would supply if none is named; checked before any lookup (D19).
 fn check_required(new: &NewAnnahmeschein) -> Result<()> {
     if new.wiegung_id.is_some() {
         return Ok(());
@@ -115,7 +115,7 @@ fn check_required(new: &NewAnnahmeschein) -> Result<()> {
     Ok(())
 }
 
-/// The weighing that is named: finished, and in no other live note (D12).
+/// Returns the named weighing, which must be finished and in no other live receipt (D12).
 fn weighing(tx: &Tx<'_>, new: &NewAnnahmeschein) -> Result<Option<FertigeWiegung>> {
     let Some(id) = new.wiegung_id else { return Ok(None) };
     let wiegung = waage::finished(tx, id, None)?;
@@ -123,7 +123,7 @@ fn weighing(tx: &Tx<'_>, new: &NewAnnahmeschein) -> Result<Option<FertigeWiegung
     Ok(Some(wiegung))
 }
 
-/// A weighing is in one live note only (D12).
+/// Refuses a weighing that is in another live receipt (D12).
 pub fn check_unused(tx: &Tx<'_>, wiegung: Uuid, own: Option<Uuid>) -> Result<()> {
     if let Some(nummer) = waage::annahmeschein_of(tx, wiegung, own)? {
         let message = format!("Zu dieser Wiegung gibt es schon den Annahmeschein {nummer}.");
@@ -132,7 +132,7 @@ pub fn check_unused(tx: &Tx<'_>, wiegung: Uuid, own: Option<Uuid>) -> Result<()>
     Ok(())
 }
 
-/// The partner by partner_id, kunden_id or kundennummer, which must agree; else that of the
+/// Returns the partner by partner_id, kunden_id or kundennummer, which must agree, or else that of the
 /// weighing.
 fn partner(tx: &Tx<'_>, new: &NewAnnahmeschein, wiegung: Option<&FertigeWiegung>) -> Result<Option<Kunde>> {
     let named = kunden::named(tx, new.kunden_id.as_ref(), new.kundennummer.as_deref())?;
@@ -149,7 +149,7 @@ fn partner(tx: &Tx<'_>, new: &NewAnnahmeschein, wiegung: Option<&FertigeWiegung>
     }
 }
 
-/// The article that is named, else that of the weighing.
+/// Returns the named article, or else that of the weighing.
 fn article(tx: &Tx<'_>, new: &NewAnnahmeschein, wiegung: Option<&FertigeWiegung>) -> Result<Arc<Artikel>> {
     let named = article_named(tx, new)?;
     let weighed = wiegung.and_then(|wiegung| wiegung.wiegung.artikel_id);
@@ -165,7 +165,7 @@ fn article(tx: &Tx<'_>, new: &NewAnnahmeschein, wiegung: Option<&FertigeWiegung>
 }
 
 fn article_missing() -> Box<Refusal> {
-    let message = "Es fehlt der Artikel. Bitte artikel_id oder artikelnr angeben.";
+    let message = ("Es fehlt der Artikel.", "Bitte artikel_id oder artikelnr angeben.");
     Refusal::field(Code::ArtikelFehlt, "artikel_id", message)
 }
 
@@ -173,7 +173,7 @@ fn article_named(tx: &Tx<'_>, new: &NewAnnahmeschein) -> Result<Option<Arc<Artik
     artikel::named(tx, new.artikel_id, new.artikelnr.as_deref())
 }
 
-/// What is sent and what was weighed may differ; what is sent holds (D21a).
+/// Adds hints where the request differs from the weighing; the request takes precedence (D21a).
 fn note_contradictions(wiegung: &FertigeWiegung, new: &NewAnnahmeschein, partner: Uuid, hints: &mut Hints) {
     wiegung.hint_other_partner(partner, hints);
     if new.anliefermenge_kg.is_some_and(|menge| menge != wiegung.netto) {
@@ -224,7 +224,7 @@ fn note(
     })
 }
 
-/// Weights, factor and price are not below zero, and something was delivered.
+/// Refuses negative weights, factors and prices, and a delivery without weight.
 pub fn check_ranges(schein: &Annahmeschein) -> Result<()> {
     let refuse = |feld: &str, message: &str| Err(Refusal::field(Code::WertUngueltig, feld, message).into());
     if schein.anliefermenge_kg.is_some_and(|menge| menge <= Quantity::ZERO) {
@@ -245,8 +245,8 @@ pub fn check_ranges(schein: &Annahmeschein) -> Result<()> {
     Ok(())
 }
 
-/// Makes the EL of a note that has none that lives, over what is paid for or was weighed, so that its settlement meets these
-/// goods and no others of the same batch (D29h).
+/// Creates the EL of a receipt that has no live one, for the paid or weighed quantity, so that its settlement
+/// is paired with exactly these goods and no others of the batch (D29h).
 pub fn deliver(tx: &WriteTx<'_>, schein: &mut Annahmeschein, hints: &mut Hints) -> Result<Vec<Bewegung>> {
     let artikel = artikel::must_have(tx, required(schein.artikel_id, "artikel_id")?)?;
     let wiegung = schein.wiegung_id.map(|id| waage::finished(tx, id, None)).transpose()?;
@@ -256,8 +256,8 @@ pub fn deliver(tx: &WriteTx<'_>, schein: &mut Annahmeschein, hints: &mut Hints) 
     Ok(bewegungen)
 }
 
-/// One EL over the net quantity, in t at preis_je_t, so that its sum is netto_betrag (D21a). By a scheme it has no price, for
-/// that comes with the settlement, and is over the weight that the scheme says (D29h).
+/// Creates an EL for the net quantity, in t at preis_je_t, so that its sum is netto_betrag (D21a). Under a
+/// scheme it is for the weight that the scheme determines and has no price, which the settlement adds (D29h).
 fn create_el(
     tx: &WriteTx<'_>,
     schein: &mut Annahmeschein,
@@ -266,8 +266,8 @@ fn create_el(
     qualitaet: &Qualitaet,
     hints: &mut Hints,
 ) -> Result<Vec<Bewegung>> {
-    let message = "Der Annahmeschein ist gesperrt; so lange gibt es keinen Lieferschein. Bitte ohne el_erzeugen anlegen und \
-                   freigeben lassen.";
+    let message = "Der Annahmeschein ist gesperrt; so lange gibt es keinen Lieferschein. Bitte ohne \
+                   el_erzeugen anlegen und freigeben lassen.";
     refuse_if(schein.gesperrt, Code::AnnahmescheinGesperrt, "el_erzeugen", message)?;
     let without_partner = || Failure::Broken("a goods-receipt note without a partner".into());
     let partner_id = schein.partner_id.ok_or_else(without_partner)?;
@@ -279,7 +279,7 @@ fn create_el(
     let mut of_el = Hints::default();
     let (el, bewegungen) = receive(tx, partner_id, day_of(tx, schein), item, &mut of_el)
         .map_err(|failure| of_this_request(failure, artikel))?;
-    // Of the net quantity it is known that it is not what was weighed.
+    // The net quantity differs from the weighed one by design, so this hint is dropped.
     hints.extend(of_el.without(HintCode::GewichtWiderspruch));
     schein.charge_id = el.positionen.iter().flatten().find_map(|position| position.charge_id);
     schein.el_id = Some(el.id);
@@ -287,7 +287,7 @@ fn create_el(
     Ok(bewegungen)
 }
 
-/// The goods of its EL.
+/// Returns the item of its EL.
 fn delivered(
     schein: &Annahmeschein,
     artikel: &Artikel,
@@ -317,7 +317,7 @@ fn delivered(
     }
 }
 
-/// A refusal of the EL, in words of this request.
+/// Rewords a refusal of the EL in terms of this request.
 fn of_this_request(failure: Failure, artikel: &Artikel) -> Failure {
     let Failure::Refused(refusal) = failure else { return failure };
     let (feld, message) = match refusal.code {
@@ -378,7 +378,7 @@ fn repeated(
     Ok(Wiederholt::of(record, &nummer, inhalt_abweichend, hinweise))
 }
 
-/// A digest of what a request says, whatever words it says it with.
+/// Returns a digest of the meaning of a request, independent of its wording.
 fn request_digest(tx: &Tx<'_>, new: &NewAnnahmeschein) -> Result<[u8; 32]> {
     let mut value = serde_json::to_value(new)?;
     if let Ok(Some(kunde)) = partner(tx, new, None) {

@@ -1,4 +1,4 @@
-//! Goods-receipt notes as an import brings them (D22).
+//! Import of goods receipts (D22).
 
 use super::create::{check_ranges, check_unused};
 use super::model::{Annahmeschein, AnnahmescheinZeile};
@@ -20,7 +20,7 @@ use crate::rules::number::Reihe;
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::trade::belege;
 
-/// Stores a note; its key is belegnummer. Absent and blank fields stay as they are.
+/// Stores a receipt; its key is belegnummer. Absent and blank fields keep their values.
 pub fn annahmeschein(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let zeile = AnnahmescheinZeile::from_json(row, at)?;
     let belegnummer = required(zeile.belegnummer.clone(), "belegnummer")?;
@@ -33,7 +33,7 @@ pub fn annahmeschein(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Resul
     }
     Upserted::by(old.as_ref(), &new, || {
         if old.is_none() {
-            // So that the next note of ours does not take a number that came from elsewhere.
+            // Prevents the series from assigning an imported number again.
             numbers::reserve(tx, Reihe::Annahmeschein, &new.belegnummer)?;
         }
         sql::upsert(tx, &new, old.is_none())?;
@@ -45,7 +45,7 @@ fn with_row(tx: &Tx<'_>, mut schein: Annahmeschein, zeile: AnnahmescheinZeile) -
     let before = schein.clone();
     take_named(tx, &mut schein, &zeile)?;
     if let Some(status) = zeile.status {
-        // What its delivery has met makes it settled, too, and is asked again once this is stored.
+        // Pairing its delivery with invoices also settles it; that is determined again after storing.
         let follows = schein.status == AnnahmescheinStatus::Abgerechnet && !schein.ist_abgerechnet;
         schein.ist_abgerechnet = status == AnnahmescheinStatus::Abgerechnet;
         schein.status = if follows && status == AnnahmescheinStatus::Offen { schein.status } else { status };
@@ -71,7 +71,7 @@ fn with_row(tx: &Tx<'_>, mut schein: Annahmeschein, zeile: AnnahmescheinZeile) -
     Ok(schein)
 }
 
-/// The partner and the article that a row names; the weighing, contract and certificate must be there.
+/// Takes over the partner and article that a row names; the weighing, contract and certificate must exist.
 fn take_named(tx: &Tx<'_>, schein: &mut Annahmeschein, zeile: &AnnahmescheinZeile) -> Result<()> {
     if let Some(kundennr) = &zeile.partner {
         let partner = kunden::must_have_number(tx, kundennr, "partner")?;
@@ -88,9 +88,9 @@ fn take_named(tx: &Tx<'_>, schein: &mut Annahmeschein, zeile: &AnnahmescheinZeil
     Ok(())
 }
 
-/// What the delivery note of a note has booked does not change behind its back.
+/// Refuses to change data that the receipt's delivery note has booked.
 fn check_booked(before: &Annahmeschein, after: &Annahmeschein) -> Result<()> {
-    // What is the note's own may change: its state, the remark, the laboratory's figures.
+    // The receipt's own data may change: status, remark, laboratory values.
     let own = |schein: &Annahmeschein| Annahmeschein {
         status: before.status,
         ist_abgerechnet: before.ist_abgerechnet,
@@ -108,7 +108,7 @@ fn check_booked(before: &Annahmeschein, after: &Annahmeschein) -> Result<()> {
     Ok(refuse_if(own(before) != own(after), Code::FeldWiderspruch, "belegnummer", message)?)
 }
 
-/// What a Gutschrift pays for stays as it was paid, and what follows from a scheme is measured, not imported (D29).
+/// Refuses to change what a Gutschrift pays for, or what a scheme computes from measurements (D29).
 fn check_paid(tx: &Tx<'_>, before: &Annahmeschein, after: &Annahmeschein) -> Result<()> {
     let paid = |schein: &Annahmeschein| {
         let is_cancelled = schein.status == AnnahmescheinStatus::Storniert;
@@ -133,14 +133,14 @@ fn check_paid(tx: &Tx<'_>, before: &Annahmeschein, after: &Annahmeschein) -> Res
     };
     match &before.schema {
         Some(schema) if computed(before) != computed(after) => refuse(format!(
-            "Den Annahmeschein rechnet das Schema {schema}. Bitte Messwerte als Analyse nachtragen; was sonst falsch ist, \
-             stornieren und neu anlegen."
+            "Den Annahmeschein rechnet das Schema {schema}. Bitte Messwerte als Analyse nachtragen; was \
+             sonst falsch ist, stornieren und neu anlegen."
         )),
         _ => Ok(()),
     }
 }
 
-/// A net quantity that was sent holds; else it is computed where what it follows from changed.
+/// Keeps a net quantity that was sent; otherwise recomputes it if its inputs changed.
 fn settle(schein: &mut Annahmeschein, before: &Annahmeschein, sent: Option<Quantity>) -> Result<()> {
     if sent.is_some() {
         schein.netto_menge_kg = sent;

@@ -1,6 +1,6 @@
-//! Goods-receipt notes: what a lorry brought, what is deducted, what is paid for (D21a, D23).
+//! Goods receipts: the goods of one delivery, the deductions and the quantity to pay (D21a, D23).
 //!
-//! A note books nothing itself; with `el_erzeugen` it makes the purchase delivery note that does.
+//! A receipt books nothing itself; with `el_erzeugen` it creates the purchase delivery note (EL) that does.
 
 mod blatt;
 mod checks;
@@ -13,26 +13,23 @@ mod storno;
 
 pub use checks::CHECKS;
 pub use create::deliver;
-pub use model::{Analyse, Annahmeschein};
+pub use model::{Analyse, Annahmeschein, Auswahl};
 pub use qualitaet::{Gemessen, day_of, gemessen, locks, rechnung, said, scheme_of, values_of};
-pub use sql::{RETENTION, Suche, Summen, find, find_by_delivery, follows, search, settle};
+pub use sql::{RETENTION, Summen, find, find_by_delivery, follows, list, settle, sums};
 
 use uuid::Uuid;
 
 use crate::goods::waage::{self, Storno};
-use crate::platform::db::list::{Filter, Page};
+use crate::platform::db::list::Page;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::Call;
 use crate::platform::http::param::Param;
-use crate::platform::http::query::Query;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::{Access, Route, Write};
 use crate::platform::http::shape::Answer;
 use crate::platform::import::Import;
-use crate::platform::listing::PageOf;
 use crate::rules::choice::Choice;
-use crate::rules::day::Day;
 use crate::rules::error::{Code, required};
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::repeat::{Angelegt, Wiederholt};
@@ -132,46 +129,14 @@ pub const ROUTES: &[Route] = &[
 
 fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    Ok(Reply::list(list(tx, &call.query, page)?, cut))
-}
-
-/// The notes that a query asks for; von and bis mean lieferdatum (D16).
-pub fn list<P: PageOf<Annahmeschein>>(tx: &Tx<'_>, query: &Query, page: Page) -> Result<P> {
-    sql::list(tx, &filter(query)?, page)
-}
-
-/// What the notes that a query asks for come to, without those that were cancelled.
-pub fn sums(tx: &Tx<'_>, query: &Query) -> Result<Summen> {
-    sql::sums(tx, filter(query)?)
-}
-
-/// The same, of the notes of a day.
-pub fn sums_of_day(tx: &Tx<'_>, day: Day) -> Result<Summen> {
-    sql::sums(tx, Filter::equal("s", "lieferdatum", day))
-}
-
-fn filter(query: &Query) -> Result<Filter<'_>> {
-    let mut filter = Filter::of("s");
-    let states = query.list_of("status", AnnahmescheinStatus::parse_any_case)?;
-    filter.one_of("s.status", &states);
-    filter.when("s.lieferdatum >= :von", ":von", query.day("von")?);
-    filter.when("s.lieferdatum <= :bis", ":bis", query.day("bis")?);
-    filter.when("s.partner_id = :partner", ":partner", query.uuid("partner_id")?);
-    filter.when("s.artikel_id = :artikel", ":artikel", query.uuid("artikel_id")?);
-    filter.when("s.kontrakt_id = :kontrakt", ":kontrakt", query.uuid("kontrakt_id")?);
-    match query.bool("gesperrt")? {
-        Some(true) => filter.and("s.sperrgruende is not null"),
-        Some(false) => filter.and("s.sperrgruende is null"),
-        None => {}
-    }
-    Ok(filter)
+    Ok(Reply::list(list(tx, &Auswahl::of(&call.query)?, page)?, cut))
 }
 
 pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Annahmeschein> {
     sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
 }
 
-/// The number of its weighing.
+/// Returns the number of its weighing.
 pub fn weighing_slip(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<String>> {
     let wiegung = schein.wiegung_id.map(|id| waage::find(tx, id)).transpose()?.flatten();
     Ok(wiegung.map(|wiegung| wiegung.wiegeschein_nr))
@@ -190,7 +155,7 @@ fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::ok(&schein)?.about(schein.id))
 }
 
-/// The analyses and releases of a note that a page shows, the newest first.
+/// Returns the analyses and releases of a receipt shown on a page, newest first.
 pub fn analysen(tx: &Tx<'_>, schein: Uuid) -> Result<Vec<Analyse>> {
     Ok(sql::analysen(tx, schein, Page { limit: Some(ANALYSEN_SHOWN), offset: 0 })?.rows)
 }

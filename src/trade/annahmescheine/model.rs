@@ -1,10 +1,9 @@
-//! Goods-receipt notes as they go over the wire.
+//! Request and response models of goods receipts.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::eingabe;
 use crate::goods::abrechnungsschemata::WertEingabe;
 use crate::goods::chargen::Bewegung;
 use crate::master::kunden::KundenId;
@@ -12,23 +11,25 @@ use crate::master::laender::Staat;
 use crate::platform::db::columns::Json;
 use crate::platform::db::record::record;
 use crate::platform::failure::Result;
+use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Gewicht, Kennung, Liste, LongText, OneOf, Text};
+use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::receipt::{Anlieferung, AnnahmescheinStatus, net_amount, net_quantity};
 use crate::rules::settlement::{Befund, Messwert, Quelle};
+use crate::{auswahl, eingabe};
 
 record! {
-    /// A goods-receipt note (specification, Annahmeschein; what a POST stores besides is shown, too:
-    /// D18).
+    /// A goods receipt (specification, Annahmeschein; also shows the other fields that a POST stores: D18).
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Annahmeschein in annahmeschein as s {
         id: Uuid = fixed,
         belegnummer: String = fixed,
-        /// abgerechnet also while final invoices have met its EL (D21a).
+        /// Also abgerechnet while its EL is paired with final invoices (D21a).
         status: AnnahmescheinStatus = mutable,
-        /// An import says that it is settled, whatever its EL has met.
+        /// Whether an import declared it settled, regardless of its EL.
         #[serde(skip)]
         ist_abgerechnet: bool = mutable,
         lieferdatum: Option<DayTime> = mutable,
@@ -52,17 +53,17 @@ record! {
         biozertifikat_id: Option<i64> = mutable,
         bemerkung: Option<String> = mutable,
         external_ref: Option<String> = fixed,
-        /// Number of the scheme that it is settled by (D29b); null: as D23 says.
+        /// Number of the scheme by which it is settled (D29b); null: by its own fields (D23).
         schema: Option<String> = "sc.nummer",
         #[serde(skip)]
         schema_id: Option<Uuid> = mutable,
-        /// The version that its net quantity follows from.
+        /// The version that its net quantity was computed with.
         schema_version: Option<i64> = mutable,
-        /// It waits for a person.
+        /// Whether it is locked until a person releases it.
         gesperrt: bool = "s.sperrgruende is not null",
-        /// What is against it (D29d); null: nothing.
+        /// Reasons for the lock (D29d); null: none.
         sperrgruende: Option<Json<Vec<Befund>>> = mutable,
-        /// The mean of all that is settled with it will hold instead of its own values (D29e).
+        /// Whether the mean of all receipts settled together will replace its own values (D29e).
         vorlaeufig: bool = "s.ist_vorlaeufig = 1 and er.id is null",
         #[serde(skip)]
         ist_vorlaeufig: bool = mutable,
@@ -71,14 +72,14 @@ record! {
         #[serde(skip)]
         abrechnung_beleg_id: Option<Uuid> = "er.id",
         abrechnung_beleg_nummer: Option<String> = "er.beleg_nummer",
-        /// What was paid for by it.
+        /// The quantity that it paid.
         abgerechnet_kg: Option<Quantity> = "ap.netto_kg",
         storno_grund: Option<String>,
         created_at: Instant = fixed as angelegt_am,
-        /// The purchase delivery note that el_erzeugen made.
+        /// The purchase delivery note that el_erzeugen created.
         el_id: Option<Uuid> = fixed as el_beleg_id,
         el_beleg_nummer: Option<String> = "b.beleg_nummer",
-        /// The one batch of that document.
+        /// The only batch of that document.
         charge_id: Option<Uuid> = "p.charge_id",
         partner_name: Option<String> = "k.name",
         artikel_bezeichnung: Option<String> = "a.bezeichnung",
@@ -91,7 +92,7 @@ impl Annahmeschein {
         Annahmeschein { id, belegnummer, schwundfaktor, created_at, ..Annahmeschein::default() }
     }
 
-    /// What was delivered, once its weight is known.
+    /// Returns the delivered goods; `None` until their weight is known.
     pub fn anlieferung(&self) -> Option<Anlieferung> {
         Some(Anlieferung {
             menge: self.anliefermenge_kg?,
@@ -104,14 +105,15 @@ impl Annahmeschein {
         })
     }
 
-    /// Whether it says itself what is deducted (D23).
+    /// Whether it specifies deductions itself (D23).
     pub fn has_formula(&self) -> bool {
         self.basisfeuchte_prozent.is_some()
             || self.basisbesatz_prozent.is_some()
             || !self.sonstige_abzuege_kg.is_zero()
     }
 
-    /// What was measured above 0 without a basis, and so is no deduction: the field that is missing, and a sentence.
+    /// Returns each value measured above 0 that lacks its basis and so deducts nothing: the missing field,
+    /// and a sentence.
     pub fn bases_missing(&self) -> impl Iterator<Item = (&'static str, String)> {
         let measured = [
             ("basisfeuchte_prozent", "die Feuchte", self.feuchte_prozent, self.basisfeuchte_prozent),
@@ -125,7 +127,7 @@ impl Annahmeschein {
         })
     }
 
-    /// Computes what is paid for from what was delivered (D23).
+    /// Computes the paid quantity from the delivered goods (D23).
     pub fn settle(&mut self) -> Result<()> {
         let Some(anlieferung) = self.anlieferung() else { return Ok(()) };
         let netto = net_quantity(&anlieferung)?;
@@ -145,8 +147,21 @@ impl Annahmeschein {
     }
 }
 
-/// Values of one analysis, at most.
+/// Maximum number of values per analysis.
 const WERTE_MAX: usize = 50;
+
+auswahl! {
+    /// What a list of notes is filtered by; von and bis mean lieferdatum (D16).
+    pub struct Auswahl of (query: &Query) {
+        status: Vec<&'static str> = query.list_of("status", AnnahmescheinStatus::parse_any_case)?,
+        von: Option<Day> = query.day("von")?,
+        bis: Option<Day> = query.day("bis")?,
+        partner: Option<Uuid> = query.uuid("partner_id")?,
+        artikel: Option<Uuid> = query.uuid("artikel_id")?,
+        kontrakt: Option<Uuid> = query.uuid("kontrakt_id")?,
+        gesperrt: Option<bool> = query.bool("gesperrt")?,
+    }
+}
 
 eingabe! {
     #[derive(Serialize)]
@@ -182,8 +197,8 @@ eingabe! {
 }
 
 eingabe! {
-    /// A row of annahmescheine; its key is belegnummer, `partner` is a kundennr (D22). A row that
-    /// brings its net quantity keeps it.
+    /// A row of annahmescheine; its key is belegnummer, `partner` is a kundennr (D22). A net quantity in the
+    /// row is kept.
     pub struct AnnahmescheinZeile {
         belegnummer: Text,
         status: OneOf<AnnahmescheinStatus>,
@@ -226,7 +241,7 @@ pub struct AnnahmescheinBestaetigung {
     pub el_beleg_nummer: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub charge_id: Option<Uuid>,
-    /// Number of the scheme that it is settled by.
+    /// Number of the scheme by which it is settled.
     pub schema: Option<String>,
     pub gesperrt: bool,
     pub sperrgruende: Option<Json<Vec<Befund>>>,
@@ -235,18 +250,18 @@ pub struct AnnahmescheinBestaetigung {
 }
 
 record! {
-    /// What was measured of a note, or, without a quelle, why its lock was ended.
+    /// An analysis of a receipt or, without a quelle, the release of its lock.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Analyse in annahme_analyse as q {
         version: i64 = fixed,
         am: Instant = fixed,
-        /// null: the command line.
+        /// null: recorded by the command line.
         key_id: Option<String> = fixed,
         quelle: Option<Quelle> = fixed,
         geraet: Option<String> = fixed,
         probe_nr: Option<String> = fixed,
         werte: Json<Vec<Messwert>> = fixed,
-        /// Of a release.
+        /// Reason of a release.
         grund: Option<String> = fixed,
         /// The locks that it ended.
         sperrgruende: Option<Json<Vec<Befund>>> = fixed,
@@ -277,12 +292,12 @@ eingabe! {
     nur_lesen: []
 }
 
-/// How a note stands after an analysis or a release.
+/// The state of a receipt after an analysis or a release.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AnalyseBestaetigung {
     pub id: Uuid,
     pub belegnummer: String,
-    /// Of the analysis or release.
+    /// Version of the analysis or release.
     pub version: i64,
     pub status: AnnahmescheinStatus,
     pub netto_menge_kg: Option<Quantity>,

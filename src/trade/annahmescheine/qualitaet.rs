@@ -1,4 +1,4 @@
-//! What was measured of a note, what its scheme makes of it, and what locks it (D29a, D29d, D29e).
+//! Quality of a receipt: measured values, the result of its scheme, and locks (D29a, D29d, D29e).
 
 use std::collections::BTreeMap;
 
@@ -22,10 +22,10 @@ use crate::rules::settlement::{
 };
 use crate::trade::belege;
 
-/// Analyses and releases of one note, at most: all of them are read for its values.
+/// Maximum number of analyses and releases per receipt: all of them are read to find its values.
 const ANALYSEN_MAX: i64 = 500;
 
-/// Why an analysis is refused.
+/// Reasons to refuse an analysis.
 pub const REFUSALS: &[Code] = &[
     Code::MerkmalNichtGefunden,
     Code::FeldWiderspruch,
@@ -36,7 +36,7 @@ pub const REFUSALS: &[Code] = &[
     Code::PreisNegativ,
     Code::BetragZuGross,
 ];
-/// Why a note is refused for what was measured, or for its scheme.
+/// Reasons to refuse a receipt because of its values or its scheme.
 pub const OF_INTAKE: &[Code] = &[
     Code::MerkmalNichtGefunden,
     Code::FeldWiderspruch,
@@ -48,14 +48,14 @@ pub const OF_INTAKE: &[Code] = &[
     Code::PreisNegativ,
 ];
 
-/// What a request says of the quality of a note.
+/// The quality data of a receipt in a request.
 pub struct Qualitaet {
     pub gueltig: Option<Gueltig>,
-    /// Empty where nothing was measured; then the fields of a note without a scheme hold as they were sent (D23).
+    /// Empty if nothing was measured; a receipt without a scheme then keeps its fields as sent (D23).
     pub werte: Werte,
 }
 
-/// Goods that were delivered, and the contract that they are booked to.
+/// Delivered goods and the contract that they count towards.
 pub struct Ware {
     pub artikel: Uuid,
     pub partner: Option<Uuid>,
@@ -63,7 +63,8 @@ pub struct Ware {
 }
 
 impl Ware {
-    /// By what they are settled where they name no scheme: that of their contract, else the only one of the article (D29b).
+    /// Returns the scheme by which they are settled if they name none: that of their contract, else the only
+    /// one of the article (D29b).
     fn scheme(&self, tx: &Tx<'_>, day: Day) -> Result<Option<Gueltig>> {
         let kontrakt = self.kontrakt.zip(self.partner);
         let kontrakt = kontrakt.map(|(id, partner)| kontrakte::of_supplier(tx, id, partner)).transpose()?;
@@ -83,7 +84,7 @@ impl Ware {
 }
 
 impl Qualitaet {
-    /// What was sent with a new note, and the scheme that it is settled by.
+    /// Reads the values sent with a new receipt and finds its scheme.
     pub fn of(tx: &Tx<'_>, new: &NewAnnahmeschein, ware: Ware, hints: &mut Hints) -> Result<Qualitaet> {
         let day = new.lieferdatum.unwrap_or_else(|| tx.today());
         let gueltig = match new.schema.as_deref() {
@@ -101,7 +102,7 @@ impl Qualitaet {
         Ok(Qualitaet { gueltig, werte })
     }
 
-    /// Brings a note to what its values say: moisture and impurities, net weight, amount, locks.
+    /// Updates a receipt from its values: moisture and impurities, net weight, amount, locks.
     pub fn settle(&self, tx: &Tx<'_>, schein: &mut Annahmeschein, hints: &mut Hints) -> Result<()> {
         if !self.werte.is_empty() {
             let percent = |code: &str| self.werte.get(code).map(|wert| Percent::from_units(wert.units()));
@@ -139,8 +140,8 @@ impl Qualitaet {
     }
 }
 
-/// The rows of an open note, by the version that its net weight follows from; none where it has no scheme, or an import
-/// says what is paid.
+/// Computes the rows of an open receipt, with the version that its net weight follows from; `None` without a
+/// scheme, or if an import set the paid quantity.
 pub fn rechnung(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Rechnung>> {
     let (Some((id, version)), Some(menge)) =
         (schein.schema_id.zip(schein.schema_version), schein.anliefermenge_kg)
@@ -153,7 +154,7 @@ pub fn rechnung(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Rechnung>>
     Ok(Some(compute(&gueltig.schema, &lieferung)?))
 }
 
-/// What a finding says, with its figures.
+/// Returns the text of a finding with its figures.
 pub fn said(befund: &Befund) -> String {
     let figures = |merkmal: &String| {
         let wert = befund.wert.map_or_else(|| "nicht gemessen".to_owned(), |wert| german(wert, 0));
@@ -165,7 +166,7 @@ pub fn said(befund: &Befund) -> String {
     format!("{}{}", befund.text, befund.merkmal.as_ref().map(figures).unwrap_or_default())
 }
 
-/// Goods that a limit does not let in make no note (D29d).
+/// Refuses a receipt for goods that a limit rejects (D29d).
 pub fn refuse_rejected(schein: &Annahmeschein) -> Checked<()> {
     let reasons = schein.sperrgruende.iter().flat_map(|Json(befunde)| befunde);
     let rejected: Vec<String> =
@@ -175,7 +176,7 @@ pub fn refuse_rejected(schein: &Annahmeschein) -> Checked<()> {
     refuse_if(!rejected.is_empty(), Code::AnnahmeAbgewiesen, "werte", message)
 }
 
-/// A scheme says all that is deducted; what D23 would deduct beside it is refused.
+/// Refuses the deductions of D23 beside a scheme, which defines all deductions.
 fn refuse_formula(new: &NewAnnahmeschein, nummer: &str) -> Checked<()> {
     let of_formula = [
         ("basisfeuchte_prozent", new.basisfeuchte_prozent.is_some()),
@@ -188,7 +189,7 @@ fn refuse_formula(new: &NewAnnahmeschein, nummer: &str) -> Checked<()> {
     Err(Refusal::field(Code::FeldWiderspruch, feld, message))
 }
 
-/// feuchte_prozent and besatz_prozent are the same as these Merkmale (D29k).
+/// Adds feuchte_prozent and besatz_prozent as the Merkmale of the same meaning (D29k).
 fn add_fields(new: &NewAnnahmeschein, werte: &mut Werte, hints: &mut Hints) -> Checked<()> {
     let fields = [
         ("feuchte", "feuchte_prozent", new.feuchte_prozent, 1),
@@ -215,7 +216,7 @@ fn add_fields(new: &NewAnnahmeschein, werte: &mut Werte, hints: &mut Hints) -> C
     Ok(())
 }
 
-/// What is against the certificate of organic goods on their day of delivery.
+/// Returns the finding against the certificate of organic goods on their day of delivery, if any.
 fn certificate(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Befund>> {
     let against = |code, text: String| {
         let aktion = Grenzfolge::Sperren;
@@ -233,7 +234,7 @@ fn certificate(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Befund>> {
     })
 }
 
-/// The values that a request brought as an analysis; none where nothing was measured.
+/// Returns the values of a new receipt as an analysis; `None` if nothing was measured.
 pub fn of_intake(tx: &WriteTx<'_>, new: &NewAnnahmeschein, werte: &Werte) -> Option<Analyse> {
     let sent = NewAnalyse {
         quelle: Some(Quelle::Annahme),
@@ -273,8 +274,8 @@ fn next_version(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<i64> {
     Ok(last + 1)
 }
 
-/// POST …/analysen: the newest value of each counts, and the limits are asked again. What was settled stays as it was
-/// settled; a correction takes what the note says now, once it is not locked (D29j).
+/// POST …/analysen: the newest value of each Merkmal counts, and the limits are checked again. An existing
+/// settlement does not change; a correction uses the new values once the receipt is not locked (D29j).
 pub fn add(
     tx: &WriteTx<'_>,
     mut schein: Annahmeschein,
@@ -290,8 +291,8 @@ pub fn add(
     let before = schein.netto_menge_kg;
     Qualitaet { gueltig: scheme_of(tx, &schein)?, werte }.settle(tx, &mut schein, &mut hinweise)?;
     if schein.status == AnnahmescheinStatus::Abgerechnet || schein.abrechnung_id.is_some() {
-        let message = "Der Annahmeschein ist schon abgerechnet; die Gutschrift steht, wie sie ist. Soll sie sich ändern, \
-                       bitte sie korrigieren.";
+        let message = "Der Annahmeschein ist schon abgerechnet; die Gutschrift steht, wie sie ist. Soll sie \
+                       sich ändern, bitte sie korrigieren.";
         hinweise.add(HintCode::AbrechnungVeraltet, message);
     } else {
         hint_delivered(tx, &schein, before, &mut hinweise)?;
@@ -300,13 +301,13 @@ pub fn add(
     Ok(confirmation(schein, version, hinweise))
 }
 
-/// What was measured of a note.
+/// The measurements of a receipt.
 pub struct Gemessen {
-    /// The newest of each; without an analysis what the note says itself.
+    /// The newest value of each Merkmal; without an analysis the receipt's own fields.
     pub werte: Werte,
-    /// With what: a device, or several with what each measured.
+    /// The device, or several, each with the Merkmale it measured.
     pub geraet: Option<String>,
-    /// Of the last analysis or release; 0: none.
+    /// Version of the last analysis or release; 0: none.
     pub version: i64,
 }
 
@@ -323,7 +324,7 @@ pub fn gemessen(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Gemessen> {
     Ok(Gemessen { werte, geraet: devices(&with), version: last })
 }
 
-/// The devices by which values were measured; what each measured where it is not all.
+/// Lists the devices used; if there are several, each with the Merkmale it measured.
 fn devices(with: &BTreeMap<String, Option<String>>) -> Option<String> {
     let mut by_device: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (merkmal, geraet) in with.iter().filter_map(|(merkmal, geraet)| Some((merkmal, geraet.as_ref()?))) {
@@ -342,7 +343,7 @@ pub fn values_of(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Werte> {
     Ok(gemessen(tx, schein)?.werte)
 }
 
-/// Why a note waits, in one sentence; none where it does not.
+/// Returns the reasons why a receipt is locked, in one sentence; `None` if it is not.
 pub fn locks(schein: &Annahmeschein) -> Option<String> {
     let Json(befunde) = schein.sperrgruende.as_ref()?;
     Some(befunde.iter().map(said).collect::<Vec<_>>().join("; "))
@@ -358,8 +359,8 @@ fn of_fields(schein: &Annahmeschein) -> Werte {
         .collect()
 }
 
-/// The scheme of a note, in the version that holds on its day; one that was written before there was a scheme takes it now,
-/// unless it says itself what is deducted.
+/// Returns the scheme of a receipt, in the version valid on its day. A receipt recorded before a scheme
+/// existed now gets one, unless it specifies deductions itself.
 pub fn scheme_of(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Gueltig>> {
     let day = day_of(tx, schein);
     match (schein.schema_id.zip(schein.schema_version), schein.artikel_id) {
@@ -374,7 +375,8 @@ pub fn scheme_of(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Gueltig>>
     }
 }
 
-/// The delivery note of a note stays as it was booked; the settlement says the difference (D29h).
+/// Adds a hint that the receipt's delivery note stays as booked; the settlement accounts for the difference
+/// (D29h).
 fn hint_delivered(
     tx: &Tx<'_>,
     schein: &Annahmeschein,
@@ -389,7 +391,8 @@ fn hint_delivered(
     Ok(())
 }
 
-/// PUT …/freigabe: a person ends the lock, with a reason, or names another scheme (D29d). What cannot be computed stays locked.
+/// PUT …/freigabe: a person ends the lock with a reason, or names another scheme (D29d). A receipt that
+/// cannot be computed stays locked.
 pub fn release(
     tx: &WriteTx<'_>,
     mut schein: Annahmeschein,
@@ -426,7 +429,7 @@ pub fn release(
     Ok(confirmation(schein, version, hinweise))
 }
 
-/// Without a lock there is none to end, but of an open note another scheme can be named.
+/// Refuses to release a receipt that is not locked, except to name another scheme for an open one.
 fn check_waits(schein: &Annahmeschein, sent: &Freigabe) -> Checked<()> {
     if schein.gesperrt {
         return Ok(());
@@ -442,12 +445,12 @@ fn check_waits(schein: &Annahmeschein, sent: &Freigabe) -> Checked<()> {
     }
 }
 
-/// The day of delivery; of a note without one today.
+/// Returns the day of delivery, today if the receipt has none.
 pub fn day_of(tx: &Tx<'_>, schein: &Annahmeschein) -> Day {
     schein.lieferdatum.map_or_else(|| tx.today(), |DayTime(day)| day)
 }
 
-/// Where a value is missing, or no row of a table has it, nobody knows what is paid.
+/// Refuses if a value is missing or outside its table: the paid quantity is unknown.
 fn refuse_unknown(befunde: &[Befund]) -> Checked<()> {
     let is_unknown = |befund: &&Befund| matches!(befund.code, Grund::MerkmalFehlt | Grund::TabelleEndet);
     let unknown: Vec<String> = befunde.iter().filter(is_unknown).map(said).collect();

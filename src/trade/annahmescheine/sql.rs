@@ -1,9 +1,9 @@
-//! Statements on goods-receipt notes.
+//! SQL statements for goods receipts.
 
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::model::{Analyse, Annahmeschein};
+use super::model::{Analyse, Annahmeschein, Auswahl};
 use crate::platform::db::columns::Json;
 use crate::platform::db::list::{Filter, ListSql, Page};
 use crate::platform::db::proof::retention::Retention;
@@ -11,7 +11,6 @@ use crate::platform::db::record::Part;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::listing::{PageOf, Records};
-use crate::rules::day::Day;
 use crate::rules::fixed::{Money, Quantity};
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::settlement::Messwert;
@@ -34,31 +33,24 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by s.lieferdatum desc, s.id",
 };
 
-pub fn list<P: PageOf<Annahmeschein>>(tx: &Tx<'_>, filter: &Filter<'_>, page: Page) -> Result<P> {
-    tx.list(&LIST, filter, page)
+pub fn list<P: PageOf<Annahmeschein>>(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<P> {
+    tx.list(&LIST, &filter(auswahl), page)
 }
 
-/// Which notes of a partner are settled together.
-pub struct Suche {
-    pub partner: Uuid,
-    pub status: AnnahmescheinStatus,
-    pub artikel: Option<Uuid>,
-    pub kontrakt: Option<Uuid>,
-    pub von: Option<Day>,
-    pub bis: Option<Day>,
-}
-
-/// These notes; so many at most.
-pub fn search(tx: &Tx<'_>, suche: &Suche, most: usize) -> Result<Vec<Annahmeschein>> {
-    let mut filter = Filter::equal("s", "partner_id", suche.partner);
-    filter.when("s.status = :status", ":status", Some(suche.status));
-    filter.when("s.artikel_id = :artikel", ":artikel", suche.artikel);
-    filter.when("s.kontrakt_id = :kontrakt", ":kontrakt", suche.kontrakt);
-    filter.when("s.lieferdatum >= :von", ":von", suche.von);
-    filter.when("s.lieferdatum <= :bis", ":bis", suche.bis);
-    let page = Page { limit: u32::try_from(most).ok(), offset: 0 };
-    let found: Records<Annahmeschein> = tx.list(&LIST, &filter, page)?;
-    Ok(found.rows)
+fn filter(auswahl: &Auswahl) -> Filter<'_> {
+    let mut filter = Filter::of("s");
+    filter.one_of("s.status", &auswahl.status);
+    filter.when("s.lieferdatum >= :von", ":von", auswahl.von);
+    filter.when("s.lieferdatum <= :bis", ":bis", auswahl.bis);
+    filter.when("s.partner_id = :partner", ":partner", auswahl.partner);
+    filter.when("s.artikel_id = :artikel", ":artikel", auswahl.artikel);
+    filter.when("s.kontrakt_id = :kontrakt", ":kontrakt", auswahl.kontrakt);
+    match auswahl.gesperrt {
+        Some(true) => filter.and("s.sperrgruende is not null"),
+        Some(false) => filter.and("s.sperrgruende is null"),
+        None => {}
+    }
+    filter
 }
 
 pub struct Summen {
@@ -69,7 +61,8 @@ pub struct Summen {
 }
 
 /// What notes come to; those that were cancelled brought nothing.
-pub fn sums(tx: &Tx<'_>, mut filter: Filter<'_>) -> Result<Summen> {
+pub fn sums(tx: &Tx<'_>, auswahl: &Auswahl) -> Result<Summen> {
+    let mut filter = filter(auswahl);
     filter.and("s.status <> 'storniert'");
     let select = "select count(*), coalesce(sum(s.anliefermenge_kg), 0), coalesce(sum(s.netto_menge_kg), 0),
         coalesce(sum(s.netto_betrag), 0) from annahmeschein s";
@@ -84,7 +77,7 @@ pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Annahmeschein>> {
     tx.find_by(&LIST, "s.id", &id)
 }
 
-/// The note that brought a purchase delivery.
+/// Finds the receipt of a purchase delivery.
 pub fn find_by_delivery(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Annahmeschein>> {
     tx.find_by(&LIST, "s.el_beleg_id", &beleg)
 }
@@ -112,7 +105,7 @@ pub fn insert(tx: &WriteTx<'_>, schein: &Annahmeschein, digest: [u8; 32]) -> Res
     tx.insert("annahmeschein", &[&schein.values(Part::All)[..], own].concat())
 }
 
-/// The analyses and releases of a note, the newest first.
+/// Lists the analyses and releases of a receipt, newest first.
 pub fn analysen(tx: &Tx<'_>, schein: Uuid, page: Page) -> Result<Records<Analyse>> {
     tx.list(&ANALYSEN, &Filter::equal("q", "annahmeschein_id", schein), page)
 }
@@ -126,14 +119,14 @@ const ANALYSEN: ListSql<'_> = ListSql {
     order: "order by q.version desc",
 };
 
-/// What each analysis and release of a note measured, and with what, in their order, with their versions.
+/// Returns the values and device of each analysis and release of a receipt, in order, with their versions.
 pub fn measurements(tx: &Tx<'_>, schein: Uuid) -> Result<Vec<Messung>> {
     let statement = "select version, geraet, werte from annahme_analyse
         where tenant_id = :tenant and annahmeschein_id = :id order by version";
     tx.all(statement, named_params! {":id": schein}, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
 }
 
-/// The version of an analysis or release, the device, and what was measured.
+/// The version of an analysis or release, the device, and the measured values.
 type Messung = (i64, Option<String>, Json<Vec<Messwert>>);
 
 pub fn last_analyse(tx: &Tx<'_>, schein: Uuid) -> Result<i64> {
@@ -142,14 +135,14 @@ pub fn last_analyse(tx: &Tx<'_>, schein: Uuid) -> Result<i64> {
     tx.one(statement, named_params! {":id": schein}, |row| row.get(0))
 }
 
-/// Whether a note follows a scheme, in one of its versions or in any.
+/// Whether a receipt uses a scheme, in one version of it or (`None`) in any.
 pub fn follows(tx: &Tx<'_>, schema: Uuid, version: Option<i64>) -> Result<bool> {
     let statement = "select 1 from annahmeschein s where s.tenant_id = :tenant and s.schema_id = :schema
         and s.schema_version = coalesce(:version, s.schema_version) limit 1";
     tx.exists(statement, named_params! {":schema": schema, ":version": version})
 }
 
-/// The document that pays for a note, or did in advance, and lives.
+/// Returns the live document that pays for a receipt, or paid an advance on it.
 pub fn paid_by(tx: &Tx<'_>, schein: Uuid) -> Result<Option<String>> {
     let statement = "select b.beleg_nummer from abrechnung_annahme x
         join abrechnung a on a.tenant_id = x.tenant_id and a.id = x.abrechnung_id
@@ -159,12 +152,12 @@ pub fn paid_by(tx: &Tx<'_>, schein: Uuid) -> Result<Option<String>> {
     tx.optional(statement, named_params! {":id": schein}, |row| row.get(0))
 }
 
-/// The EL that was made for a note.
+/// Stores the EL that was created for a receipt.
 pub fn note_delivery(tx: &WriteTx<'_>, schein: &Annahmeschein) -> Result<()> {
     tx.update("annahmeschein", schein.id, named_params! {":el_beleg_id": schein.el_id})
 }
 
-/// A note is in a final settlement; it is free again once the document of that is cancelled.
+/// Assigns a receipt to a final settlement; cancelling that document frees it again.
 pub fn settle(tx: &WriteTx<'_>, id: Uuid, abrechnung: Uuid) -> Result<()> {
     tx.update("annahmeschein", id, named_params! {":abrechnung_id": abrechnung})
 }

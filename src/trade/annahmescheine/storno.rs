@@ -1,4 +1,4 @@
-//! A goods-receipt note is cancelled: nothing was delivered, or it was written wrongly.
+//! Cancelling a goods receipt that was recorded wrongly or had no delivery.
 
 use super::model::{Annahmeschein, StornoBestaetigung};
 use super::sql;
@@ -8,8 +8,8 @@ use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::trade::belege;
 
-/// PUT /annahmescheine/{id}/storno: only while it is open, and not while the delivery note that
-/// was made with it still books the goods, or a Gutschrift pays for it (D29j).
+/// PUT /annahmescheine/{id}/storno: cancels an open receipt, unless its delivery note still books the goods
+/// or a Gutschrift pays for it (D29j).
 pub fn cancel(
     tx: &WriteTx<'_>,
     schein: Annahmeschein,

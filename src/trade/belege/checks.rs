@@ -1,4 +1,4 @@
-//! What always holds for documents: their sums, numbers and history, and what they move and pair (D8).
+//! Invariants of documents: their sums, numbers, history, movements and pairs (D8).
 
 use crate::platform::db::proof::check::Check;
 
@@ -76,7 +76,8 @@ pub const CHECKS: &[Check] = &[
              from lagerbewegung m join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
                join belegtyp t on t.typ = b.beleg_typ
              union all select tenant_id, beleg_id, artikel_id, charge_id, -menge from lager_offen
-             union all select tenant_id, iif(bewegt_von = 'lieferung', lieferung_id, rechnung_id), artikel_id, charge_id,
+             union all select tenant_id, iif(bewegt_von = 'lieferung', lieferung_id, rechnung_id), \
+             artikel_id, charge_id,
                -menge from lager_paar where bewegt_von is not null
              union all select tenant_id, iif(zurueck_von = 'rueckgabe', rueckgabe_id, gutschrift_id), artikel_id,
                charge_id, menge from lager_paar where zurueck_von is not null)
@@ -87,7 +88,8 @@ pub const CHECKS: &[Check] = &[
         violations: "select count(*) from (
            select o.tenant_id, o.kunde_id, o.artikel_id, t.seite, t.lagerrolle, o.beleg_id, o.position
              from lager_offen o join belegtyp t on t.typ = o.beleg_typ
-           union all select tenant_id, kunde_id, artikel_id, iif(einkauf, 'einkauf', 'verkauf'), rolle, beleg_id, position
+           union all select tenant_id, kunde_id, artikel_id, iif(einkauf, 'einkauf', 'verkauf'), rolle, \
+           beleg_id, position
              from (
                select *, 'lieferung' as rolle, lieferung_id as beleg_id, lieferung_position as position from lager_paar
                union all select *, 'rechnung', rechnung_id, rechnung_position from lager_paar

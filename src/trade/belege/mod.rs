@@ -1,14 +1,15 @@
 //! Documents: quotes, orders, delivery notes, invoices and their purchase counterparts.
 //!
-//! The way of a request: `eingabe` (what was sent) → `create` or `change` (the order of the
-//! rules) → `header`, `partner`, `items`, `anteile`, `steuer`, `summen`, `chargenpflicht` (what it means) → `lager` (what it
-//! does to the stock) → `lieferpreis`, `satzdatum` (price and rates of what was delivered), `steuerausweis` (tax that must
-//! not be shown) → `sql`.
-//! `lifecycle` finalises and cancels, `tagesende` does so without a request, `pruefsumme` chains
-//! what is final, `pdf` keeps the archive, `verlauf` the history, `nachweis` takes all three into the chain of
-//! evidence, `dokumente` is the polling list, `offen` what is to be paid.
-//! `einlesen` makes a proposal or an ER of a supplier's e-invoice; `lieferanten_nr` learns his article numbers from it.
-//! `wareneingang` is how a goods-receipt note makes a document.
+//! A request passes through: `eingabe` (parsing) → `create` or `change` (the order of the rules) → `header`,
+//! `partner`, `items`, `anteile`, `steuer`, `summen`, `chargenpflicht` (its meaning) → `lager` (its effect on
+//! the stock) → `lieferpreis`, `satzdatum` (price and tax rates of the deliveries), `steuerausweis` (tax
+//! shown without right) → `sql`.
+//! `lifecycle` finalises and cancels, `tagesende` finalises without a request, `pdf` is the archive,
+//! `verlauf` the history, `nachweis` adds final documents, versions and PDFs to the chain of evidence,
+//! `dokumente` is the polling list, `offen` lists unpaid documents.
+//! `einlesen` turns a supplier's e-invoice into a proposal or an ER; `lieferanten_nr` learns the supplier's
+//! article numbers from it.
+//! `wareneingang` creates a document for a goods receipt.
 
 mod checks;
 mod create;
@@ -25,8 +26,8 @@ mod sql;
 
 pub use checks::CHECKS;
 pub use create::wareneingang::{Geliefert, bill, delivered, is_live, receive, tax_of_delivery};
-pub use eingabe::{NewBeleg, NewItem};
-pub use handlers::{auswahl, found, with_positions};
+pub use eingabe::{Auswahl, NewBeleg, NewItem};
+pub use handlers::{found, with_positions};
 pub use lager::open_of;
 pub use lifecycle::abrechnung::note_receipts;
 pub use lifecycle::cancel;
@@ -40,7 +41,7 @@ pub use out::ausfertigung::{Papiere, draft, missing, missing_of_partner, papiere
 pub use out::nachweis::{altered_pdf, digest, without_evidence};
 pub use out::packen::{deflated, digest as content_digest, inflated};
 pub use out::pdf::{outgoing, outgoing_xml};
-pub use sql::{AMOUNTS_LOOKED_AT_MAX, Auswahl, RETENTION, find_by_external_ref, list};
+pub use sql::{AMOUNTS_LOOKED_AT_MAX, RETENTION, find_by_external_ref, list};
 
 use crate::goods::waage::Storno;
 use crate::master::anhaenge::{self, Anhang};
@@ -75,7 +76,7 @@ pub const DATE_AND_ARTICLE: &[Code] = &[
     Code::ArtikelInaktiv,
 ];
 
-/// Why the items of a document are refused, besides their articles.
+/// Reasons to refuse the items of a document, besides their articles.
 const ITEMS: &[Code] = &[
     Code::PreisFehlt,
     Code::MengeUngueltig,
@@ -102,7 +103,7 @@ const ITEMS: &[Code] = &[
     Code::FeldWiderspruch,
 ];
 
-/// Why finalising is refused where the company wants no document without its e-invoice (D26).
+/// Reason to refuse finalising if the company requires an e-invoice (D26).
 const INCOMPLETE: &[Code] = &[Code::ErechnungUnvollstaendig];
 
 pub const ROUTES: &[Route] = &[

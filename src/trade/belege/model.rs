@@ -1,4 +1,4 @@
-//! Documents as they go over the wire.
+//! Request and response models of documents.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,21 +11,22 @@ use crate::platform::db::record::record;
 use crate::platform::failure::Result;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::document::{BelegStatus, BelegTyp, Rechnungsart};
-use crate::rules::error::{Code, Hints};
+use crate::rules::error::{Code, Hints, Message};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::tax::{Gedruckt, Steuerkategorie, share};
 
-/// Where a request names the positions of a document.
+/// Where a request contains the positions of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// In its list `items`.
     Items,
-    /// In its own fields: it makes a document of one position.
+    /// In its own fields: it creates a document with one position.
     Fields,
 }
 
 impl Source {
-    /// The path to the position with this number, from 1; empty where its fields are those of the request.
+    /// Returns the path to the position with this number, from 1; empty if its fields are those of the
+    /// request.
     pub fn path(self, position: i64) -> String {
         match self {
             Source::Items => format!("items[{}]", position - 1),
@@ -35,7 +36,7 @@ impl Source {
 }
 
 record! {
-    /// A document (specification, Beleg; what a POST stores besides is shown, too: D18).
+    /// A document (specification, Beleg; also shows the other fields that a POST stores: D18).
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Beleg in beleg as b {
         id: Uuid = fixed,
@@ -49,7 +50,7 @@ record! {
         summe_netto: Money = mutable,
         summe_mwst: Money = mutable,
         summe_brutto: Money = mutable,
-        /// As a supplier's invoice prints them, with these sums (D18); null where they are computed.
+        /// As printed on a supplier's invoice, together with these sums (D18); null if they are computed.
         steuergruppen: Option<Gedruckt> = mutable,
         kunde_id: Uuid = mutable,
         notizen: Option<String> = mutable,
@@ -60,57 +61,60 @@ record! {
         external_ref: Option<String> = fixed,
         fremdbelegnummer: Option<String> = mutable,
         ist_gutschrift: bool =
-            |beleg_typ, summe_netto, storno_von_beleg_id| { ist_gutschrift(beleg_typ, summe_netto, storno_von_beleg_id) },
-        /// Null where the document is neither RE nor ER (D24).
+            |beleg_typ, summe_netto, storno_von_beleg_id| {
+                ist_gutschrift(beleg_typ, summe_netto, storno_von_beleg_id)
+            },
+        /// Null unless the document is RE or ER (D24).
         rechnungsart: Option<Rechnungsart> = mutable,
-        /// There are no delivery addresses (D18): always null.
+        /// Always null: there are no delivery addresses (D18).
         lieferadresse_id: Option<Uuid> = { None },
         liefertermin: Option<DayTime> = mutable,
-        /// Until when an offer holds.
+        /// Last day on which an offer is valid.
         gueltig_bis: Option<DayTime> = mutable,
         kontaktperson: Option<String> = mutable,
         niederlassung_id: Option<i64> = mutable,
         lagerhalle_id: Option<i64> = mutable,
         vb_id: Option<i64> = mutable,
-        /// This is the counter document of that one (D4).
+        /// The document that this counter document cancels (D4).
         storno_von_beleg_id: Option<Uuid> = fixed,
-        /// What it was made from (D8).
+        /// The document that this one was made from (D8).
         vorgaenger_beleg_id: Option<Uuid> = mutable,
-        /// No counterpart will come: what is open of it is closed (D8).
+        /// No counterpart will come: its open quantities are closed (D8).
         ohne_gegenbeleg: bool = mutable,
         storno_grund: Option<String> = mutable,
-        /// Where the PDF is, once one is archived.
+        /// URL of the PDF, once one is archived.
         pdf_url: Option<String> = |id, is_archived| { pdf_url(id, is_archived) },
         created_at: Instant = fixed as angelegt_am,
         updated_at: Instant = mutable as geaendert_am,
-        /// What was missing for the e-invoice that the document should have had when it became final (D4).
+        /// Data that was missing for the mandatory e-invoice when the document became final (D4).
         #[serde(skip_serializing_if = "Option::is_none")]
         erechnung_fehlt: Option<Vec<String>> = |fehlt| { from_json(fehlt) },
         /// The partner's name; a copy once the document is final (D4).
         kunden_name: String = "coalesce(b.kunden_name, k.name)",
-        /// In the answer about a single document only.
+        /// Only in the answer about a single document.
         #[serde(skip_serializing_if = "Option::is_none")]
         positionen: Option<Vec<BelegPosition>> = { None },
-        /// The document of vorgaenger_beleg_id; in the answer about a single document only.
+        /// The document of vorgaenger_beleg_id; only in the answer about a single document.
         #[serde(skip_serializing_if = "Option::is_none")]
         vorgaenger: Option<Kettenglied> = { None },
-        /// What was made from it; in the answer about a single document only.
+        /// The documents made from this one; only in the answer about a single document.
         #[serde(skip_serializing_if = "Option::is_none")]
         nachfolger: Option<Vec<Kettenglied>> = { None },
         /// Last event since it was finalised (D11).
         #[serde(skip)]
         ereignis_am: Option<Instant> = mutable,
-        /// When its sheet came to be (D25).
+        /// When its sheet was created (D25).
         #[serde(skip)]
         blatt_am: Option<Instant>,
-        /// State of the company's master data that it was frozen with.
+        /// State of the company's master data with which it was frozen.
         #[serde(skip)]
         firma_nr: Option<i64>,
         #[serde(skip)]
         version: i64 = mutable,
     } with {
         fehlt: "b.erechnung_fehlt",
-        is_archived: "b.blatt_am is not null or exists (select 1 from beleg_pdf p where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
+        is_archived: "b.blatt_am is not null or exists (select 1 from beleg_pdf p \
+            where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
     }
 }
 
@@ -129,13 +133,13 @@ fn from_json(list: Option<Json<Vec<String>>>) -> Option<Vec<String>> {
     list.map(|Json(list)| list)
 }
 
-/// Whether an invoice is below zero, or takes another one back.
+/// Whether an invoice is negative or cancels another one.
 pub fn ist_gutschrift(typ: BelegTyp, netto: Money, storno_von: Option<Uuid>) -> bool {
     typ.ist_rechnung() && (netto.is_negative() || storno_von.is_some())
 }
 
 impl Beleg {
-    /// An ER that the company writes for its supplier (D24).
+    /// Whether it is an ER that the company writes for its supplier (D24).
     pub fn is_written_for_supplier(&self) -> bool {
         self.rechnungsart == Some(Rechnungsart::Gutschrift)
     }
@@ -144,12 +148,12 @@ impl Beleg {
         self.beleg_datum.0
     }
 
-    /// The day on which the goods move: lieferdatum, else beleg_datum (D8).
+    /// Returns the day on which the goods move: lieferdatum, else beleg_datum (D8).
     pub fn liefertag(&self) -> Day {
         self.lieferdatum.unwrap_or(self.beleg_datum).0
     }
 
-    /// The day by which it is to be paid; none where no number of days was agreed. Statements say the same (`faellig!`).
+    /// Returns the due date; `None` if no payment term was agreed. SQL has the same rule (`faellig!`).
     pub fn faellig(&self) -> Option<Day> {
         self.zahlungsziel_tage.map(|tage| self.after(tage))
     }
@@ -158,7 +162,7 @@ impl Beleg {
         Day::of_number(self.datum().number().saturating_add(tage))
     }
 
-    /// What is paid in time is less; nothing is deducted from what takes money back.
+    /// Returns the discount for early payment; `None` for negative documents.
     pub fn skonto(&self) -> Result<Option<Skonto>> {
         let agreed = self.skonto_tage.zip(self.skonto_prozent).filter(|(_, prozent)| !prozent.is_zero());
         let Some((tage, prozent)) = agreed.filter(|_| !self.summe_brutto.is_negative()) else {
@@ -168,7 +172,7 @@ impl Beleg {
         Ok(Some(Skonto { bis: self.after(tage), prozent, betrag }))
     }
 
-    /// The day whose tax rates hold: lieferdatum, else leistung_bis, else beleg_datum (D7).
+    /// Returns the day whose tax rates apply: lieferdatum, else leistung_bis, else beleg_datum (D7).
     pub fn satz_datum(&self) -> Day {
         self.lieferdatum.or(self.leistung_bis).unwrap_or(self.beleg_datum).0
     }
@@ -185,11 +189,11 @@ record! {
         langtext: Option<String> = fixed,
         menge: Quantity = fixed,
         einheit: Option<String> = fixed,
-        /// The net unit price before discount, as ep_netto (D6).
+        /// The net unit price before discount, the same as ep_netto (D6).
         einzelpreis: Price = |ep_netto| { ep_netto },
         ep_netto: Price = fixed,
         mwst_satz: Percent = fixed,
-        /// Why it is taxed or not (D24).
+        /// Reason why it is taxed or not (D24).
         steuer_kategorie: Steuerkategorie = fixed,
         gesamtpreis: Money = fixed,
         rabatt_prozent: Percent = fixed,
@@ -210,25 +214,27 @@ record! {
         niederlassung_id: Option<i64> = fixed,
         lagerhalle_id: Option<i64> = fixed,
         artikel_name: Option<String> = "a.bezeichnung",
-        /// The request named the rate.
+        /// Whether the request sent the rate.
         #[serde(skip)]
         satz_gesendet: bool = fixed,
-        /// The request named the batch by charge_id; an inherited one is not named.
+        /// Whether the request named the batch by charge_id; an inherited batch does not count.
         #[serde(skip)]
         charge_gesendet: bool = fixed,
         /// menge in the article's unit.
         #[serde(skip)]
         lager_menge: Option<Quantity> = fixed,
-        /// The request that is being written said no price, and no other paper did (D6).
+        /// Whether the price is the article's, because neither the current request nor another document gave
+        /// one (D6).
         #[serde(skip)]
         preis_des_artikels: bool = { false },
-        /// What it has met, by whomever that was chosen (D8); in the answer about a single document only.
+        /// The documents it is paired with, no matter who chose them (D8); only in the answer about a single
+        /// document.
         #[serde(skip_serializing_if = "Option::is_none")]
         gegenbelege: Option<Vec<Gegenbeleg>> = { None },
     }
 }
 
-/// A document that a position has met: the invoice of a delivery, the credit of an invoice (D8).
+/// A document that a position is paired with: the invoice of a delivery, the credit of an invoice (D8).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Gegenbeleg {
     pub beleg_id: Uuid,
@@ -239,7 +245,7 @@ pub struct Gegenbeleg {
 }
 
 impl BelegPosition {
-    /// Whether it says something of the batch that a purchase brings (D8).
+    /// Whether it describes the batch that a purchase brings (D8).
     pub fn tells_of_batch(&self) -> bool {
         self.fremde_charge_nr.is_some()
             || self.mhd.is_some()
@@ -282,20 +288,21 @@ pub struct StatusBestaetigung {
     pub id: Uuid,
     pub beleg_nummer: String,
     pub status: BelegStatus,
-    /// Why finalising would be refused, where that was asked (D21h).
+    /// Reasons why finalising would be refused, if requested (D21h).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ablehnungen: Option<Vec<Ablehnung>>,
     pub hinweise: Hints,
 }
 
-/// A refusal that a request would have.
+/// A refusal that a request would get.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Ablehnung {
     #[schemars(with = "String")]
     pub error: Code,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feld: Option<String>,
-    pub message: String,
+    #[schemars(with = "String")]
+    pub message: Message,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -317,9 +324,9 @@ pub struct PdfBestaetigung {
     pub id: Uuid,
     pub beleg_id: Uuid,
     pub beleg_nummer: String,
-    /// Carried as string, as in the polling list.
+    /// A number sent as a string, as in the polling list.
     pub pdf_archiv_count: String,
-    /// Of the upload; null where the sheet stands for one.
+    /// sha256 of the upload; null if the sheet is the archived PDF.
     pub sha256: Option<String>,
     pub status: BelegStatus,
     pub hinweise: Hints,
@@ -331,7 +338,7 @@ pub struct BelegPdf {
     pub dateiname: String,
     pub mime_type: &'static str,
     pub datei_base64: String,
-    /// Of a draft the last change of its document.
+    /// For a draft, the last change of its document.
     pub erstellt_am: Instant,
 }
 
@@ -349,7 +356,7 @@ record! {
         summe_mwst: Money,
         kunde_id: Uuid,
         kunde_name: String = "coalesce(b.kunden_name, k.name)",
-        /// Number of archived PDFs, carried as string.
+        /// Number of archived PDFs, sent as a string.
         pdf_archiv_count: String = "(select cast(count(*) + (b.blatt_am is not null) as text) from beleg_pdf p
           where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
         pdf_letztes: Option<Instant> = "coalesce((select max(p.erstellt_am) from beleg_pdf p

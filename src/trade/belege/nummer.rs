@@ -1,4 +1,4 @@
-//! What the command line does with a document, by its number.
+//! Operations of the command line on a document given by its number.
 
 use super::lifecycle::{finalise, settle};
 use super::model::Beleg;
@@ -8,7 +8,7 @@ use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::rules::error::Hints;
 
-/// Finalises a document by its number; what is to be noted.
+/// Finalises a document by its number and returns the hints.
 pub fn finalise_number(tx: &WriteTx<'_>, number: &str) -> Result<Hints> {
     let mut hints = Hints::default();
     finalise(tx, by_number(tx, number)?, &mut hints)?;
@@ -21,7 +21,7 @@ pub fn settle_number(tx: &WriteTx<'_>, number: &str, closed: bool) -> Result<Hin
     Ok(hints)
 }
 
-/// The PDF of a document by its number; of an open one the draft.
+/// Returns the PDF of a document by its number; the draft of an open one.
 pub fn pdf_of_number(tx: &Tx<'_>, number: &str, notes: &mut Hints) -> Result<Vec<u8>> {
     Ok(pdf::newest(tx, &by_number(tx, number)?, true, notes)?.inhalt)
 }
@@ -30,7 +30,7 @@ pub fn erechnung_of_number(tx: &Tx<'_>, number: &str, _: &mut Hints) -> Result<V
     Ok(ausfertigung::erechnung(tx, &by_number(tx, number)?)?.xml)
 }
 
-/// What a document lacks for its e-invoice, by its number; `None` where it gets none.
+/// Returns what a document, by its number, lacks for its e-invoice; `None` if it gets none.
 pub fn missing_of_number(tx: &Tx<'_>, number: &str) -> Result<Option<Vec<String>>> {
     let missing = ausfertigung::missing(tx, &by_number(tx, number)?)?;
     Ok(missing.map(|missing| missing.iter().map(ToString::to_string).collect()))

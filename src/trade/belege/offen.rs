@@ -1,10 +1,11 @@
-//! What the first page and that of open items ask: the newest of some documents, what is not settled, and what a day
-//! comes to.
+//! Queries for the start page and the page of open items: the newest documents, unpaid invoices, sums of a
+//! day.
 
 use rusqlite::named_params;
 
+use super::eingabe::Auswahl;
 use super::model::Beleg;
-use super::sql::{Auswahl, LIST, UNBEZAHLT, faellig, filter};
+use super::sql::{LIST, UNBEZAHLT, faellig, filter};
 use crate::platform::db::list::{ListSql, Page};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
@@ -13,20 +14,21 @@ use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
 use crate::rules::fixed::Money;
 
-/// The newest documents, without counting how many there are. Where none lacks its e-invoice, the planner would look at all
-/// that ever became final.
+/// Returns the newest documents without counting all. If none lacks its e-invoice, the planner would
+/// otherwise scan every document that ever became final.
 pub fn newest(tx: &Tx<'_>, auswahl: &Auswahl<'_>, most: u32) -> Result<Vec<Beleg>> {
     let (filter, page) = (filter(auswahl), Page { limit: Some(most), offset: 0 });
     let from = match auswahl.ohne_erechnung {
         true => {
-            "from beleg b indexed by beleg_ohne_erechnung join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id"
+            "from beleg b indexed by beleg_ohne_erechnung join kunde k on k.tenant_id = b.tenant_id \
+             and k.id = b.kunde_id"
         }
         false => LIST.from,
     };
     Ok(Records::read(tx, &ListSql { from, ..LIST }, &filter, page, i64::from(most))?.rows)
 }
 
-/// Invoices of a type that are not settled: whether they are overdue, how many, and what they come to.
+/// Unsettled invoices of a type, overdue or not: their number and total.
 pub struct Offen {
     pub typ: BelegTyp,
     pub is_overdue: bool,
@@ -34,7 +36,7 @@ pub struct Offen {
     pub brutto: Money,
 }
 
-/// What is not settled of a selection that asks for that; of so many at most, what was due first before the rest.
+/// Sums the unsettled invoices of a selection that asks for them, `most` at most, earliest due date first.
 pub fn open_sums(tx: &Tx<'_>, auswahl: &Auswahl<'_>, most: i64) -> Result<Vec<Offen>> {
     let mut filter = filter(auswahl);
     filter.with(":today", tx.today());
@@ -50,8 +52,8 @@ pub fn open_sums(tx: &Tx<'_>, auswahl: &Auswahl<'_>, most: i64) -> Result<Vec<Of
     })
 }
 
-/// Documents of a day by type, without those that were cancelled or cancel: how many, and what they come to, net. Of so
-/// many of the day at most.
+/// Returns number and net total of a day's documents by type, without cancelled and cancelling ones; counts
+/// `most` of them at most.
 pub fn of_day(tx: &Tx<'_>, day: Day, most: i64) -> Result<Vec<(BelegTyp, i64, Money)>> {
     let statement = "select typ, count(*), sum(netto) from (
           select beleg_typ as typ, summe_netto as netto from beleg indexed by beleg_ordnung

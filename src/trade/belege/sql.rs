@@ -1,10 +1,11 @@
-//! Statements on documents and their positions.
+//! SQL statements for documents and their positions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::named_params;
 use uuid::Uuid;
 
+use super::eingabe::Auswahl;
 use super::model::{Beleg, BelegPosition, Gegenbeleg, Kettenglied};
 use crate::platform::db::list::{Filter, ListSql, Order, Page, names};
 use crate::platform::db::proof::retention::Retention;
@@ -14,7 +15,7 @@ use crate::platform::failure::{Failure, Result};
 use crate::platform::listing::PageOf;
 use crate::rules::day::{Day, Instant};
 use crate::rules::document::{BelegTyp, Lagerrolle};
-use crate::rules::fixed::{Money, Percent, Price, Quantity};
+use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::tax::Steuerkategorie;
 use crate::rules::text::searchable;
 
@@ -26,7 +27,7 @@ pub const LIST: ListSql<'_> = ListSql {
     order: "order by b.beleg_datum desc, b.angelegt_am desc, b.id desc",
 };
 
-/// When an invoice is to be paid, as [`Beleg::faellig`] has it; at once where nothing was agreed (§ 271 BGB).
+/// The due date of an invoice as in [`Beleg::faellig`]; immediately if nothing was agreed (§ 271 BGB).
 macro_rules! faellig {
     () => {
         "date(b.beleg_datum, coalesce(b.zahlungsziel_tage, 0) || ' days')"
@@ -34,8 +35,8 @@ macro_rules! faellig {
 }
 pub(super) use faellig;
 
-/// Final invoices that are not settled, what was due first before the rest. The index has them alone, and is named so that
-/// the planner, whatever it knows of the data, never looks among all that was ever paid.
+/// Final unsettled invoices, earliest due date first. The statement names the index, which contains only
+/// these, so that the planner never scans all paid invoices, whatever its statistics.
 pub const UNBEZAHLT: ListSql<'_> = ListSql {
     columns: Beleg::COLUMNS,
     from: "from beleg b indexed by beleg_unbezahlt join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id",
@@ -55,36 +56,8 @@ const ORDERS: [Order; 6] = [
 
 pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
-/// The newest documents, among which one is looked for by its amount: no index leads there.
+/// Number of newest documents searched by amount, for which there is no index.
 pub const AMOUNTS_LOOKED_AT_MAX: i64 = 20_000;
-
-#[derive(Default)]
-pub struct Auswahl<'a> {
-    pub typen: Vec<&'static str>,
-    pub status: Vec<&'static str>,
-    pub von: Option<Day>,
-    pub bis: Option<Day>,
-    pub kunde: Option<Uuid>,
-    pub beleg_nummer: Option<String>,
-    pub external_ref: Option<&'a str>,
-    /// Words in number, external_ref, fremdbelegnummer, or in what the partner is searched in.
-    pub suche: Option<&'a str>,
-    /// Named by a position.
-    pub artikel: Option<Uuid>,
-    /// Named by a position.
-    pub kontrakt: Option<Uuid>,
-    pub sortierung: Option<&'a str>,
-    /// Final without the e-invoice that it should have had (D4).
-    pub ohne_erechnung: bool,
-    /// Open Gutschriften that were made before this.
-    pub gutschrift_vor: Option<Instant>,
-    /// Final invoices that are not settled, and nothing that was cancelled or cancels; in the order of their due dates.
-    pub unbezahlt: bool,
-    /// Of these, what was due on this day or before.
-    pub faellig_bis: Option<Day>,
-    /// Whose net or gross sum is this, with either sign, among [`AMOUNTS_LOOKED_AT_MAX`].
-    pub betrag: Option<Money>,
-}
 
 pub fn list<P: PageOf<Beleg>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
     let mut filter = filter(auswahl);
@@ -124,11 +97,12 @@ pub fn filter<'a>(auswahl: &'a Auswahl<'_>) -> Filter<'a> {
             format!("select k.id from kunde k where k.tenant_id = :tenant and {}", found_in("k.such_text"));
         format!("({} or b.kunde_id in ({partners}))", found_in("b.such_text"))
     });
-    // No index of positions by article: each new document would pay for it with a page for each of its positions.
+    // There is no index of positions by article: it would cost each new document a page per position.
     let has_article = "exists (select 1 from beleg_position p
         where p.tenant_id = b.tenant_id and p.beleg_id = b.id and p.artikel_id = :artikel)";
     filter.when(has_article, ":artikel", auswahl.artikel);
-    let on_contract = "b.id in (select p.beleg_id from beleg_position p where p.tenant_id = :tenant and p.kontrakt_id = :kontrakt)";
+    let on_contract = "b.id in (select p.beleg_id from beleg_position p where p.tenant_id = :tenant \
+        and p.kontrakt_id = :kontrakt)";
     filter.when(on_contract, ":kontrakt", auswahl.kontrakt);
     filter
 }
@@ -141,7 +115,7 @@ fn has_amount() -> String {
     )
 }
 
-/// A document by id, without positions.
+/// Finds a document by id, without positions.
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Beleg>> {
     tx.find_by(&LIST, "b.id", &id)
 }
@@ -151,14 +125,15 @@ pub fn number_and_type(tx: &Tx<'_>, id: Uuid) -> Result<(String, BelegTyp)> {
     tx.one(statement, named_params! {":id": id}, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// The day on which the goods of a document move.
+/// Returns the day on which the goods of a document move.
 pub fn liefertag(tx: &Tx<'_>, id: Uuid) -> Result<Day> {
     let statement =
         "select coalesce(lieferdatum, beleg_datum) from beleg where tenant_id = :tenant and id = :id";
     tx.one(statement, named_params! {":id": id}, |row| row.get(0))
 }
 
-/// The type of a document, and whether it has positions of a positive quantity, and such that take goods back.
+/// Returns the type of a document, whether it has positions of positive quantity, and whether it has
+/// positions that take goods back.
 pub fn directions(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<(BelegTyp, bool, bool)>> {
     let statement =
         "select b.beleg_typ, coalesce(max(p.lager_menge) > 0, 0), coalesce(min(p.lager_menge) < 0, 0)
@@ -194,7 +169,7 @@ fn select_positions(rest: &str) -> String {
     )
 }
 
-/// Notes a new version of a document of which its own row says nothing else.
+/// Records a new version of a document whose own row is otherwise unchanged.
 pub fn note_version(tx: &WriteTx<'_>, beleg: Uuid, version: i64) -> Result<()> {
     tx.update("beleg", beleg, named_params! {":version": version, ":geaendert_am": tx.now()})
 }
@@ -213,10 +188,10 @@ fn vorgaenger(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Kettenglied>> {
     tx.optional(&statement, named_params! {":id": id}, Kettenglied::read)
 }
 
-/// Documents made from one that it shows at most: each of its versions keeps them.
+/// Maximum number of successors shown: each version of a document stores them.
 const NACHFOLGER_SHOWN_MAX: i64 = 100;
 
-/// What was made from a document, the oldest first.
+/// Lists the documents made from a document, oldest first.
 fn nachfolger(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Kettenglied>> {
     let statement = format!(
         "select {} from beleg b where b.tenant_id = :tenant and b.vorgaenger_beleg_id = :id
@@ -226,7 +201,7 @@ fn nachfolger(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Kettenglied>> {
     tx.all(&statement, named_params! {":id": beleg}, Kettenglied::read)
 }
 
-/// Notes on the positions of a document what they have met (D8).
+/// Adds to the positions of a document what they are paired with (D8).
 pub fn add_gegenbelege(tx: &Tx<'_>, beleg: &Beleg, positions: &mut [BelegPosition]) -> Result<()> {
     let mut met = match beleg.beleg_typ.lagerrolle() {
         Lagerrolle::Keine => BTreeMap::new(),
@@ -239,7 +214,8 @@ pub fn add_gegenbelege(tx: &Tx<'_>, beleg: &Beleg, positions: &mut [BelegPositio
     Ok(())
 }
 
-/// What the positions of a document have met in its roles, by their number; the oldest document first.
+/// Returns the documents paired with a document's positions in its roles, by position number; oldest document
+/// first.
 fn gegenbelege(tx: &Tx<'_>, beleg: Uuid, own: [&str; 2]) -> Result<BTreeMap<i64, Vec<Gegenbeleg>>> {
     let others = ["lieferung", "rechnung", "rueckgabe", "gutschrift"];
     let pairs = own.iter().flat_map(|own| others.iter().map(move |other| (own, other)));
@@ -274,7 +250,7 @@ pub fn request_digest(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Vec<u8>>> {
     Ok(tx.optional(statement, named_params! {":id": beleg}, |row| row.get(0))?.flatten())
 }
 
-/// Whether the partner has another ER with this number of his own.
+/// Whether the partner has another ER with the same fremdbelegnummer.
 pub fn has_fremdbeleg(tx: &Tx<'_>, beleg: &Beleg) -> Result<bool> {
     tx.exists(
         "select 1 from beleg where tenant_id = :tenant and kunde_id = :kunde and fremdbelegnummer = :nummer
@@ -289,7 +265,7 @@ pub fn has_fremdbeleg(tx: &Tx<'_>, beleg: &Beleg) -> Result<bool> {
 }
 
 record! {
-    /// A position of a document that an item names.
+    /// A position of a document that an item references.
     pub struct NamedPosition from beleg_position as p {
         artikel_id: Uuid,
         /// In the unit of the article.
@@ -302,7 +278,7 @@ record! {
     }
 }
 
-/// The positions of a document that name an article.
+/// Returns the positions of a document that have an article.
 pub fn named_positions(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<NamedPosition>> {
     let statement = format!(
         "select {} from beleg_position p
@@ -312,12 +288,12 @@ pub fn named_positions(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<NamedPosition>> {
     tx.all(&statement, named_params! {":beleg": beleg}, NamedPosition::read)
 }
 
-/// What a position of an invoice bills of a delivery.
+/// The part of a delivery that a position of an invoice bills.
 pub struct Lieferung {
-    /// Number of the position of the invoice.
+    /// Number of the invoice's position.
     pub position: i64,
     pub beleg_nummer: String,
-    /// Its lieferdatum, else its day.
+    /// Its lieferdatum, else its date.
     pub datum: Day,
     pub menge: Quantity,
     pub einheit: Option<String>,
@@ -326,8 +302,9 @@ pub struct Lieferung {
     pub wiegung_id: Option<Uuid>,
 }
 
-/// The deliveries that an invoice is about, in the order of its positions: those that they have met, else the one that
-/// they name, even if nothing of it is open any more. A return is one only to what takes back.
+/// Returns the deliveries that an invoice bills, in the order of its positions: the paired ones, else the
+/// referenced one, even if nothing of it is open any more. Returns count only for positions that take goods
+/// back.
 pub fn lieferungen(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Lieferung>> {
     let statement = "with genannt as materialized (
           select d.id, d.beleg_nummer, coalesce(d.lieferdatum, d.beleg_datum) as datum, g.artikel_id,
@@ -368,7 +345,7 @@ pub fn lieferungen(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Lieferung>> {
     })
 }
 
-/// The invoices that a delivery has met, and the numbers of their positions that have.
+/// Returns the invoices paired with a delivery, and the numbers of their paired positions.
 pub fn invoices_of(tx: &Tx<'_>, delivery: Uuid) -> Result<BTreeMap<Uuid, BTreeSet<i64>>> {
     let statement = "select rechnung_id, rechnung_position from lager_paar
         where tenant_id = :tenant and lieferung_id = :delivery and rechnung_id is not null";
@@ -391,13 +368,14 @@ pub fn set_rate(tx: &WriteTx<'_>, position: &BelegPosition) -> Result<()> {
     tx.execute(statement, params).map(drop)
 }
 
-/// Numbers of the final invoices and credits that have met a delivery, or name it.
+/// Returns the numbers of the final invoices and credits that are paired with a delivery or reference it.
 pub fn finals_that_name(tx: &Tx<'_>, delivery: &Beleg) -> Result<Vec<String>> {
     let Some(rechnung) = delivery.beleg_typ.gegenstueck().filter(|typ| typ.ist_rechnung()) else {
         return Ok(Vec::new());
     };
     let statement = "select b.beleg_nummer from beleg b
-        where b.tenant_id = :tenant and b.beleg_typ = :rechnung and b.status in ('abgeschlossen', 'erledigt') and b.id in (
+        where b.tenant_id = :tenant and b.beleg_typ = :rechnung \
+        and b.status in ('abgeschlossen', 'erledigt') and b.id in (
           select rechnung_id from lager_paar where tenant_id = :tenant and lieferung_id = :delivery
           union select gutschrift_id from lager_paar where tenant_id = :tenant and rueckgabe_id = :delivery
           union select beleg_id from beleg_position where tenant_id = :tenant and bezug_beleg_id = :delivery)
@@ -405,8 +383,8 @@ pub fn finals_that_name(tx: &Tx<'_>, delivery: &Beleg) -> Result<Vec<String>> {
     tx.all(statement, named_params! {":delivery": delivery.id, ":rechnung": rechnung}, |row| row.get(0))
 }
 
-/// Quantities, with their units, of positions of other live documents of this type that share a weighing (D12); where no
-/// request decides which goods take part in the stock, all of them.
+/// Returns quantities and units of positions that share a weighing, in other live documents of this type
+/// (D12). `all`: also those that do not take part in the stock, where requests cannot decide that.
 pub fn sharing(
     tx: &Tx<'_>,
     wiegung: Uuid,
@@ -422,7 +400,7 @@ pub fn sharing(
     tx.all(statement, params, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// The next instant of an event: it grows strictly (D11).
+/// Returns the next instant of an event, strictly increasing (D11).
 pub fn next_event(tx: &WriteTx<'_>) -> Result<Instant> {
     let statement = "select ereignis_am from beleg where tenant_id = :tenant and ereignis_am is not null
         order by ereignis_am desc limit 1";
@@ -468,7 +446,7 @@ pub fn set_position_charge(tx: &WriteTx<'_>, beleg: Uuid, position: i64, charge:
     }
 }
 
-/// Remembers that the history of a document names a partner whose it no longer is.
+/// Records that the history of a document names a former partner.
 pub fn add_former_partner(tx: &WriteTx<'_>, old: &Beleg) -> Result<()> {
     let statement = "insert into beleg_frueherer_kunde (tenant_id, kunde_id, beleg_id)
         values (:tenant, :kunde, :beleg) on conflict do nothing";
@@ -487,7 +465,7 @@ pub const RETENTION: Retention = Retention {
           union select beleg_id from beleg_frueherer_kunde where tenant_id = :tenant and kunde_id = :partner)",
 };
 
-/// Documents whose goods an invoice has met.
+/// Returns the deliveries whose goods are paired with an invoice.
 pub fn deliveries_met(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Uuid>> {
     let statement = "select distinct lieferung_id from lager_paar
         where tenant_id = :tenant and rechnung_id = :beleg and lieferung_id is not null";

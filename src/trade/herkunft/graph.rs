@@ -1,5 +1,5 @@
-//! The walk from a batch through production orders, breadth first; a batch is walked through once,
-//! whatever circles there are.
+//! Walks from a batch through production orders, breadth first; visits each batch once, even if there are
+//! cycles.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -11,29 +11,29 @@ use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::rules::error::{Checked, Code, Refusal};
 
-/// Batches and documents that one answer lists at most.
+/// Maximum number of batches and documents in one answer.
 const ENTRIES_MAX: usize = 20_000;
 
 #[derive(Default)]
 pub struct Weg {
-    /// The batches, the nearest first.
+    /// The batches, nearest first.
     pub knoten: Vec<Knoten>,
-    /// Who delivered or got them and the first one.
+    /// Suppliers or recipients of these batches and of the first one.
     pub beteiligte: Vec<Beteiligter>,
-    /// Further batches lie deeper than was asked for.
+    /// Whether there are further batches beyond the requested depth.
     pub deeper: bool,
-    /// Of a picture: there is more than it shows.
+    /// Whether a picture omits some entries.
     pub is_cut: bool,
 }
 
-/// What a picture shows at most in each direction, and what one batch adds to it: more is read by nobody.
+/// Maximum number of entries of a picture in each direction, and per batch: nobody reads more.
 const SHOWN_MAX: usize = 100;
 
-/// Movements that are read for it in each direction, of all batches together.
+/// Maximum number of movements read for a picture in each direction, for all batches together.
 const MOVEMENTS_READ_MAX: i64 = 20_000;
 
-/// The batches up to `tiefe` steps away, and who delivered or got them and the first one: all of them, or for a picture
-/// as many as it shows.
+/// Returns the batches up to `tiefe` steps away, and the suppliers or recipients of these and of the first
+/// one: all of them, or as many as a picture shows.
 pub fn walk(tx: &Tx<'_>, start: Uuid, schritt: Schritt, tiefe: i64, is_picture: bool) -> Result<Weg> {
     let mut weg = Weg::default();
     let mut seen = BTreeSet::from([start]);

@@ -1,7 +1,7 @@
-//! Where a batch came from and where it went (D21d): from its movements, step by step through the
-//! production orders, to the suppliers of what went in and to those who got what came out.
+//! Traces a batch (D21d): from its movements, step by step through production orders, back to the suppliers
+//! of the inputs and forward to the recipients of the outputs.
 //!
-//! `graph` walks, `sql` reads the movements, `sheet` writes what an authority asks for.
+//! `graph` walks, `sql` reads the movements, `sheet` writes the report for an authority.
 
 mod graph;
 mod model;
@@ -27,10 +27,10 @@ use model::Herkunft;
 
 const WHAT: &str = "Diese Charge";
 
-/// Steps that are walked where the request does not say.
+/// Default number of steps.
 const STEPS_DEFAULT: i64 = 20;
 
-/// Steps that are walked at most.
+/// Maximum number of steps.
 pub const STEPS_MAX: i64 = 50;
 
 pub const ROUTES: &[Route] = &[Route::get(

@@ -1,4 +1,4 @@
-//! The genealogy of a batch as it goes over the wire (D21d).
+//! Response models of a batch's genealogy (D21d).
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,25 +16,25 @@ pub struct Herkunft {
     pub charge: Charge,
     #[serde(skip)]
     pub artikelnummer: String,
-    /// Batches that went into it, the nearest first.
+    /// Batches that went into it, nearest first.
     pub rueckwaerts: Vec<Knoten>,
-    /// Batches that it went into, the nearest first.
+    /// Batches that it went into, nearest first.
     pub vorwaerts: Vec<Knoten>,
-    /// Who delivered it and the batches that went into it.
+    /// Suppliers of it and of the batches that went into it.
     pub lieferanten: Vec<Beteiligter>,
-    /// Who got it and the batches that it went into.
+    /// Recipients of it and of the batches that it went into.
     pub empfaenger: Vec<Beteiligter>,
     pub bilanz: Bilanz,
-    /// What is missing, for the header X-Hinweise and the sheet.
+    /// Hints about missing data, for the header X-Hinweise and the sheet.
     #[serde(skip)]
     pub hinweise: Hints,
 }
 
 record! {
-    /// A batch on the way, and the production order that leads to it.
+    /// A batch on the path, and the production order that leads to it.
     #[derive(Debug, Clone, Serialize, JsonSchema)]
     pub struct Knoten from lagerbewegung as m {
-        /// Production orders between this batch and the one that was asked for.
+        /// Number of production orders between this batch and the requested one.
         tiefe: i64 = { 0 },
         charge_id: Uuid = "c.id",
         charge_nr: String = "c.charge_nr",
@@ -42,11 +42,13 @@ record! {
         artikel_id: Uuid = "a.id",
         artikelnummer: String = "a.artikelnummer",
         artikel_bezeichnung: String = "a.bezeichnung",
-        /// What of this batch went in or came out, in the unit of the article.
+        /// Input or output quantity of this batch, in the unit of the article.
         menge: Quantity = "abs(sum(m.menge))",
         einheit: Option<String> = "a.einheit",
-        ueber: Ueber = |auftrag, nummer, geplant, erledigt| { Ueber { art: "produktionsauftrag", id: auftrag, nummer, datum: day_of(geplant, erledigt) } },
-        /// The batch on the other side of the order, nearer to the one that was asked for.
+        ueber: Ueber = |auftrag, nummer, geplant, erledigt| {
+            Ueber { art: "produktionsauftrag", id: auftrag, nummer, datum: day_of(geplant, erledigt) }
+        },
+        /// The batch on the other side of the order, closer to the requested one.
         #[serde(skip)]
         von: Uuid = { Uuid::nil() },
     } with {
@@ -66,7 +68,7 @@ pub struct Ueber {
 }
 
 record! {
-    /// A supplier or a recipient, document by document.
+    /// A supplier or a recipient, one entry per document.
     #[derive(Debug, Clone, Serialize, JsonSchema)]
     pub struct Beteiligter from found as f {
         partner_id: Uuid,
@@ -76,7 +78,7 @@ record! {
         plz: Option<String>,
         ort: Option<String>,
         staat: Option<String>,
-        /// In the unit of the article; returns are deducted.
+        /// In the unit of the article, less returns.
         menge: Quantity,
         einheit: Option<String>,
         /// null for the supplier of opening stock.
@@ -90,7 +92,7 @@ record! {
     }
 }
 
-/// What came in, what went out, what stocktaking put right, what is left, without what was reversed.
+/// Incoming, outgoing, corrected by stocktaking, and remaining quantity, without reversed movements.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct Bilanz {
     pub eingang: Quantity,
@@ -109,15 +111,15 @@ record! {
         beleg_id: Option<Uuid> = "b.id",
         beleg_typ: Option<BelegTyp> = "b.beleg_typ",
         pa_id: Option<Uuid> = "v.id",
-        /// Why it was counted, where a stocktaking moved it.
+        /// Reason of the stocktaking, if the movement comes from one.
         inventur: Option<String> = "i.grund",
-        /// Of the document or of the order; none: opening stock or a stocktaking.
+        /// Of the document or order; `None` for opening stock or a stocktaking.
         nummer: Option<String> = "coalesce(b.beleg_nummer, v.pa_nummer)",
         partner: Option<String> = "coalesce(b.kunden_name, k.name)",
     }
 }
 
-/// The day of an order: as planned, or else that on which it was done.
+/// Returns the day of an order: the planned one, else the day of completion.
 fn day_of(geplant: Option<Day>, erledigt: Option<Instant>) -> Option<Day> {
     geplant.or(erledigt.map(Day::in_berlin))
 }

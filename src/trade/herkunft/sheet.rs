@@ -1,7 +1,7 @@
-//! The sheet for the authority: who delivered, what became of it, who got it, and that the
-//! quantities balance (§44 (3) LFGB, regulation (EC) 178/2002 art. 18).
+//! The report for the authority: suppliers, use of the goods, recipients, and a balance of quantities (§44
+//! (3) LFGB, regulation (EC) 178/2002 art. 18).
 //!
-//! As German spreadsheets read it: UTF-8 with BOM, semicolons, decimal commas.
+//! Formatted for German spreadsheets: UTF-8 with BOM, semicolons, decimal commas.
 
 use csv::{QuoteStyle, Terminator, WriterBuilder};
 
@@ -14,7 +14,7 @@ use crate::rules::text::cell;
 const HEADER: &str = "abschnitt;tiefe;charge_nr;fremde_charge_nr;artikelnummer;artikel_bezeichnung;kundennr;name;\
     strasse;plz;ort;staat;nummer;datum;menge;einheit;bemerkung";
 
-/// One line of the sheet; what it does not say is blank.
+/// One line of the report; unused cells are blank.
 #[derive(Default)]
 struct Zeile<'h> {
     abschnitt: &'static str,

@@ -1,4 +1,4 @@
-//! Statements that follow the movements of batches.
+//! SQL statements that follow the movements of batches.
 
 use rusqlite::{ToSql, named_params};
 use uuid::Uuid;
@@ -10,13 +10,13 @@ use crate::rules::fixed::Quantity;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Schritt {
-    /// To what went in, and its suppliers.
+    /// Towards the inputs and their suppliers.
     Rueckwaerts,
-    /// To what came out, and its recipients.
+    /// Towards the outputs and their recipients.
     Vorwaerts,
 }
 
-/// How much is read for one batch at most.
+/// Limits of what is read per batch.
 #[derive(Debug, Clone, Copy)]
 pub struct Weite {
     /// The newest movements of each batch.
@@ -31,13 +31,13 @@ impl Weite {
     }
 }
 
-/// What is said of a movement of a production order.
+/// Joins a movement of a production order with its data.
 const OF_ORDER: &str = "join produktionsauftrag v on v.tenant_id = m.tenant_id and v.id = m.pa_id
     join charge c on c.tenant_id = m.tenant_id and c.id = m.charge_id
     join artikel a on a.tenant_id = c.tenant_id and a.id = c.artikel_id";
 
-/// The batches on the other side of the production orders that a batch took part in, but those that were cancelled.
-/// `:sign` is that of the movements of the batch itself: 1 where an order made it, −1 where one used it up.
+/// Returns the SQL for the batches on the other side of a batch's production orders, without cancelled
+/// orders. `:sign` is that of the batch's own movements: 1 if an order created it, −1 if one consumed it.
 fn all_neighbours() -> String {
     format!(
         "select {} from lagerbewegung m {OF_ORDER}
@@ -49,7 +49,8 @@ fn all_neighbours() -> String {
     )
 }
 
-/// The same through the newest movements alone. They are chosen in the index, which does not know the order.
+/// Does the same for the newest movements only. They are selected by the index, which does not contain the
+/// order.
 fn newest_neighbours() -> String {
     format!(
         "select {} from (
@@ -88,20 +89,21 @@ pub fn neighbours(
     Ok(found.into_iter().map(|knoten| Knoten { tiefe, von: charge, ..knoten }).collect())
 }
 
-/// A partner and a document. The name and the address of a final document are those it was finalised with.
+/// A partner and a document. Name and address of a final document are those it was finalised with.
 const PARTNER: &str = "k.id as partner_id, k.kundennr, coalesce(b.kunden_name, k.name) as name,
     iif(b.kunden_name is null, k.strasse, b.kunden_strasse) as strasse,
     iif(b.kunden_name is null, k.plz, b.kunden_plz) as plz, iif(b.kunden_name is null, k.ort, b.kunden_ort) as ort,
     iif(b.kunden_name is null, k.staat, b.kunden_staat) as staat, :sign * sum(m.menge) as menge, a.einheit,
     b.id as beleg_id, b.beleg_nummer, b.beleg_typ, b.beleg_datum as datum, c.id as charge_id, c.charge_nr";
 
-/// What is said of a movement of a document.
+/// Joins a movement of a document with its data.
 const OF_DOCUMENT: &str = "join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
     join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id
     join charge c on c.tenant_id = m.tenant_id and c.id = m.charge_id
     join artikel a on a.tenant_id = c.tenant_id and a.id = c.artikel_id";
 
-/// Who delivered a batch (`EL`, `ER`) or got it (`LS`, `RE`): one row a document, without what was reversed.
+/// Returns the SQL for the suppliers (`EL`, `ER`) or recipients (`LS`, `RE`) of a batch: one row per
+/// document, without reversed movements.
 fn all_partners() -> String {
     in_order(&format!(
         "select {PARTNER} from lagerbewegung m {OF_DOCUMENT}
@@ -110,7 +112,7 @@ fn all_partners() -> String {
     ))
 }
 
-/// The same through the newest movements alone; each document counts with all that it moved of the batch.
+/// Does the same for the newest movements only; each document counts with all its movements of the batch.
 fn newest_partners() -> String {
     in_order(&format!(
         "select {PARTNER} from (
@@ -127,7 +129,7 @@ fn newest_partners() -> String {
     ))
 }
 
-/// The supplier of what no document brought in: opening stock, or a batch that a client made.
+/// The supplier of goods that no document brought in: opening stock, or a batch created by a client.
 const SUPPLIER_OF_OPENING_STOCK: &str = "select k.id as partner_id, k.kundennr, k.name, k.strasse, k.plz,
     k.ort, k.staat, coalesce(c.eroeffnung, 0) as menge, a.einheit, null as beleg_id, null as beleg_nummer,
     null as beleg_typ, null as datum, c.id as charge_id, c.charge_nr
@@ -139,7 +141,7 @@ const SUPPLIER_OF_OPENING_STOCK: &str = "select k.id as partner_id, k.kundennr, 
       select 1 from lagerbewegung m
       where m.tenant_id = c.tenant_id and m.charge_id = c.id and m.beleg_id is not null and m.menge > 0))";
 
-/// A statement that names what it found, as a [`Beteiligter`] is read.
+/// Wraps a statement so that its rows can be read as [`Beteiligter`].
 fn in_order(found: &str) -> String {
     format!("select {} from ({found}) f order by f.beleg_id", Beteiligter::COLUMNS)
 }
@@ -174,13 +176,14 @@ pub fn partners(
     Ok(found)
 }
 
-/// What came in, what went out, and what stocktaking put right: sales and what production used go out, all else comes in;
-/// returns are deducted on their side.
+/// Sums incoming, outgoing and corrected quantities of a batch: sales and production inputs are outgoing,
+/// stocktakings are corrections, everything else is incoming; returns are deducted on their side.
 pub fn balance(tx: &Tx<'_>, charge: Uuid) -> Result<Bilanz> {
     let statement =
         "select coalesce(sum(iif(ist_abgang or gezaehlt, 0, menge)), 0), coalesce(-sum(iif(ist_abgang, menge, 0)), 0),
           coalesce(sum(iif(gezaehlt, menge, 0)), 0)
-        from (select m.menge, m.inventur_id is not null as gezaehlt, coalesce(t.seite = 'verkauf', m.pa_id is not null and m.menge < 0) as ist_abgang
+        from (select m.menge, m.inventur_id is not null as gezaehlt, \
+        coalesce(t.seite = 'verkauf', m.pa_id is not null and m.menge < 0) as ist_abgang
               from lagerbewegung m left join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
                 left join belegtyp t on t.typ = b.beleg_typ
                 left join produktionsauftrag v on v.tenant_id = m.tenant_id and v.id = m.pa_id
@@ -192,7 +195,7 @@ pub fn balance(tx: &Tx<'_>, charge: Uuid) -> Result<Bilanz> {
     Ok(Bilanz { eingang, abgang, korrektur, bestand: eingang.minus(abgang)?.plus(korrektur)? })
 }
 
-/// Movements of a batch, the newest first.
+/// Lists the movements of a batch, newest first.
 pub fn movements(tx: &Tx<'_>, charge: Uuid, limit: u32, offset: u32) -> Result<Vec<Buchung>> {
     let statement = format!(
         "select {} from (select id from lagerbewegung where tenant_id = :tenant and charge_id = :charge
@@ -214,19 +217,19 @@ pub fn count_movements(tx: &Tx<'_>, charge: Uuid) -> Result<i64> {
     tx.one(statement, named_params! {":charge": charge}, |row| row.get(0))
 }
 
-/// What a document moved of an article in a batch, all in all.
+/// The total that a document moved of an article in a batch.
 #[derive(Debug)]
 pub struct Umschlag {
-    /// The article: its bezeichnung and unit.
+    /// The article's bezeichnung.
     pub artikel: String,
     pub einheit: Option<String>,
-    /// The batch, where it has one: its id and number.
+    /// Id and number of the batch, if there is one.
     pub charge: Option<(Uuid, String)>,
-    /// Signed: what came in is above 0.
+    /// Signed: positive if it came in.
     pub menge: Quantity,
 }
 
-/// What a document moved, by article and batch; what it took back again is left out.
+/// Sums the movements of a document by article and batch, without reversed ones.
 pub fn moved_by_document(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Umschlag>> {
     let statement = "select a.bezeichnung, a.einheit, m.charge_id, c.charge_nr, m.menge
         from (select artikel_id, charge_id, sum(menge) as menge from lagerbewegung

@@ -1,4 +1,4 @@
-//! What always holds for receipts, their lines and the days of the cash register.
+//! Invariants of till receipts, their lines and the cash days.
 
 use crate::platform::db::proof::check::Check;
 

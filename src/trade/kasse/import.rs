@@ -1,4 +1,4 @@
-//! Receipt lines as an import brings them (D22).
+//! Import of till receipt lines (D22).
 
 use std::collections::HashMap;
 
@@ -22,12 +22,13 @@ enum Key {
     Zeile(i64),
 }
 
-const NAMED_IN_TWO_WAYS: &str = "dieser Bon ist auf zwei Arten benannt; in allen seinen Zeilen entweder bon_id oder bon_nr und kasse_id angeben.";
+const NAMED_IN_TWO_WAYS: &str = "dieser Bon ist auf zwei Arten benannt; in allen seinen Zeilen entweder \
+    bon_id oder bon_nr und kasse_id angeben.";
 
 const STANDS_APART: &str =
     "dieser Bon steht weiter oben schon einmal; Zeilen ohne id müssen beieinander stehen.";
 
-/// The rows of each receipt. Lines without id must stand together: their place is their key.
+/// Groups the rows by receipt. Lines without id must be adjacent: their place is their key.
 pub fn groups(rows: &Rows) -> std::result::Result<Vec<Vec<usize>>, ParseError> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut known: HashMap<Key, usize> = HashMap::new();
@@ -38,7 +39,7 @@ pub fn groups(rows: &Rows) -> std::result::Result<Vec<Vec<usize>>, ParseError> {
         let zeile = BarverkaufZeile::from_json(&rows.row(at), &mut rows.at(&mut hints));
         let BarverkaufZeile { id, bon_id, bon_nr, kasse_id, .. } =
             zeile.map_err(|refusal| ParseError::at_line(line, &refusal.message))?;
-        // With an id the register is no part of the name.
+        // If there is an id, the register is not part of the key.
         let named = (bon_id.is_some(), bon_id.is_none() && kasse_id.is_some());
         if let Some(nr) = bon_nr.clone()
             && *named_by.entry(nr).or_insert(named) != named
@@ -86,7 +87,7 @@ fn add(tx: &WriteTx<'_>, bon: &mut BonEingabe, row: &Json<'_>, at: &mut At<'_>) 
     Ok(())
 }
 
-/// Keeps a field of the receipt; a line that says something else is refused.
+/// Takes over a field of the receipt; refuses a line with a different value.
 fn agree<T: PartialEq>(field: &mut Option<T>, sent: Option<T>, feld: &str) -> Checked<()> {
     match (&*field, &sent) {
         (Some(first), Some(sent)) if first != sent => {

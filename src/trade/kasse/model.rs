@@ -1,4 +1,4 @@
-//! Receipt lines as they go over the wire, and the export that they came with.
+//! Response models of till receipt lines, and the export from which they came.
 
 use std::path::Path;
 
@@ -7,12 +7,13 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::eingabe;
 use crate::platform::db::record::record;
+use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Int, OneOf, Text};
 use crate::rules::day::{Day, Instant};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::kasse::BonArt;
+use crate::{auswahl, eingabe};
 
 record! {
     /// A line of a receipt (specification, Barverkauf).
@@ -51,6 +52,18 @@ record! {
 /// A line id: int32 (specification).
 pub type ZeilenId = Int<1, { i32::MAX as i64 }>;
 
+auswahl! {
+    /// What a list of receipt lines is filtered by (specification, Kasse).
+    pub struct Auswahl<'a> of (query: &'a Query) {
+        von: Option<Day> = query.day("von")?,
+        bis: Option<Day> = query.day("bis")?,
+        zahlart: Option<&'a str> = query.text("zahlart"),
+        kasse: Option<Uuid> = query.uuid("kasse_id")?,
+        bon_nr: Option<&'a str> = query.text("bon_nr"),
+        nur_verkaeufe: bool = query.flag("nur_verkaeufe")?,
+    }
+}
+
 eingabe! {
     /// A row of barverkaeufe (D22); `kunde` is a kundennr.
     pub struct BarverkaufZeile {
@@ -77,13 +90,13 @@ eingabe! {
     nur_lesen: [..Barverkauf]
 }
 
-/// The export of a register as it came.
+/// The original export of a register.
 pub struct Kassendatei {
     pub dateiname: String,
     /// The first and the last cash day.
     pub days: (Day, Day),
     pub sha256: [u8; 32],
-    /// A zip.
+    /// As a zip.
     pub inhalt: Vec<u8>,
 }
 

@@ -1,9 +1,9 @@
-//! Statements on receipts and their lines.
+//! SQL statements for till receipts and their lines.
 
 use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
-use super::model::{Barverkauf, Kassendatei};
+use super::model::{Auswahl, Barverkauf, Kassendatei};
 use crate::platform::db::list::{Filter, ListSql, Page};
 use crate::platform::db::proof::evidence;
 use crate::platform::db::proof::retention::Retention;
@@ -17,8 +17,7 @@ use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::kasse::BonArt;
 use crate::rules::text::natural_key;
 
-/// Receipts stand in the order of the list; `cross join` keeps the planner from beginning with
-/// the lines.
+/// Receipts are read in the order of the list; `cross join` keeps the planner from starting with the lines.
 const LIST: ListSql<'_> = ListSql {
     columns: Barverkauf::COLUMNS,
     from: "from bon b cross join barverkauf z on z.tenant_id = b.tenant_id and z.bon_id = b.id
@@ -27,16 +26,6 @@ const LIST: ListSql<'_> = ListSql {
     ids_first: None,
     order: "order by b.datum, b.bon_nr_sort, z.id",
 };
-
-/// What a list of receipt lines is filtered by (specification, Kasse).
-pub struct Auswahl<'a> {
-    pub von: Option<Day>,
-    pub bis: Option<Day>,
-    pub zahlart: Option<&'a str>,
-    pub kasse: Option<Uuid>,
-    pub bon_nr: Option<&'a str>,
-    pub nur_verkaeufe: bool,
-}
 
 pub fn list<P: PageOf<Barverkauf>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
     let art = auswahl.nur_verkaeufe.then_some(BonArt::Verkauf);
@@ -56,16 +45,16 @@ pub fn list<P: PageOf<Barverkauf>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Pag
     }
 }
 
-/// How a page of all lines is found: their number, the day of its first line, and how many lines of
-/// that day stand before it.
+/// How to find a page of all lines: their total number, the day of the page's first line, and the number of
+/// lines of that day before it.
 struct Way {
     count: i64,
     from: Option<Day>,
     offset: i64,
 }
 
-/// Of the first page only the number is wanted. For another it walks day by day: a company has thousands of
-/// days, and millions of lines.
+/// Counts the lines for the first page. For a later page it sums day by day, because a company has thousands
+/// of days but millions of lines.
 fn way(tx: &Tx<'_>, auswahl: &Auswahl<'_>, art: Option<BonArt>, offset: i64) -> Result<Way> {
     let mut filter = Filter::of("t");
     filter.when("t.datum >= :von", ":von", auswahl.von);
@@ -94,7 +83,7 @@ fn way(tx: &Tx<'_>, auswahl: &Auswahl<'_>, art: Option<BonArt>, offset: i64) -> 
     Ok(way)
 }
 
-/// Largest id of a line (specification: int32).
+/// Maximum id of a line (specification: int32).
 const ZEILEN_ID_MAX: i64 = i32::MAX as i64;
 
 record! {
@@ -121,7 +110,7 @@ pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<(Bon, i64)>> {
     tx.optional(&statement, named_params! {":id": id}, bon)
 }
 
-/// The receipts that have a number: one at each register, as a rule.
+/// Finds the receipts with a number: usually one per register.
 pub fn find_by_nr(tx: &Tx<'_>, bon_nr: &str) -> Result<Vec<(Bon, i64)>> {
     let columns = Bon::COLUMNS;
     let statement = format!(
@@ -132,15 +121,16 @@ pub fn find_by_nr(tx: &Tx<'_>, bon_nr: &str) -> Result<Vec<(Bon, i64)>> {
 
 const KASSEN_NAMED_MAX: i64 = 20;
 
-/// The registers that have a receipt of this number; none stands for a receipt without one.
+/// Returns the registers that have a receipt with this number; `None` stands for a receipt without a
+/// register.
 pub fn kassen_with(tx: &Tx<'_>, bon_nr: &str) -> Result<Vec<Option<Uuid>>> {
     let statement = "select distinct kasse_id from bon where tenant_id = :tenant and bon_nr = :bon_nr
         order by kasse_id limit :limit";
     tx.all(statement, named_params! {":bon_nr": bon_nr, ":limit": KASSEN_NAMED_MAX}, |row| row.get(0))
 }
 
-/// The place of a line of a reversal that adds goods instead of taking them back: only what the original took
-/// back itself (a returned deposit) has a positive quantity there.
+/// Finds the place of a line in a reversal that adds goods instead of taking them back. Positive quantities
+/// are allowed only for lines that the original itself took back (a returned deposit).
 pub fn adding_line(tx: &Tx<'_>, storno: Uuid, original: Option<Uuid>) -> Result<Option<i64>> {
     tx.optional(
         "select z.position from barverkauf z
@@ -163,9 +153,9 @@ pub fn upsert(tx: &WriteTx<'_>, bon: &Bon, is_new: bool) -> Result<()> {
     }
 }
 
-/// Computes what follows from the lines of a receipt: their number, where that may have changed,
-/// and whether it is reversed: it has reversals, and with them the gross total of each rate is 0
-/// (D22). Unknown receipts are nothing to do.
+/// Updates the derived data of a receipt: the number of its lines, if given, and whether it is reversed,
+/// which means that it has reversals and that the gross total of each rate including them is 0 (D22). Does
+/// nothing for an unknown receipt.
 pub fn recompute(tx: &WriteTx<'_>, bon: Uuid, zeilen: Option<i64>) -> Result<()> {
     tx.execute(
         "update bon set zeilen = coalesce(:zeilen, zeilen), storniert =
@@ -225,7 +215,7 @@ pub fn next_zeilen_id(tx: &Tx<'_>) -> Result<i64> {
     Err(Refusal::field(Code::FeldFehlt, "id", message).into())
 }
 
-/// Adds a line or stores a changed one; its receipt and its place never change.
+/// Inserts or updates a line; its receipt and place never change.
 pub fn upsert_zeile(tx: &WriteTx<'_>, zeile: &Zeile) -> Result<()> {
     tx.upsert("barverkauf", &["id"], &zeile.values(Part::All))
 }
@@ -234,12 +224,12 @@ pub fn upsert_zeile(tx: &WriteTx<'_>, zeile: &Zeile) -> Result<()> {
 pub struct Summe {
     pub mwst_satz: Percent,
     pub zahlart: Option<String>,
-    /// With tax.
+    /// Including tax.
     pub gesamt: Money,
     pub steuer: Money,
 }
 
-/// The sums of all lines of a day, those that reverse others among them.
+/// Sums all lines of a day, including reversals.
 pub fn sums_of_day(tx: &Tx<'_>, tag: Day) -> Result<Vec<Summe>> {
     let statement = "select z.mwst_satz, b.zahlart, sum(z.gesamt), sum(z.steuer)
         from bon b cross join barverkauf z on z.tenant_id = b.tenant_id and z.bon_id = b.id
@@ -271,19 +261,19 @@ pub fn insert_file(tx: &WriteTx<'_>, datei: &Kassendatei) -> Result<()> {
     )
 }
 
-/// The name of the first file of a register that is not what its sha256 says.
+/// Returns the name of the first stored file that does not match its sha256.
 pub fn altered_file(tx: &Tx<'_>) -> Result<Option<String>> {
     let statement = "select dateiname, sha256, inhalt from kassendatei where tenant_id = :tenant order by id";
     evidence::altered_content(tx, statement, |row| row.get(0))
 }
 
-/// Deletes the files of registers whose last day is before this one.
+/// Deletes stored files whose last day is before this one.
 pub fn delete_files_before(tx: &WriteTx<'_>, day: Day) -> Result<()> {
     let statement = "delete from kassendatei where tenant_id = :tenant and bis < :day";
     tx.execute(statement, named_params! {":day": day}).map(drop)
 }
 
-/// How long what names a partner is kept.
+/// Retention of records that name a partner.
 pub const RETENTION: Retention = Retention {
     records: "Bons",
     years: 8,

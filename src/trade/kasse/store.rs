@@ -1,4 +1,4 @@
-//! Storing a receipt, whatever brought it (D22).
+//! Storing a till receipt from any source (D22).
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::rules::kasse::BonArt;
 use crate::rules::price::line_total;
 use crate::rules::tax::contained_tax;
 
-/// A receipt, or some of its lines. What is none stays as it is.
+/// A receipt, or some of its lines. Fields that are `None` stay unchanged.
 #[derive(Debug, Clone, Default)]
 pub struct BonEingabe {
     pub bon_id: Option<Uuid>,
@@ -26,29 +26,29 @@ pub struct BonEingabe {
     pub kassiert_at: Option<Instant>,
     pub art: Option<BonArt>,
     pub storno_von_bon_id: Option<Uuid>,
-    /// A reversal of several receipts: storno_von_bon_id names none of them.
+    /// Whether it reverses several receipts: storno_von_bon_id then names none of them.
     pub storniert_mehrere: bool,
     pub zahlart: Option<String>,
     pub kunde_id: Option<Uuid>,
     pub zeilen: Vec<ZeileEingabe>,
 }
 
-/// A line. Its key is the id where there is one, else its place in the receipt.
+/// A line. Its key is the id if there is one, else its place in the receipt.
 #[derive(Debug, Clone)]
 pub struct ZeileEingabe {
     pub artikel: Option<Artikelbezug>,
-    /// What is said of the line itself.
+    /// The fields of the line itself.
     pub said: BarverkaufZeile,
 }
 
 #[derive(Debug, Clone, Default)]
 pub struct Artikelbezug {
-    /// Its number as sent.
+    /// The number as sent.
     pub nummer: Option<String>,
     pub id: Option<Uuid>,
 }
 
-/// The article with this number, else the one with this GTIN; an unknown one is none, and that is said (D22).
+/// Finds the article with this number, else with this GTIN; `None` with a hint if unknown (D22).
 pub fn find_article(
     tx: &WriteTx<'_>,
     nummer: Option<String>,
@@ -100,7 +100,8 @@ pub fn store(tx: &WriteTx<'_>, eingabe: &BonEingabe) -> Stored {
     Ok(outcomes)
 }
 
-/// A reversal takes back what was sold: its quantities are negative (D22). `sent` is the number of lines that came.
+/// Refuses a reversal with positive quantities: it takes back sold goods, so they must be negative (D22).
+/// `sent` is the number of sent lines.
 fn check_reversal(tx: &WriteTx<'_>, bon: &Bon, sent: usize) -> std::result::Result<(), (usize, Failure)> {
     if bon.art != BonArt::Storno {
         return Ok(());
@@ -108,21 +109,21 @@ fn check_reversal(tx: &WriteTx<'_>, bon: &Bon, sent: usize) -> std::result::Resu
     let adding = sql::adding_line(tx, bon.id, bon.storno_von_bon_id).map_err(|failure| (0, failure))?;
     let Some(position) = adding else { return Ok(()) };
     let message = "Ein Stornobon hat negative Mengen. Bitte das Vorzeichen der menge prüfen.";
-    // Lines that came by their ids need not be the first ones of the receipt.
+    // Lines sent by id need not be the first ones of the receipt.
     let at = usize::try_from(position - 1).ok().filter(|at| *at < sent).unwrap_or_default();
     Err((at, Refusal::field(Code::MengeUngueltig, "menge", message).into()))
 }
 
-/// What follows from the lines: their number, and which receipts are reversed, in whatever order
-/// receipt and reversal came.
+/// Updates the derived data: the number of lines, and which receipts are reversed, regardless of the order in
+/// which receipt and reversal arrive.
 fn close(tx: &WriteTx<'_>, bon: &Bon, zeilen: i64, storno_von_before: Option<Uuid>) -> Result<()> {
     sql::recompute(tx, bon.id, Some(zeilen))?;
     let others = [bon.storno_von_bon_id, storno_von_before];
     others.into_iter().flatten().try_for_each(|bon| sql::recompute(tx, bon, None))
 }
 
-/// The receipt that is meant, and the number of its lines: by its id, else by the id of a line,
-/// else by its number, at the same register and moment where both are known.
+/// Finds the receipt and the number of its lines: by its id, else by the id of a line, else by its number,
+/// with the same register and time if both are known.
 fn find_bon(tx: &Tx<'_>, eingabe: &BonEingabe, known: Option<&Zeile>) -> Result<Option<(Bon, i64)>> {
     if let Some(id) = eingabe.bon_id {
         return sql::find(tx, id);
@@ -139,7 +140,7 @@ fn find_bon(tx: &Tx<'_>, eingabe: &BonEingabe, known: Option<&Zeile>) -> Result<
     }
     let bon_nr = required(eingabe.bon_nr.as_ref(), "bon_nr")?;
     let at = eingabe.kassiert_at;
-    // Two registers may give the same number; what names no register means any.
+    // Two registers may assign the same number; a missing register matches any.
     let fits = |bon: &Bon| bon.kasse_id.zip(eingabe.kasse_id).is_none_or(|(a, b)| a == b);
     let found = sql::find_by_nr(tx, bon_nr)?.into_iter().filter(|(bon, _)| fits(bon));
     let (same, others): (Vec<_>, Vec<_>) =
@@ -206,7 +207,7 @@ impl Storing<'_, '_> {
         }
         let old = match sent.said.id {
             Some(_) => known,
-            // A receipt that is new has no lines yet.
+            // A new receipt has no lines yet.
             None if self.zeilen <= index as i64 => None,
             None => sql::find_zeile_at(self.tx, self.bon, index as i64 + 1)?,
         };
@@ -267,7 +268,7 @@ impl Storing<'_, '_> {
     }
 }
 
-/// The tax of a line: its own, else what its net leaves, else what the rate says (D7).
+/// Returns the tax of a line: its own, else gross less net, else computed from the rate (D7).
 fn tax(gesamt: Money, mwst_satz: Percent, sent: &BarverkaufZeile) -> Result<Money> {
     match (sent.steuer, sent.netto) {
         (Some(steuer), Some(netto)) if netto.plus(steuer)? != gesamt => {
@@ -280,7 +281,7 @@ fn tax(gesamt: Money, mwst_satz: Percent, sent: &BarverkaufZeile) -> Result<Mone
     }
 }
 
-/// A tax is never more than the amount that contains it, whichever field says so.
+/// Refuses a tax larger than the amount that contains it, whichever field it comes from.
 fn at_most(steuer: Money, gesamt: Money, feld: &str) -> Result<Money> {
     if steuer.abs() <= gesamt.abs() {
         return Ok(steuer);

@@ -1,9 +1,10 @@
-//! The feed of changes (D28), as it is written: a row for each record that a transaction changed, numbered in the order
-//! of commits.
+//! The write side of the feed of changes (D28): one row for each record that a transaction changed, numbered
+//! in commit order.
 //!
-//! [`WriteTx`](crate::platform::db::tx::WriteTx) sees every write of a table whose records are followed and keeps in mind whose row it
-//! was; at its end each of them has one row in the feed, however often it was written. There is one writer at a time, so
-//! the numbers of a company grow in the order in which its changes can be seen; what is undone takes its numbers with it.
+//! [`WriteTx`](crate::platform::db::tx::WriteTx) sees every write to a followed table and remembers the
+//! record. At the end of the transaction each remembered record gets one row in the feed, however often it
+//! was written. There is one writer at a time, so a tenant's numbers grow in the order in which its changes
+//! become visible; a rollback takes its numbers with it.
 
 use std::sync::LazyLock;
 
@@ -17,7 +18,7 @@ use crate::rules::choice::Choice;
 use crate::rules::day::Instant;
 
 choice! {
-    /// A kind of record that is followed: the name of its table.
+    /// A kind of record that the feed follows; the value is the name of its table.
     pub enum Art {
         Kunde = "kunde",
         Artikel = "artikel",
@@ -32,7 +33,8 @@ choice! {
 }
 
 choice! {
-    /// What happened to a record. A state that it has come to says more than that it was made or changed.
+    /// What happened to a record. A state that the record has reached takes precedence over created or
+    /// changed.
     pub enum Aktion {
         Angelegt = "angelegt",
         Geaendert = "geaendert",
@@ -45,7 +47,8 @@ choice! {
 }
 
 impl Art {
-    /// Where a record has its number, its version, and which state says what happened.
+    /// Returns the SQL for a record's number and version, and the CASE branches that map its state to an
+    /// action.
     const fn columns(self) -> (&'static str, &'static str, &'static str) {
         const SAME: &str = "status in ('abgeschlossen', 'erledigt', 'storniert') then status";
         match self {
@@ -76,7 +79,7 @@ impl Art {
     }
 }
 
-/// The statements that write the row of a record, in the order of [`Art::ALL`].
+/// The statements that insert a record's feed row, in the order of [`Art::ALL`].
 static STATEMENTS: LazyLock<Vec<String>> =
     LazyLock::new(|| Art::ALL.iter().map(|art| art.statement()).collect());
 
@@ -87,7 +90,7 @@ pub struct Written {
     pub is_new: bool,
 }
 
-/// What the row of a record says that is to be deleted: its number and its version; none where there is no such record.
+/// Number and version of a record that is about to be deleted.
 pub type Last = (Option<String>, Option<i64>);
 
 pub fn last(connection: &Connection, tenant: TenantId, art: Art, id: Uuid) -> Result<Option<Last>> {
@@ -98,7 +101,7 @@ pub fn last(connection: &Connection, tenant: TenantId, art: Art, id: Uuid) -> Re
     Ok(statement.query_row((tenant, id), |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
 }
 
-/// Writes the row of a record that was deleted.
+/// Adds the feed row of a deleted record.
 pub fn add_deleted(
     connection: &Connection,
     tenant: TenantId,
@@ -121,7 +124,7 @@ pub fn add_deleted(
     Ok(())
 }
 
-/// Writes the rows of what a transaction of a company wrote.
+/// Adds the feed rows for the records that a tenant's transaction wrote.
 pub fn add(connection: &Connection, tenant: TenantId, am: Instant, written: &[Written]) -> Result<()> {
     for Written { art, id, is_new } in written {
         let sonst = if *is_new { Aktion::Angelegt } else { Aktion::Geaendert };

@@ -1,4 +1,4 @@
-//! The feed of changes (D28), as it is read, and how old rows go. `followed` writes it.
+//! The read side of the feed of changes (D28), and the removal of old rows. `followed` writes the feed.
 
 pub mod followed;
 
@@ -15,7 +15,7 @@ use crate::rules::day::Instant;
 use followed::{Aktion, Art};
 
 record! {
-    /// A change of a record, as clients are told it.
+    /// A change of a record, as clients see it.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
     #[schemars(rename = "Aenderung")]
     pub struct FeedEntry of aenderung as a {
@@ -23,16 +23,16 @@ record! {
         nr: i64,
         art: Art,
         id: Uuid,
-        /// Its number then.
+        /// The record's number at the time of the change.
         nummer: Option<String>,
         aktion: Aktion,
         am: Instant,
-        /// The version that came of it.
+        /// The version of the record after the change.
         version: Option<i64>,
     }
 }
 
-/// Shows the rows from a number on, at most so many, until `visit` says that it has enough.
+/// Visits at most `at_most` rows from number `nr` on, until `visit` returns false.
 pub fn each_from(
     tx: &Tx<'_>,
     nr: i64,
@@ -47,7 +47,7 @@ pub fn each_from(
     tx.each_while(&statement, params, |row| visit(FeedEntry::read(row)?))
 }
 
-/// The first and the last row that there is, as number and instant.
+/// Number and instant of the first and of the last row; `None` if the feed is empty.
 pub fn ends(tx: &Tx<'_>) -> Result<Option<[(i64, Instant); 2]>> {
     let end = |direction: &str| {
         let statement =
@@ -57,7 +57,7 @@ pub fn ends(tx: &Tx<'_>) -> Result<Option<[(i64, Instant); 2]>> {
     Ok(end("asc")?.zip(end("desc")?).map(|(first, last)| [first, last]))
 }
 
-/// The number of the newest row of a company; 0 where there is none.
+/// The number of a tenant's newest row; 0 if there is none.
 pub fn newest(connection: &Connection, tenant: TenantId) -> Result<i64> {
     let statement = "select coalesce(max(nr), 0) from aenderung where tenant_id = :tenant";
     Ok(connection
@@ -65,13 +65,14 @@ pub fn newest(connection: &Connection, tenant: TenantId) -> Result<i64> {
         .query_row(named_params! {":tenant": tenant}, |row| row.get(0))?)
 }
 
-/// What tells this database from the one before a restore.
+/// A random number that distinguishes this database from the one before a restore; 0 if none was ever
+/// restored.
 pub fn epoch(tx: &Tx<'_>) -> Result<i64> {
     let epoch = tx.optional("select epoche from aenderung_epoche where id = 1", &[], |row| row.get(0))?;
     Ok(epoch.unwrap_or(0))
 }
 
-/// Begins another epoch: the numbers that were given out since the copy was made say nothing of this database.
+/// Begins a new epoch: numbers handed out since the backup was made mean nothing in this database.
 pub fn begin_epoch(connection: &Connection) -> Result<()> {
     let statement = "insert into aenderung_epoche (id, epoche) values (1, random())
         on conflict (id) do update set epoche = excluded.epoche";
@@ -79,14 +80,14 @@ pub fn begin_epoch(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Days that changes are kept (D28).
+/// Days for which changes are kept (D28).
 pub const DAYS: i64 = 90;
 
-/// Rows that are dropped in one transaction: some milliseconds.
+/// Rows dropped in one transaction: takes some milliseconds.
 const ROWS_DROPPED_MAX: i64 = 5_000;
 
-/// Drops some of the oldest rows of a company, up to the last of them from before an instant, but never the newest row;
-/// how many.
+/// Drops up to `ROWS_DROPPED_MAX` of a tenant's oldest rows: all up to the last one older than `before`, but
+/// never the newest row. Returns how many.
 pub fn drop_some(connection: &Connection, tenant: TenantId, before: Instant) -> Result<usize> {
     let statement = "delete from aenderung where tenant_id = :tenant and nr <= (
           select max(nr) from (select nr, am from aenderung where tenant_id = :tenant order by nr limit :at_once)

@@ -1,4 +1,4 @@
-//! How a connection is set up, and that it took.
+//! Opens connections, sets them up, and checks that SQLite accepted the settings.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,23 +9,23 @@ use rusqlite::{Connection, OpenFlags};
 use crate::platform::db::proof::seal::{self, Secret};
 use crate::platform::failure::{Failure, Result};
 
-/// Oldest SQLite that is safe: before it a reset of the write-ahead log could corrupt the file.
+/// Oldest safe version of SQLite: before it, resetting the write-ahead log could corrupt the file.
 const MIN_SQLITE: i32 = 3_051_003;
 
-/// How often a process asks whether another has stopped writing: an import may take half a minute.
+/// How often a process retries while another one writes: an import may take half a minute.
 const BUSY_TRIES_MAX: i32 = 30_000;
 
-/// How long it waits in between. SQLite's own waits grow to a tenth of a second, in which a process that writes again
-/// and again keeps all others out.
+/// Pause between two tries. SQLite's own pauses grow to a tenth of a second, during which a process that
+/// writes again and again keeps all others out.
 const BUSY_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Statements that a connection keeps prepared.
+/// Prepared statements that a connection caches.
 const CACHED_STATEMENTS_MAX: usize = 256;
 
 /// Marks a file as ours (`PRAGMA application_id`): "prtd".
 const APPLICATION_ID: i32 = 0x7072_7464;
 
-/// Opens the connection that writes, or one of the command line beside a running server.
+/// Opens the writer's connection, or that of a command running beside the server.
 pub fn open_writer(path: &Path) -> Result<Connection> {
     if rusqlite::version_number() < MIN_SQLITE {
         return Err(Failure::Broken(format!("SQLite {} ist zu alt", rusqlite::version())));
@@ -54,25 +54,25 @@ pub fn open_writer(path: &Path) -> Result<Connection> {
     )?;
     expect(&connection, "synchronous", 2)?;
     expect(&connection, "foreign_keys", 1)?;
-    // What is forgotten (D27) is not left in unused parts of pages, where former values would stand.
+    // Erased data (D27) must not survive in unused parts of pages, where old values would otherwise remain.
     expect(&connection, "secure_delete", 1)?;
-    // REPLACE would delete protected rows without asking their triggers.
+    // Without it REPLACE would delete protected rows without firing their triggers.
     expect(&connection, "recursive_triggers", 1)?;
     keep_statements(&connection)?;
-    // What keeps it from being read is said where the server begins.
+    // An unreadable secret is reported when the server starts.
     seal::install(&connection, Secret::read(path).ok().flatten().as_ref())?;
     Ok(connection)
 }
 
-/// The same for a command. Where the secret is there and cannot be read it refuses: rows that lack the seals of the others
-/// would be taken for forged.
+/// Like [`open_writer`], for commands. Refuses a secret that exists but cannot be read: rows written without
+/// a seal would look forged.
 pub fn open_sealed(path: &Path) -> Result<Connection> {
     let connection = open_writer(path)?;
     seal::install(&connection, Secret::read(path)?.as_ref())?;
     Ok(connection)
 }
 
-/// Marks a new file as ours; refuses that of another program.
+/// Marks a new file as ours; refuses a database of another program.
 fn claim(connection: &Connection, path: &Path) -> Result<()> {
     let application: i32 = connection.query_row("pragma application_id", [], |row| row.get(0))?;
     if application == APPLICATION_ID {
@@ -86,7 +86,7 @@ fn claim(connection: &Connection, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Opens a database for reading: no byte of the file is changed, whatever it is.
+/// Opens a database for reading only: never changes a byte of the file.
 pub fn open_to_look(path: &Path) -> Result<Connection> {
     let connection = Connection::open_with_flags(
         path,
@@ -122,8 +122,8 @@ pub fn prepare_reader(connection: &Connection) -> rusqlite::Result<()> {
     keep_statements(connection)
 }
 
-/// Statements stay prepared, with the plan that the tests saw: else SQLite plans each list anew for the value
-/// of its `limit`.
+/// Keeps statements prepared, with the plan that the tests checked: otherwise SQLite would plan each list
+/// again for every value of its `limit`.
 fn keep_statements(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS_MAX);
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;

@@ -1,4 +1,4 @@
-//! A consistent copy of a database that is in use, page by page (SQLite's backup API).
+//! Makes a consistent copy of a database in use, page by page (SQLite's backup API).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,17 +10,18 @@ use rusqlite::backup::{Backup, StepResult};
 use super::files::{beside, broken, create_private, link, refuse_existing, remove, sync, sync_folder};
 use crate::platform::failure::{Failure, Result};
 
-/// Pages that are copied at once: 1 MiB, about a millisecond, for which requests wait.
+/// Pages copied per step: 1 MiB, about a millisecond, during which requests wait.
 const PAGES_PER_STEP: i32 = 256;
 
-/// How often a copy begins anew at most. It does when another process has written, or when a large transaction was
-/// undone.
+/// How often a copy may start over. It starts over when another process has written or a large transaction
+/// was rolled back.
 const BEGINNINGS_MAX: u32 = 20;
 
-/// Steps in a row that may copy nothing because another process holds a lock: some seconds.
+/// Consecutive steps that may copy nothing because another process holds a lock: some seconds.
 const IDLE_STEPS_MAX: u32 = 2_000;
 
-/// Copies that this process is making. A service that begins anew must not make one of the same name beside it.
+/// Number of copies this process is making. A service that restarts itself must not start another copy under
+/// the same name.
 static IN_WORK: AtomicUsize = AtomicUsize::new(0);
 
 struct InWork;
@@ -35,8 +36,8 @@ pub fn is_any_in_work() -> bool {
     IN_WORK.load(Ordering::SeqCst) > 0
 }
 
-/// Makes a new file, readable for its owner alone, of what `fill` puts into it. `finish` may
-/// change and prove the copy while it has another name; only then, and on the disk, it is there.
+/// Creates a file readable only by its owner, with the contents written by `fill`. `finish` may change and
+/// verify the copy while it still has a temporary name; only then it is synced and gets its final name.
 pub fn copy(
     target: &Path,
     fill: impl FnOnce(&Path) -> Result<()>,
@@ -55,8 +56,8 @@ pub fn copy(
     made
 }
 
-/// Fills an empty file with the database of a connection, at once: for so long it holds one snapshot. A copy in
-/// small steps would begin anew whenever a server beside it writes.
+/// Fills an empty file with the connection's database in one step, holding one snapshot throughout. Small
+/// steps would start over whenever a server writes meanwhile.
 pub fn fill_at_once(connection: &Connection, part: &Path) -> Result<()> {
     let mut target = open_target(part)?;
     let backup = Backup::new(connection, &mut target)?;
@@ -69,15 +70,15 @@ pub fn fill_at_once(connection: &Connection, part: &Path) -> Result<()> {
     Err(Failure::Busy("ein anderes Programm hält die Datenbank fest: später wiederholen".to_owned()))
 }
 
-/// Opens an empty file to be filled. Who asked for the copy syncs it; one that fails is thrown away.
+/// Opens an empty file to be filled, without syncing: the caller syncs it, and discards it on failure.
 pub(in crate::platform::db) fn open_target(part: &Path) -> Result<Connection> {
     let target = Connection::open(part)?;
     target.execute_batch("pragma journal_mode = off; pragma synchronous = off")?;
     Ok(target)
 }
 
-/// A copy that is being made between the transactions of the connection that it is made of. What that
-/// connection writes goes into the copy, too.
+/// A copy being made between the transactions of its source connection. Writes of that connection also go
+/// into the copy.
 pub(in crate::platform::db) struct Pages<'c> {
     backup: Backup<'c, 'c>,
     done: i32,
@@ -91,7 +92,7 @@ impl<'c> Pages<'c> {
         Ok(Pages { backup, done: 0, beginnings: 1, idle_steps: 0 })
     }
 
-    /// Copies some pages; whether all are copied. No transaction may be open.
+    /// Copies some pages; returns whether all are copied. No transaction may be open.
     pub fn step(&mut self) -> Result<bool> {
         match self.backup.step(PAGES_PER_STEP)? {
             StepResult::Done => return Ok(true),
@@ -105,20 +106,21 @@ impl<'c> Pages<'c> {
         }
         self.done = done;
         if self.beginnings > BEGINNINGS_MAX || self.idle_steps > IDLE_STEPS_MAX {
-            let why = "andere Programme schreiben immer wieder, daneben ließ sich keine Kopie machen: später wiederholen";
+            let why = "andere Programme schreiben immer wieder, daneben ließ sich keine Kopie machen: später \
+                 wiederholen";
             return Err(Failure::Busy(why.to_owned()));
         }
         Ok(false)
     }
 }
 
-/// The name of a copy while it is made: two processes never share one.
+/// The temporary name of a copy in progress; contains the process id, so two processes never share one.
 pub fn part_of(target: &Path) -> PathBuf {
     beside(target, &format!("part-{}", std::process::id()))
 }
 
-/// Deletes what copies that were killed left in a folder: the parts of files whose name `is_ours`. Only
-/// for who knows that no such copy is being made.
+/// Deletes the partial copies that killed processes left in a folder, if `is_ours` accepts the target's name.
+/// The caller must know that no such copy is in progress.
 pub fn remove_leftovers(folder: &Path, is_ours: impl Fn(&str) -> bool) -> Result<()> {
     let entries = fs::read_dir(folder).map_err(broken(folder, "kann nicht gelesen werden"))?;
     for name in entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()) {
@@ -131,7 +133,7 @@ pub fn remove_leftovers(folder: &Path, is_ours: impl Fn(&str) -> bool) -> Result
     Ok(())
 }
 
-/// Gives a finished file a name that nobody has; afterwards both are on the disk.
+/// Gives a finished file a name that is still free; file and name are durable afterwards.
 fn put(part: &Path, target: &Path) -> Result<()> {
     sync(part)?;
     link(part, target).map_err(broken(target, "kann nicht angelegt werden"))?;

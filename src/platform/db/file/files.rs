@@ -1,4 +1,4 @@
-//! Files: names beside a database, rights, and what it takes until a file is on the disk.
+//! File operations: names beside a database, permissions, and making a file durable.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
@@ -23,7 +23,7 @@ pub fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Nothing is ever overwritten.
+/// Refuses an existing target: nothing is ever overwritten.
 pub fn refuse_existing(target: &Path) -> Result<()> {
     if target.exists() {
         return Err(Failure::Broken(format!(
@@ -34,7 +34,7 @@ pub fn refuse_existing(target: &Path) -> Result<()> {
     Ok(())
 }
 
-/// How a file is opened that is for its owner alone, if it is made by that.
+/// Options for opening a file that, if created, only its owner may access.
 pub fn private_options() -> OpenOptions {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
     let mut options = File::options();
@@ -43,14 +43,15 @@ pub fn private_options() -> OpenOptions {
     options
 }
 
-/// Creates a file for its owner alone. What has its name already, a link too, was put there by somebody else.
+/// Creates a file that only its owner may access. Fails if the name is taken, even by a link: somebody else
+/// put it there.
 pub fn create_private(path: &Path) -> Result<()> {
     let created = private_options().write(true).create_new(true).open(path);
     created.map(drop).map_err(broken(path, "kann nicht angelegt werden"))
 }
 
-/// Creates the file of a database, if it is not there. Of root in the folder of the service: a user who cannot give it
-/// away keeps it.
+/// Creates the database file if it is missing. If root creates it in the service's folder, the file is given
+/// to the service user; a user who may not give files away keeps it.
 pub fn create_database(path: &Path) -> Result<()> {
     match private_options().write(true).create_new(true).open(path) {
         Ok(_) => give_to_owner_of(folder_of(path), path).or(Ok(())),
@@ -59,47 +60,47 @@ pub fn create_database(path: &Path) -> Result<()> {
     }
 }
 
-/// Takes the rights to a file from everybody but its owner: a copy brings those of the original.
+/// Removes everybody's access to a file but its owner's: a copy inherits the permissions of the original.
 pub fn make_private(path: &Path) -> Result<()> {
     #[cfg(unix)]
     {
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
         fs::set_permissions(path, mode).map_err(broken(path, "kann nicht geschützt werden"))?;
     }
-    // On Windows the rights of the folder hold.
+    // On Windows the permissions of the folder apply.
     #[cfg(not(unix))]
     let _ = path;
     Ok(())
 }
 
-/// Gives a file a name that nobody has.
+/// Gives a file a name that is still free.
 pub fn link(part: &Path, target: &Path) -> std::io::Result<()> {
     match fs::hard_link(part, target) {
-        // Where a file has one name only (FAT).
+        // For file systems without hard links (FAT).
         Err(error) if error.kind() != ErrorKind::AlreadyExists => fs::rename(part, target),
         linked => linked.and_then(|()| fs::remove_file(part)),
     }
 }
 
-/// Puts a file in the place of another one, which has a second name; afterwards it is on the disk.
+/// Replaces a file, of which the caller keeps a second name, with `part`; durable afterwards.
 pub fn replace(part: &Path, target: &Path) -> Result<()> {
     fs::rename(part, target).map_err(broken(target, "kann nicht ersetzt werden"))?;
     sync_folder(target)
 }
 
-/// Deletes a database that is not in use, with what belongs to it.
+/// Deletes a database that is not in use, with its side files.
 pub fn remove(path: &Path) -> Result<()> {
     let besides = ["wal", "shm", "journal"].map(|ending| beside(path, ending));
     remove_file(path)?;
     besides.iter().try_for_each(|file| remove_file(file))
 }
 
-/// Deletes a file that need not be there.
+/// Deletes a file; a missing file is no error.
 pub fn remove_file(path: &Path) -> Result<()> {
     if_there(fs::remove_file(path)).map_err(broken(path, "kann nicht gelöscht werden"))
 }
 
-/// What was done to a file that need not be there.
+/// Treats "not found" as success.
 pub fn if_there<T>(done: std::io::Result<T>) -> std::io::Result<()> {
     match done {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
@@ -112,10 +113,10 @@ pub fn sync(path: &Path) -> Result<()> {
     file.and_then(|file| file.sync_all()).map_err(broken(path, "kann nicht geschrieben werden"))
 }
 
-/// Makes the names in the folder of a file durable.
+/// Makes the names in a file's folder durable.
 pub fn sync_folder(path: &Path) -> Result<()> {
     let folder = folder_of(path);
-    // Only Unix lets a folder be opened; elsewhere names are durable with the file.
+    // Only Unix can open a folder; elsewhere syncing the file makes its name durable.
     if cfg!(unix) {
         let synced = File::open(folder).and_then(|folder| folder.sync_all());
         synced.map_err(broken(folder, "kann nicht geschrieben werden"))?;
@@ -123,7 +124,7 @@ pub fn sync_folder(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What an error of the system says of a file: `what` is the end of a German sentence about it.
+/// Turns a system error on a file into a [`Failure`]; `what` completes a German sentence about the file.
 pub fn broken(path: &Path, what: &str) -> impl Fn(std::io::Error) -> Failure + Copy {
     move |error| {
         let why = why(path, &error) + &as_whom(path, &error);
@@ -131,7 +132,7 @@ pub fn broken(path: &Path, what: &str) -> impl Fn(std::io::Error) -> Failure + C
     }
 }
 
-/// What an error of the system says of a file, which may be that its folder is missing.
+/// The German cause of a system error on a file: the missing folder, if that is the cause.
 pub fn why(path: &Path, error: &std::io::Error) -> String {
     let folder = folder_of(path);
     match error.kind() {
@@ -140,7 +141,7 @@ pub fn why(path: &Path, error: &std::io::Error) -> String {
     }
 }
 
-/// As whom to run a command that may not use a file; nothing where that is not why it fails.
+/// A hint to run the command as the file's owner; empty unless permission was denied.
 pub fn as_whom(path: &Path, error: &std::io::Error) -> String {
     let owner = owner_of(path).filter(|_| error.kind() == ErrorKind::PermissionDenied);
     owner.map_or_else(String::new, |owner| {
@@ -150,8 +151,8 @@ pub fn as_whom(path: &Path, error: &std::io::Error) -> String {
     })
 }
 
-/// Whether somebody removed the write-ahead log of a database. SQLite makes the log before its index and removes it
-/// after it, so an index without a log is none of its making.
+/// Whether somebody removed the write-ahead log of a database. SQLite creates the log before its index and
+/// removes it after it, so SQLite itself never leaves an index without a log.
 pub fn log_was_removed(database: &Path) -> bool {
     beside(database, "shm").exists() && !beside(database, "wal").exists()
 }

@@ -1,5 +1,5 @@
-//! What the system and SQLite say, in German, for people of the firm: a cause that ends a sentence. In the log it stands as
-//! they say it.
+//! German texts for errors of the system and of SQLite, for people of the firm: each completes a sentence as
+//! its cause. The log keeps the original texts.
 
 use std::error::Error;
 use std::io::{self, ErrorKind};
@@ -8,7 +8,8 @@ use rusqlite::ErrorCode;
 
 use crate::platform::failure::Failure;
 
-/// What the system says of a file, a socket or a thread. What nobody is expected to meet stands in brackets, as it is.
+/// The German text of a system error on a file, a socket or a thread. An unexpected error is quoted in
+/// brackets.
 pub fn in_german(error: &io::Error) -> String {
     let known = match error.kind() {
         ErrorKind::NotFound => "gibt es nicht",
@@ -29,7 +30,7 @@ pub fn in_german(error: &io::Error) -> String {
         ErrorKind::WouldBlock => "gerade nicht möglich, später wiederholen",
         ErrorKind::OutOfMemory => "zu wenig Arbeitsspeicher",
         ErrorKind::UnexpectedEof => "hört mittendrin auf",
-        // Only what is read as text says this of itself; a library has words of its own inside.
+        // Only reading text gives this kind without an inner error; libraries attach an error of their own.
         ErrorKind::InvalidData if error.get_ref().is_none() => "kein Text in UTF-8",
         ErrorKind::AddrInUse => "schon belegt",
         ErrorKind::AddrNotAvailable => "keine Adresse dieses Rechners",
@@ -49,7 +50,7 @@ pub fn in_german(error: &io::Error) -> String {
     known.to_owned()
 }
 
-/// Errors that the standard library has no kind for.
+/// Errors without a kind in the standard library.
 #[cfg(target_os = "linux")]
 fn without_kind(error: &io::Error) -> Option<&'static str> {
     use rustix::io::Errno;
@@ -67,7 +68,7 @@ fn without_kind(_: &io::Error) -> Option<&'static str> {
 
 const DISK: &str = "die Platte liest oder schreibt nicht mehr richtig, bitte prüfen";
 
-/// What SQLite says of a database.
+/// The German text of an SQLite error.
 pub fn sqlite_in_german(error: &rusqlite::Error) -> String {
     let known = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
@@ -89,7 +90,7 @@ pub fn sqlite_in_german(error: &rusqlite::Error) -> String {
     known.to_owned()
 }
 
-/// What the system or SQLite said that is behind an error; none where it is not theirs.
+/// The German text of the system or SQLite error that caused an error; `None` if there is no such cause.
 pub fn cause_in_german(error: &(dyn Error + 'static)) -> Option<String> {
     let mut behind = Some(error);
     while let Some(error) = behind {
@@ -99,7 +100,7 @@ pub fn cause_in_german(error: &(dyn Error + 'static)) -> Option<String> {
         if let Some(error) = error.downcast_ref() {
             return Some(in_german(error));
         }
-        // It names no source.
+        // csv's error does not return the I/O error as its source.
         if let Some(csv::ErrorKind::Io(error)) = error.downcast_ref().map(csv::Error::kind) {
             return Some(in_german(error));
         }
@@ -109,10 +110,10 @@ pub fn cause_in_german(error: &(dyn Error + 'static)) -> Option<String> {
 }
 
 impl Failure {
-    /// The same for a person of the firm; its own text is for the log.
+    /// The German text for a person of the firm; `Display` is for the log.
     pub fn in_german(&self) -> String {
         match self {
-            Failure::Refused(refusal) => refusal.message.clone(),
+            Failure::Refused(refusal) => refusal.message.to_string(),
             Failure::Sql(error) => format!("die Datenbank meldet: {}", sqlite_in_german(error)),
             Failure::OutcomeUnknown => {
                 "die Platte hat beim Speichern versagt, ob es gespeichert ist, weiß niemand".to_owned()
@@ -185,7 +186,7 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn numbers_of_the_system_come_to_the_same_words() {
-        // errno(3)
+        // Error numbers of errno(3).
         let table = [
             (2, "gibt es nicht"),
             (13, "keine Berechtigung"),

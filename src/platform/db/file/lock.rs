@@ -1,5 +1,6 @@
-//! One server at a time, one migration at a time. Each lock is a file beside the database; the server locks the database
-//! itself, too, for a hard link gives it another name, and a lock file can be deleted.
+//! Locks: one server at a time, one migration at a time. Each lock is a file beside the database. The server
+//! also locks the database file itself, because a hard link gives the database another name and a lock file
+//! can be deleted.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -12,15 +13,15 @@ use super::owner::give_to_owner_of;
 use crate::platform::db::log;
 use crate::platform::failure::{Failure, Result};
 
-/// How long a starting server waits for a command that holds its lock for a moment.
+/// How long a starting server waits for a command that holds its lock briefly.
 const SERVER_LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// A held lock. It is given back by name when it is dropped: closing the file alone would leave it
-/// with a process that another thread starts at that moment, until that process runs its program.
+/// A held lock. Dropping it unlocks explicitly: closing the file alone would leave the lock with a child
+/// process that another thread is starting at that moment, until the child runs its program.
 pub struct Lock {
     file: File,
-    /// The database, where it is locked itself. It is closed after all connections to it: closing it drops the locks that
-    /// SQLite has on it in this process.
+    /// The database file, if it is locked itself. It must be closed after all connections to it: closing it
+    /// drops SQLite's locks on it in this process.
     database: Option<File>,
 }
 
@@ -37,14 +38,14 @@ impl Drop for Lock {
     }
 }
 
-/// Lets one migration through at a time; waits for its turn.
+/// Waits for its turn and lets one migration run at a time.
 pub fn for_migration(database: &Path) -> Result<Lock> {
     let file = open(database, "migrate-lock")?;
     file.lock().map_err(broken(database, "kann nicht gesperrt werden"))?;
     Ok(Lock::of(file))
 }
 
-/// Refuses what must not happen beneath a running server: a migration, a restore.
+/// Locks servers out during a migration or a restore; refuses if a server is running.
 pub fn without_server(database: &Path) -> Result<Lock> {
     let lock = alone(database, Duration::ZERO)?;
     match is_locked(database)? {
@@ -53,7 +54,7 @@ pub fn without_server(database: &Path) -> Result<Lock> {
     }
 }
 
-/// Refuses a second server on the same database. A new one is created, so that there is a file to lock.
+/// Refuses a second server on the same database. Creates a missing database, so that there is a file to lock.
 pub fn for_server(database: &Path) -> Result<Lock> {
     let mut lock = alone(database, SERVER_LOCK_TIMEOUT)?;
     if cfg!(unix) {
@@ -70,11 +71,12 @@ pub fn for_server(database: &Path) -> Result<Lock> {
     Ok(lock)
 }
 
-/// What the index of a write-ahead log is kept as whose log somebody removed: what doctor finds.
+/// Suffix under which the index of a lost write-ahead log is kept, for `doctor` to find.
 pub const LOG_LOST: &str = "wal-lost";
 
-/// Where the write-ahead log was removed that a server or a command left which was killed: says so, and keeps a file that
-/// tells of it. SQLite would begin a new log and find nothing wrong. The lock of the server must be held.
+/// If somebody removed the write-ahead log that a killed server or command left behind, reports it and keeps
+/// a file as evidence: SQLite would start a new log and notice nothing. The caller must hold the server's
+/// lock.
 fn keep_lost_log(database: &Path) {
     let database = resolved(database);
     if log_was_removed(&database)
@@ -85,14 +87,14 @@ fn keep_lost_log(database: &Path) {
     }
 }
 
-/// What to do about a write-ahead log that was removed while nothing ran.
+/// What to do about a write-ahead log that was removed while nothing was running.
 pub fn lost_log(database: &Path) -> String {
     let file = database.display();
     format!(
-        "die Datei {file}-wal wurde gelöscht oder verschoben, nachdem partnerd abgestürzt war. Was zuletzt gespeichert wurde, \
-         stand nur in ihr und fehlt jetzt, auch wenn die Datenbank sonst heil ist. Gibt es die Datei noch: alles anhalten und \
-         zurücklegen. Sonst zeigt `partnerd audit verify --against SICHERUNG`, was seit der Sicherung fehlt; nachtragen, dann \
-         {file}-{LOG_LOST} löschen"
+        "die Datei {file}-wal wurde gelöscht oder verschoben, nachdem partnerd abgestürzt war. Was zuletzt \
+         gespeichert wurde, stand nur in ihr und fehlt jetzt, auch wenn die Datenbank sonst heil ist. Gibt es \
+         die Datei noch: alles anhalten und zurücklegen. Sonst zeigt `partnerd audit verify --against \
+         SICHERUNG`, was seit der Sicherung fehlt; nachtragen, dann {file}-{LOG_LOST} löschen"
     )
 }
 
@@ -100,13 +102,13 @@ pub fn lost_log(database: &Path) -> String {
 pub fn without_log(database: &Path) -> String {
     let file = database.display();
     format!(
-        "die Datei {file}-wal wurde gelöscht oder verschoben, während der Server läuft. Die Datenbank ist heil, und er hat noch \
-         alles: ihn ordentlich anhalten (Strg-C, oder systemctl stop partnerd), nie abschießen. Dabei schreibt er, was fehlt, in \
-         die Datenbank. Danach `partnerd check`, und wieder starten"
+        "die Datei {file}-wal wurde gelöscht oder verschoben, während der Server läuft. Die Datenbank ist \
+         heil, und er hat noch alles: ihn ordentlich anhalten (Strg-C, oder systemctl stop partnerd), nie \
+         abschießen. Dabei schreibt er, was fehlt, in die Datenbank. Danach `partnerd check`, und wieder starten"
     )
 }
 
-/// Whether a server has locked the database itself (flock, which SQLite does not see).
+/// Whether a server has locked the database file itself (flock, which SQLite does not see).
 fn is_locked(database: &Path) -> Result<bool> {
     if !cfg!(unix) || !database.exists() {
         return Ok(false);
@@ -114,7 +116,7 @@ fn is_locked(database: &Path) -> Result<bool> {
     let file = File::open(database).map_err(broken(database, "kann nicht gelesen werden"))?;
     let is_locked = file.try_lock_shared().is_err();
     let _ = file.unlock();
-    // Until the command ends: to close it would drop the locks of connections that it has.
+    // Kept open until the command ends: closing it would drop the locks of the command's own connections.
     std::mem::forget(file);
     Ok(is_locked)
 }
@@ -122,9 +124,9 @@ fn is_locked(database: &Path) -> Result<bool> {
 fn served_by_another_name(database: &Path) -> Failure {
     let file = database.display();
     Failure::Broken(format!(
-        "{file} wird schon von einem anderen partnerd benutzt, unter einem anderen Namen der Datei (Hardlink), oder jemand hat \
-         -lock gelöscht: ihn zuerst anhalten. Wer eine Datenbank unter zwei Namen öffnet, verliert Daten; die Namen zeigt \
-         `find / -xdev -samefile '{file}'`"
+        "{file} wird schon von einem anderen partnerd benutzt, unter einem anderen Namen der Datei (Hardlink), \
+         oder jemand hat -lock gelöscht: ihn zuerst anhalten. Wer eine Datenbank unter zwei Namen öffnet, \
+         verliert Daten; die Namen zeigt `find / -xdev -samefile '{file}'`"
     ))
 }
 
@@ -139,7 +141,7 @@ fn alone(database: &Path, timeout: Duration) -> Result<Lock> {
     )))
 }
 
-/// Takes a lock, or gives up after a while.
+/// Tries to take a lock until the timeout; returns whether it did.
 fn locked_within(file: &File, timeout: Duration) -> io::Result<bool> {
     let begun = Ticks::now();
     loop {
@@ -152,8 +154,9 @@ fn locked_within(file: &File, timeout: Duration) -> io::Result<bool> {
     }
 }
 
-/// Keeps the file from being exchanged: every command that opens it holds this, as many at a time as there are. Refused
-/// where a server has the file open by another name, or without the write-ahead log that it knows: two would write.
+/// Keeps the file from being exchanged: every command that opens it holds this shared lock. Refuses if a
+/// server has the file open under another name, or without the write-ahead log it knows: two processes would
+/// write.
 pub fn for_use(database: &Path) -> Result<Lock> {
     if is_locked(database)? && open(database, "lock")?.try_lock().is_ok() {
         return Err(served_by_another_name(database));
@@ -179,8 +182,8 @@ pub fn for_exchange(database: &Path) -> Result<Lock> {
     }
 }
 
-/// The file itself, where a symbolic link leads to it: what stands beside a database stands beside that, so that all
-/// who open it by whatever name find the same.
+/// The file behind a symbolic link. Side files stand beside that file, so that everybody who opens the
+/// database finds the same ones, whatever the name.
 pub fn resolved(database: &Path) -> PathBuf {
     let is_link = fs::symlink_metadata(database).is_ok_and(|metadata| metadata.is_symlink());
     let file = is_link.then(|| fs::canonicalize(database).ok()).flatten();
@@ -192,7 +195,7 @@ fn open(database: &Path, suffix: &str) -> Result<File> {
     let path = beside(&database, suffix);
     let file = private_options().create(true).truncate(false).write(true).open(&path);
     let file = file.map_err(broken(&path, "kann nicht angelegt werden"))?;
-    // A command of root must not keep the service out. A user who may not give it away has it as before.
+    // A command run by root must not lock the service out. A user who may not give files away keeps it.
     let _ = give_to_owner_of(&database, &path);
     Ok(file)
 }

@@ -1,5 +1,5 @@
-//! The log, on stderr where somebody sees it: text or JSON lines. A thread of its own writes it: a request never waits for
-//! a slow terminal, and a closed stderr is nobody's problem.
+//! The log on stderr, as text or JSON lines. A thread of its own writes it: a request never waits for a slow
+//! terminal, and a closed stderr is harmless.
 
 use std::io::Write;
 
@@ -19,7 +19,7 @@ choice! {
 }
 
 choice! {
-    /// What is written: errors only, warnings too, or also a line for each request.
+    /// What is logged: errors only, warnings too, or also a line for each request.
     pub enum Verbosity {
         Error = "error",
         Warn = "warn",
@@ -27,10 +27,10 @@ choice! {
     }
 }
 
-/// Lines that wait for stderr at most; what is beyond is left out.
+/// Lines that may wait for stderr; further ones are dropped.
 const LINES_QUEUED_MAX: usize = 65_536;
 
-/// The instant of a line, as the interface writes instants.
+/// The timestamp of a line, formatted like the interface's instants.
 struct Now;
 
 impl FormatTime for Now {
@@ -39,7 +39,7 @@ impl FormatTime for Now {
     }
 }
 
-/// Writes each line with what would steer the terminal escaped, or forge a line: paths and names are others' words.
+/// Escapes characters that would control the terminal or forge a line: paths and names come from others.
 struct Harmless<W>(W);
 
 impl<W: Write> Write for Harmless<W> {
@@ -54,7 +54,7 @@ impl<W: Write> Write for Harmless<W> {
     }
 }
 
-/// Starts the log. What is still waiting is written when the guard is dropped.
+/// Starts the log. Dropping the guard writes the lines that are still waiting.
 pub fn start(to: impl Write + Send + 'static, format: Format, verbosity: Verbosity) -> WorkerGuard {
     let builder =
         NonBlockingBuilder::default().lossy(true).buffered_lines_limit(LINES_QUEUED_MAX).thread_name("log");
@@ -70,7 +70,7 @@ pub fn start(to: impl Write + Send + 'static, format: Format, verbosity: Verbosi
         .with_timer(Now)
         .with_target(false)
         .with_ansi(false);
-    // Only a second log in one process is refused; then the first one stands.
+    // This fails only for a second log in one process; then the first one stays.
     let _ = match format {
         Format::Text => tracing::subscriber::set_global_default(log.finish()),
         Format::Json => tracing::subscriber::set_global_default(log.json().flatten_event(true).finish()),

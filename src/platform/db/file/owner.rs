@@ -1,8 +1,8 @@
-//! Whom the files beside a database belong to.
+//! Owners of the files beside a database.
 
 use std::path::Path;
 
-/// The name of a user, or the number where it has none.
+/// The name of a user, or the number if there is no name.
 pub fn name_of(uid: u32) -> String {
     let accounts = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     name_in(&accounts, uid).unwrap_or_else(|| uid.to_string())
@@ -16,7 +16,8 @@ fn name_in(accounts: &str, uid: u32) -> Option<String> {
     })
 }
 
-/// Whom a file belongs to that this user may not reach: it, or the folder that keeps this user out.
+/// The owner of a file that this user may not access: of the file itself, or of the folder that denies
+/// access.
 #[cfg_attr(not(unix), allow(unused_variables))]
 pub fn owner_of(path: &Path) -> Option<String> {
     #[cfg(unix)]
@@ -29,8 +30,8 @@ pub fn owner_of(path: &Path) -> Option<String> {
     None
 }
 
-/// Gives a file to whom another file or a folder belongs: what root makes for the service belongs to the service. A link is
-/// given itself and not what it leads to: the service may have put it there.
+/// Gives a file to the owner of another file or folder: files that root creates for the service belong to the
+/// service. Changes a link itself, not its target: the service may have put the link there.
 pub fn give_to_owner_of(owned: &Path, file: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! Work that is done a little at a time, so that nobody who writes has to wait.
+//! Long work done in small steps, so that no other write has to wait for it.
 
 use crate::platform::db::log;
 use crate::platform::db::writer::WriterQueue;
@@ -6,8 +6,9 @@ use crate::platform::db::writer::batch::{Batch, Ended};
 use crate::platform::db::writer::fair_queue::QueueKey;
 use crate::platform::failure::Result;
 
-/// Has the writer take steps, each in a batch, until one says that nothing is left. A step begins where the one before
-/// got to; one that is undone with its batch ends them. `failed` is what the log says of a failure, which ends them, too.
+/// Runs `step` on the writer, one batch per step, from `place` until a step returns `None`. Each step starts
+/// where the previous one stopped. A failure or a rolled-back batch ends the work; `failed` prefixes the
+/// failure in the log.
 pub fn begin<P: Copy + Send + 'static>(
     writer: &WriterQueue,
     failed: String,

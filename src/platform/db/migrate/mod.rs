@@ -1,4 +1,4 @@
-//! Bringing a database to the schema of this version.
+//! Migrates a database to the schema of this version.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ mod statistics;
 
 pub use schema::{MIGRATIONS, Migration, fresh_schema, refuse_foreign, schema};
 
-/// One migration, and whether the database has it.
+/// A migration, and whether the database has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Step {
     pub version: i64,
@@ -27,19 +27,19 @@ pub struct Step {
     pub applied: bool,
 }
 
-/// Creates the file if need be and applies what is missing; `now` is when the installation was
-/// made, if it is made now. Several processes may do this at once: a lock file beside the
-/// database lets one through at a time.
+/// Creates the file if it is missing and applies the missing migrations. `now` becomes the creation time of a
+/// new installation. Several processes may call this at once: a lock file beside the database lets one
+/// through at a time.
 pub fn migrate(path: &Path, now: Instant) -> Result<Vec<Step>> {
     migrate_to(MIGRATIONS, path, now)
 }
 
-/// The same to other migrations than those of this version: tests try one to come.
+/// [`migrate`] to other migrations than this version's: tests try a future one.
 pub fn migrate_to(migrations: &[Migration], path: &Path, now: Instant) -> Result<Vec<Step>> {
     upgrade(migrations, path, now, true)
 }
 
-/// [`migrate`] without a copy of what was there before.
+/// [`migrate`] without keeping a copy of the old database.
 pub fn migrate_in_place(path: &Path, now: Instant) -> Result<Vec<Step>> {
     upgrade(MIGRATIONS, path, now, false)
 }
@@ -64,10 +64,11 @@ fn upgrade(migrations: &[Migration], path: &Path, now: Instant, copied: bool) ->
     steps(&connection, migrations)
 }
 
-/// Applies what is missing, all in one transaction that is committed when the result is proved: by itself the runner
-/// would commit first.
+/// Applies the missing migrations in one transaction, which is committed only after the result has been
+/// checked: the runner alone would commit first.
 fn apply(connection: &mut Connection, migrations: &[Migration]) -> Result<()> {
-    // Inside a transaction this setting is ignored, and a rebuilt table would delete children.
+    // SQLite ignores this setting inside a transaction; with foreign keys on, rebuilding a table would delete
+    // its children.
     connection.execute_batch("pragma foreign_keys = off")?;
     let history = if last_applied(connection)? == 0 { Vec::new() } else { runner::history(connection)? };
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -76,30 +77,30 @@ fn apply(connection: &mut Connection, migrations: &[Migration]) -> Result<()> {
         transaction.query_row("select count(*) from pragma_foreign_key_check", [], |row| row.get(0))?;
     if violations > 0 {
         return Err(Failure::Broken(format!(
-            "die Aktualisierung hinterließe {violations} Verweise ins Leere; die Datenbank bleibt deshalb, wie sie ist: eine \
-             Kopie aufheben und die Entwickler fragen"
+            "die Aktualisierung hinterließe {violations} Verweise ins Leere; die Datenbank bleibt deshalb, wie \
+             sie ist: eine Kopie aufheben und die Entwickler fragen"
         )));
     }
     statistics::write(&transaction)?;
     Ok(transaction.commit()?)
 }
 
-/// The migrations of this version, and which of them the database has.
+/// Returns the migrations of this version, and which of them the database has.
 pub fn status(path: &Path) -> Result<Vec<Step>> {
     status_of(MIGRATIONS, path)
 }
 
-/// The same of other migrations than those of this version.
+/// [`status`] for other migrations than this version's.
 pub fn status_of(migrations: &[Migration], path: &Path) -> Result<Vec<Step>> {
     steps(&open_writer(path)?, migrations)
 }
 
-/// Whether the file has every migration of this version; refuses a newer one.
+/// Whether the file has every migration of this version; refuses a newer database.
 pub fn check_current(path: &Path) -> Result<bool> {
     is_of_this_version(&open_writer(path)?)
 }
 
-/// The same of an open database.
+/// [`check_current`] on an open database.
 pub fn is_of_this_version(connection: &Connection) -> Result<bool> {
     let applied = last_applied(connection)?;
     refuse_newer(applied, MIGRATIONS)?;
@@ -126,11 +127,13 @@ fn refuse_newer(applied: i64, migrations: &[Migration]) -> Result<()> {
         return Ok(());
     }
     Err(Failure::Broken(format!(
-        "die Datenbank hat Stand {applied}, dieses partnerd kennt {known}: das neuere Programm benutzen, das sie schrieb"
+        "die Datenbank hat Stand {applied}, dieses partnerd kennt {known}: das neuere Programm benutzen, das \
+         sie schrieb"
     )))
 }
 
-/// The last migration that a database has; 0: none. Versions before 1.0 kept another history.
+/// The last migration that a database has; 0 if none. Versions before 1.0 used another history table, which
+/// is refused.
 fn last_applied(connection: &Connection) -> Result<i64> {
     let mut table = connection.prepare("select 1 from sqlite_schema where type = 'table' and name = ?1")?;
     if table.exists(["refinery_schema_history"])? {
@@ -155,12 +158,12 @@ fn create_installation(connection: &Connection, now: Instant) -> Result<()> {
     Ok(())
 }
 
-/// Before a database that has something in it is brought to another schema, a copy of it is kept
-/// beside it: `<database>-before-v9-2026-11-21`, where 9 is the `first` migration that it lacks. One a day:
-/// an upgrade that fails again and again does not fill the disk.
+/// Keeps a copy of a non-empty database beside it before changing its schema:
+/// `<database>-before-v9-2026-11-21`, where 9 is the `first` missing migration. At most one a day: an upgrade
+/// that fails again and again does not fill the disk.
 fn keep_copy(connection: &Connection, first: i64, path: &Path, now: Instant) -> Result<()> {
-    // The lock of the migration lets nobody else make such a copy. One that was killed may have got its name before the
-    // other was taken from it.
+    // The migration lock keeps others from making such a copy. A killed process may have linked its copy to
+    // the final name without removing the temporary one.
     let begins = beside(path, "before-v");
     let begins = begins.file_name().unwrap_or_default().to_string_lossy();
     remove_leftovers(folder_of(path), |name| name.starts_with(&*begins))?;
@@ -168,7 +171,7 @@ fn keep_copy(connection: &Connection, first: i64, path: &Path, now: Instant) -> 
     if kept.exists() {
         return Ok(());
     }
-    // One file, without a log beside it.
+    // As a single file, without a log beside it.
     let close = |part: &Path| Ok(Connection::open(part)?.execute_batch("pragma journal_mode = delete")?);
     copy(&kept, |part| fill_at_once(connection, part), close)?;
     log(&format!("before the upgrade to schema {first} a copy was kept in {}", kept.display()));
@@ -180,7 +183,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::platform::db::file::connection::open_to_look;
 
-    /// The steps of the plan of a statement on a database as it is made.
+    /// Returns the steps of a statement's query plan on a new database.
     pub fn plan_of(sql: &str) -> String {
         let folder = tempfile::TempDir::new().unwrap();
         let database = folder.path().join("test.db");

@@ -1,4 +1,4 @@
-//! What refinery, which applies migrations, works on: a transaction of ours.
+//! Lets refinery, which applies migrations, work inside our own transaction.
 
 use refinery::Runner;
 use refinery_core::traits::sync;
@@ -8,12 +8,12 @@ use super::schema::{HISTORY, Migration};
 use crate::platform::db::file::german::cause_in_german;
 use crate::platform::failure::{Failure, Result};
 
-/// What was applied to a database, as refinery compares it with what it knows.
+/// The migrations that a database has, in the form refinery compares with the known ones.
 pub fn history(connection: &mut Connection) -> Result<Vec<refinery::Migration>> {
     runner(&[])?.get_applied_migrations(connection).map_err(not_migrated)
 }
 
-/// Applies what a database with this history lacks. One of which a migration had another text is refused.
+/// Applies the missing migrations. Refuses a database in which an applied migration had another text.
 pub fn run(
     connection: &Connection,
     migrations: &[Migration],

@@ -1,16 +1,17 @@
-//! The migrations of this version, the schema that they make, and in what that of a database differs from it.
+//! The migrations of this version, the schema they produce, and how a database's schema differs from it.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use rusqlite::Connection;
 
 use crate::platform::db::all;
 use crate::platform::failure::{Failure, Result};
 
-/// A migration. Its version is its place among all, from 1.
+/// A migration. Its version is its position in the list, from 1.
 #[derive(Debug, Clone, Copy)]
 pub struct Migration {
-    /// The file without its version: `schema` is that of `V1__schema.sql`.
+    /// The file name without its version: `schema` for `V1__schema.sql`.
     pub name: &'static str,
     pub sql: &'static str,
 }
@@ -18,13 +19,13 @@ pub struct Migration {
 pub const MIGRATIONS: &[Migration] =
     &[Migration { name: "schema", sql: include_str!("../../../../migrations/V1__schema.sql") }];
 
-/// The table of the migrations that a database has, which refinery makes: a version that knows fewer refuses it.
+/// The table in which refinery records applied migrations: a version that knows fewer refuses the database.
 pub const HISTORY: &str = "migration";
 
 /// Name and statement of a table, an index or a trigger: `table kunde` and `CREATE TABLE kunde (…) strict`.
 pub type SchemaPart = (String, String);
 
-/// All tables, indexes and triggers, by name; Litestream keeps two tables of its own.
+/// All tables, indexes and triggers, by name, without the two tables that Litestream keeps for itself.
 pub fn schema(connection: &Connection) -> Result<Vec<SchemaPart>> {
     let parts = "select type || ' ' || name, sql from sqlite_schema
          where sql is not null and name not like 'sqlite_%' and name <> 'migration'
@@ -32,8 +33,16 @@ pub fn schema(connection: &Connection) -> Result<Vec<SchemaPart>> {
     Ok(all(connection, parts, [], |row| Ok((row.get(0)?, row.get(1)?)))?)
 }
 
-/// The schema as this version creates it, for the comparison with a live one.
-pub fn fresh_schema() -> Result<Vec<SchemaPart>> {
+/// The schema as this version creates it, to compare with a live one.
+pub fn fresh_schema() -> Result<&'static [SchemaPart]> {
+    static FRESH: OnceLock<Vec<SchemaPart>> = OnceLock::new();
+    match FRESH.get() {
+        Some(fresh) => Ok(fresh),
+        None => made_fresh().map(|made| &**FRESH.get_or_init(|| made)),
+    }
+}
+
+fn made_fresh() -> Result<Vec<SchemaPart>> {
     let connection = Connection::open_in_memory()?;
     connection.execute_batch("begin")?;
     MIGRATIONS.iter().try_for_each(|migration| connection.execute_batch(migration.sql))?;
@@ -41,11 +50,12 @@ pub fn fresh_schema() -> Result<Vec<SchemaPart>> {
     schema(&connection)
 }
 
-/// Refuses a database in which another program has changed the schema: its trigger would change what is written.
+/// Refuses a database whose schema another program has changed: a foreign trigger could change what is
+/// written.
 pub fn refuse_foreign(connection: &Connection, path: &Path) -> Result<()> {
     let (live, fresh) = (schema(connection)?, fresh_schema()?);
     let is_in = |schema: &[SchemaPart], name: &str| schema.iter().any(|(known, _)| known == name);
-    let foreign = live.iter().find(|part| !fresh.contains(part)).map(|(name, _)| match is_in(&fresh, name) {
+    let foreign = live.iter().find(|part| !fresh.contains(part)).map(|(name, _)| match is_in(fresh, name) {
         true => format!("ein anderes „{name}“ als diese Version"),
         false => format!("„{name}“, das nicht von partnerd ist"),
     });
@@ -54,8 +64,8 @@ pub fn refuse_foreign(connection: &Connection, path: &Path) -> Result<()> {
     match foreign.or_else(missing) {
         None => Ok(()),
         Some(difference) => Err(Failure::Broken(format!(
-            "{} hat {difference}: ein anderes Programm hat sie geändert; das zurücknehmen, oder eine Sicherung zurückholen \
-             (`partnerd restore`)",
+            "{} hat {difference}: ein anderes Programm hat sie geändert; das zurücknehmen, oder eine Sicherung \
+             zurückholen (`partnerd restore`)",
             path.display()
         ))),
     }

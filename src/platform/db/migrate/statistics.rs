@@ -1,10 +1,9 @@
-//! What SQLite's planner believes about our tables.
+//! The fixed statistics that SQLite's query planner uses for our tables.
 //!
-//! Without statistics the planner takes the first column of a key for selective. Ours is
-//! tenant_id, which most rows share, so it would walk a whole company where an index leads
-//! straight to the row. Instead of measuring, which makes plans change with the data, the same
-//! figures are written into every database: a large company, a few rows for everything that
-//! identifies something, many for states and types.
+//! Without statistics the planner assumes that the first column of a key is selective. Ours is tenant_id,
+//! which most rows share, so the planner would scan a whole tenant where an index leads straight to the row.
+//! Measured statistics would make plans change with the data. So every database gets the same figures: a
+//! large tenant, a few rows for each identifying value, many for states and types.
 
 use std::collections::BTreeMap;
 
@@ -17,18 +16,18 @@ const ROWS: i64 = 1_000_000;
 
 const ROWS_OF_TENANT: i64 = 500_000;
 
-/// Rows that share a value which identifies something: a customer, a document, an article.
+/// Rows that share an identifying value: a customer, a document, an article.
 const ROWS_OF_VALUE: i64 = 50;
 
-/// Columns that only sort rows into a few kinds.
+/// Columns with only a few distinct values.
 const KINDS: &[&str] = &["status", "beleg_typ", "schluessel", "reihe", "jahr", "art", "zahlart", "kasse_id"];
 
-/// Table, index and figures, as `sqlite_stat1` has them.
+/// Table, index and figures, as in `sqlite_stat1`.
 type StatisticsRow = (String, Option<String>, Option<String>);
 
-/// Writes the figures for every index, within the transaction that is open.
+/// Writes the figures for every index within the open transaction.
 pub fn write(connection: &Connection) -> Result<()> {
-    // Creates the table of statistics; ours replace whatever it measures.
+    // Creates the statistics table; our figures replace the measured ones.
     connection.execute_batch("pragma analysis_limit = 1; analyze; delete from sqlite_stat1;")?;
     let mut insert = connection.prepare("insert into sqlite_stat1 (tbl, idx, stat) values (?1, ?2, ?3)")?;
     for entry in wanted(connection)? {
@@ -37,7 +36,8 @@ pub fn write(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Whether the database has just these figures: another program may have measured, and another version had others.
+/// Whether the database has exactly these figures: another program may have measured, and another version had
+/// other figures.
 pub fn is_written(connection: &Connection) -> Result<bool> {
     let table = "select 1 from sqlite_schema where name = 'sqlite_stat1'";
     if !connection.prepare(table)?.exists([])? {
@@ -55,11 +55,11 @@ fn wanted(connection: &Connection) -> Result<Vec<StatisticsRow>> {
          where t.schema = 'main' and t.type = 'table' and t.name not like 'sqlite_%' order by t.name, i.name, c.seqno",
     )?;
     let mut rows = statement.query([])?;
-    // Name of the index, whether it is unique, its columns; by its name in the statistics.
+    // Uniqueness and columns of each index, by table and by its name in the statistics.
     let mut indexes = BTreeMap::<(String, String), (bool, Vec<Option<String>>)>::new();
     while let Some(row) = rows.next()? {
         let (table, index, origin) = (row.get(0)?, row.get(2)?, row.get::<_, String>(4)?);
-        // The key of a table without rowid is the table itself.
+        // The primary key of a table without rowid is the table itself.
         let name = if origin == "pk" && row.get(1)? { String::clone(&table) } else { index };
         indexes.entry((table, name)).or_insert((row.get(3)?, Vec::new())).1.push(row.get(5)?);
     }

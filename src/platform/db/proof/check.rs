@@ -1,9 +1,10 @@
-//! Invariants of tables.
+//! Invariants of tables, as each slice declares them.
 
-/// What must hold for the rows of a slice's tables. `partnerd check` proves it over the whole file, all companies at once.
+/// An invariant of a slice's tables. `partnerd check` verifies it over the whole file, for all tenants at
+/// once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Check {
     pub rule: &'static str,
-    /// Statement that counts the rows, or groups of rows, that break it.
+    /// Statement that counts the rows, or groups of rows, that violate the rule.
     pub violations: &'static str,
 }

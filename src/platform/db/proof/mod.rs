@@ -1,8 +1,10 @@
-//! Proof: what shows later that nothing was altered or lost.
+//! Proof: evidence that nothing was altered or lost.
 //!
-//! In it: chains of rows, the evidence of documents, seals, numbers without gaps, how long records are kept, invariants of tables.
-//! Not in it: the log of requests (`gate::audit`) and the command `check` (`operations::check`), which use this.
-//! Begin with `seal.rs`.
+//! Contains: chains of rows, the evidence of documents, seals, numbers without gaps, retention periods,
+//! invariants of tables.
+//! Does not contain: the log of requests (`gate::audit`) and the command `check` (`operations::check`), which use
+//! this.
+//! Start with `seal.rs`.
 
 pub mod chain;
 pub mod check;

@@ -1,4 +1,4 @@
-//! Business numbers without gaps: the counter moves in the transaction that uses it (D5).
+//! Business numbers without gaps: the counter is incremented in the transaction that uses it (D5).
 
 use rusqlite::named_params;
 
@@ -8,7 +8,7 @@ use crate::rules::number::Reihe;
 
 pub fn next(tx: &WriteTx<'_>, reihe: Reihe, year: i64) -> Result<String> {
     let params = named_params! {":reihe": reihe.as_str(), ":jahr": year};
-    // For a returning clause SQLite makes a table each time, which costs more than a second statement.
+    // For a returning clause SQLite builds a table each time, which costs more than a second statement.
     tx.execute(
         "insert into nummernkreis (tenant_id, reihe, jahr, letzte) values (:tenant, :reihe, :jahr, 1)
          on conflict (tenant_id, reihe, jahr) do update set letzte = letzte + 1",
@@ -20,11 +20,11 @@ pub fn next(tx: &WriteTx<'_>, reihe: Reihe, year: i64) -> Result<String> {
     Ok(reihe.format(year, number))
 }
 
-/// Moves a series on to a number of ours that came in by import, so that it is not given again.
+/// Advances a series past one of our numbers that an import brought in, so that it is never assigned again.
 pub fn reserve(tx: &WriteTx<'_>, reihe: Reihe, text: &str) -> Result<()> {
     let Some((year, number)) = reihe.parse(text) else { return Ok(()) };
     if reihe.format(year, number) != text {
-        // Spelled otherwise it is another number.
+        // Spelled differently, it is another number.
         return Ok(());
     }
     tx.execute(

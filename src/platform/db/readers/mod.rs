@@ -1,12 +1,13 @@
-//! Readers in two lanes.
+//! Readers: read transactions on two lanes, fast and slow.
 //!
-//! Short statements run in place, on the thread that serves the socket, under a budget of steps.
-//! What exceeds it is run again on the slow lane, on threads of its own: one long query never
-//! stops the scale.
+//! Short statements run in place, on the thread that serves the socket, under a budget of steps. A read that
+//! exceeds the budget is run again on the slow lane, on threads of its own: one long query never blocks the
+//! scale.
 //!
-//! To begin and end a snapshot costs more than a short read. A thread of the socket that has several requests at
-//! once reads them all on one, as long as the writer has committed nothing since. When the write-ahead log must be
-//! begun anew a read may be stopped ([`SnapshotGate`]); then it is run again from its start.
+//! Starting and ending a snapshot costs more than a short read. A socket thread that has several requests at
+//! once reads them all on one snapshot, as long as the writer has committed nothing since. A read may be
+//! stopped when the write-ahead log must be restarted ([`SnapshotGate`]); then it runs again from the
+//! beginning.
 
 pub mod checkpoint;
 pub mod priority;
@@ -31,62 +32,64 @@ use snapshot_gate::{SnapshotGate, SnapshotPermit};
 /// Steps of SQLite's virtual machine in a tick, the unit of a budget: about 10 µs.
 const STEPS_PER_TICK: i32 = 1_000;
 
-/// What a read may cost in place, in ticks: about 1 ms. While it runs the other sockets of its thread wait.
+/// Budget of a read in place, in ticks: about 1 ms. While it runs, the other sockets of its thread wait.
 pub const IN_PLACE: u32 = 100;
 
-/// Rows of a list that count as a tick: most of their cost is writing them, which no step counts.
+/// Rows of a list that count as one tick: most of their cost is writing them, which no step counts.
 const ROWS_PER_TICK: i64 = 10;
 
-/// What a statement may cost at all: about a minute.
+/// Budget of a read on the slow lane, in ticks: about a minute.
 const SLOW_LANE_TICKS: u32 = 6_000_000;
 
-/// Threads of the slow lane. Whose turn it is on them, the gate says.
+/// Threads of the slow lane. The gate decides whose turn it is on them.
 pub const SLOW_THREADS: u32 = 3;
 
 /// How long a request waits for a connection before it is answered 503.
 const POOL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Reads that can be watched at once: more than there are connections.
+/// Reads that can be tracked at once: more than there are connections.
 const READS_WATCHED_MAX: usize = 256;
 
-/// How often a read is run at most. One that is stopped begins again when the log is at its first page: it has the
-/// time in which 39 MiB are written. What takes longer under such a load again and again is answered 503.
+/// How often a read is tried at most. A stopped read starts again once the log is back at its first page, and
+/// then has the time in which 39 MiB are written. A read that repeatedly takes longer under such a load is
+/// answered 503.
 const READ_TRIES_MAX: u32 = 5;
 
-/// How long a snapshot serves further reads, in microseconds: so late at most a thread that always has something
-/// to do sees what another program wrote (a key that the command line revoked).
+/// How long a snapshot serves further reads, in microseconds: this bounds how late a permanently busy thread
+/// sees a write of another program (a key that the command line revoked).
 const SNAPSHOT_REUSE_MICROS: u64 = 1_000;
 
 thread_local! {
-    /// Whether this thread calls [`end_snapshot`] before it rests: then it keeps its snapshot for the next read.
+    /// Whether this thread calls [`end_snapshot`] before it rests, and so may keep its snapshot for the next
+    /// read.
     static KEEPS: Cell<bool> = const { Cell::new(false) };
 
-    /// The snapshot of the last read.
+    /// The snapshot of the last read, if it was kept.
     static KEPT: RefCell<Option<Snapshot>> = const { RefCell::new(None) };
 
-    /// Ticks left for the statements of the read that runs on this thread; none: nothing is stopped.
+    /// Ticks left for the read that runs on this thread; `None`: nothing is stopped.
     static BUDGET: Cell<Option<u32>> = const { Cell::new(None) };
 
-    /// Whether one of them was stopped because all have to leave.
+    /// Whether the read was stopped because all snapshots have to end.
     static STOPPED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Ends the snapshot that this thread has kept, if it has. A thread that calls this each time before it rests may
-/// keep one until then.
+/// Ends the snapshot that this thread has kept, if any. A thread that calls this each time before it rests
+/// may keep a snapshot until then.
 pub fn end_snapshot() {
     KEEPS.set(true);
     drop(KEPT.take());
 }
 
-/// Counts the rows of a list, which is about to be read, against the budget of the read that runs on this thread.
-/// A long one goes to the slow lane with its first steps.
+/// Charges the rows of a list that is about to be read to the budget of this thread's read. So a long list
+/// exceeds its budget with the first steps and moves to the slow lane.
 pub fn expect_rows(rows: i64) {
     let ticks = u32::try_from(rows / ROWS_PER_TICK).unwrap_or(u32::MAX);
     BUDGET.set(BUDGET.get().map(|left| left.saturating_sub(ticks)));
 }
 
-/// Counts work that no step counts against the budget of the read that runs on this thread; stops the read where it
-/// has no more.
+/// Charges work that no step counts to the budget of this thread's read; stops the read if the budget is
+/// exhausted.
 pub fn spend(ticks: u32) -> Result<()> {
     let Some(left) = BUDGET.get() else { return Ok(()) };
     BUDGET.set(Some(left.saturating_sub(ticks)));
@@ -97,7 +100,8 @@ pub fn spend(ticks: u32) -> Result<()> {
     Err(rusqlite::Error::SqliteFailure(interrupted, None).into())
 }
 
-/// Does a part of the read that runs on this thread with at most so many ticks of its budget; how many it took.
+/// Runs a part of this thread's read with at most `ticks` of its budget; returns the result and the ticks it
+/// used.
 pub fn within<T>(ticks: u32, part: impl FnOnce() -> T) -> (T, u32) {
     let before = BUDGET.get().unwrap_or(0);
     let own = before.min(ticks);
@@ -123,31 +127,31 @@ pub struct Readers {
     slow_queue: SyncSender<SlowWork>,
     running: RunningReads,
     snapshot_gate: Arc<SnapshotGate>,
-    /// Transactions that the writer has ended, and writes of other processes that were seen.
+    /// Number of transactions that the writer has ended, plus writes of other processes that were noticed.
     commits: Arc<AtomicU64>,
 }
 
-/// When each running read began, in microseconds since the start; 0 is a free place.
+/// Start of each running read, in microseconds since this was created; 0 marks a free slot.
 struct RunningReads {
     start: Instant,
     places: [AtomicU64; READS_WATCHED_MAX],
 }
 
 impl RunningReads {
-    /// Takes a place for as long as the read runs; none when all are taken.
+    /// Takes a slot while the read runs; without a slot if all are taken.
     fn begin(&self, now: u64) -> RunningRead<'_> {
         let free =
             |place: &&AtomicU64| place.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         RunningRead(self.places.iter().find(free))
     }
 
-    /// Microseconds since the start, never 0.
+    /// Microseconds since this was created, never 0.
     fn now(&self) -> u64 {
         u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX).max(1)
     }
 }
 
-/// The place of a running read; free again when the read is over.
+/// The slot of a running read; freed when dropped.
 struct RunningRead<'r>(Option<&'r AtomicU64>);
 
 impl Drop for RunningRead<'_> {
@@ -159,8 +163,9 @@ impl Drop for RunningRead<'_> {
 }
 
 impl Readers {
-    /// Opens the pools; `threads` is how many threads read in place at once. Every read goes in by `snapshot_gate`; one that
-    /// begins after `commits` has moved on sees what the writer has committed.
+    /// Opens the pools; `threads` is the number of threads that read in place at once. Every read enters
+    /// through `snapshot_gate`. A read that begins after `commits` has increased sees everything the writer
+    /// has committed.
     pub fn open(
         path: &Path,
         threads: u32,
@@ -178,13 +183,14 @@ impl Readers {
         }
         let running =
             RunningReads { start: Instant::now(), places: [const { AtomicU64::new(0) }; READS_WATCHED_MAX] };
-        // One more than they can keep: for midnight.
+        // One connection more than the threads can keep: for the midnight work.
         let (fast, slow) =
             (pool(path, threads + 1, &snapshot_gate)?, pool(path, SLOW_THREADS, &snapshot_gate)?);
         Ok(Readers { fast, slow, slow_queue, running, snapshot_gate, commits })
     }
 
-    /// Runs `work` on a snapshot of the database; again, on a new one, where it was stopped, a few times at most.
+    /// Runs `work` on a snapshot of the database. If it is stopped, tries again on a new snapshot, up to
+    /// `READ_TRIES_MAX` times.
     pub fn read<T>(&self, lane: Lane, mut work: impl FnMut(&Connection) -> Result<T>) -> Result<T> {
         for _ in 0..READ_TRIES_MAX {
             if let Some(result) = self.read_once(lane, &mut work)? {
@@ -194,7 +200,7 @@ impl Readers {
         Err(Failure::Busy("a read was stopped again and again, so much is written".to_owned()))
     }
 
-    /// The same, once; nothing where it was stopped.
+    /// Tries a read once; `None` if it was stopped.
     fn read_once<T>(&self, lane: Lane, work: &mut impl FnMut(&Connection) -> Result<T>) -> Result<Option<T>> {
         let (pool, budget) = match lane {
             Lane::Fast => (&self.fast, IN_PLACE),
@@ -219,7 +225,7 @@ impl Readers {
         if STOPPED.get() { Ok(None) } else { result.map(Some) }
     }
 
-    /// Another process has written: no read that begins from now on uses a snapshot from before.
+    /// Call after another process has written: no read that starts from now on uses an older snapshot.
     pub fn begin_anew(&self) {
         self.commits.fetch_add(1, Ordering::AcqRel);
     }
@@ -230,20 +236,20 @@ impl Readers {
         oldest.map_or(Duration::ZERO, |begun| Duration::from_micros(self.running.now().saturating_sub(begun)))
     }
 
-    /// Hands work to the slow lane; false, and the work is dropped, where more is handed over than there are threads.
+    /// Hands work to the slow lane; returns false and drops the work if the queue is full.
     pub fn submit_slow(&self, work: impl FnOnce() + Send + 'static) -> bool {
         self.slow_queue.try_send(Box::new(work)).is_ok()
     }
 }
 
-/// A reading transaction. It ends with this, whatever became of it: it has nothing to keep.
+/// A read transaction. Dropping it always rolls back: there is nothing to keep.
 struct Snapshot {
     connection: r2d2::PooledConnection<SqliteConnectionManager>,
-    /// What the writer had committed when it began, at least.
+    /// Lower bound of what the writer had committed when it began.
     commits: u64,
-    /// When it began, in microseconds since the start.
+    /// When it began, in microseconds since the readers were opened.
     begun: u64,
-    /// Dropped last, when the transaction has ended.
+    /// Dropped last, after the transaction has ended.
     _inside: SnapshotPermit,
 }
 
@@ -255,7 +261,7 @@ impl Snapshot {
         begun: u64,
     ) -> Result<Snapshot> {
         let connection = pool.get().map_err(|error| Failure::Busy(format!("no reader: {error}")))?;
-        // A read that could not be ended left its transaction open.
+        // An earlier read that failed to end left its transaction open.
         if !connection.is_autocommit() {
             connection.execute_batch("rollback")?;
         }
@@ -265,7 +271,8 @@ impl Snapshot {
         Ok(Snapshot { connection, commits, begun, _inside: inside })
     }
 
-    /// Whether another read sees on it all that the writer has committed, and does not hold the writer up.
+    /// Whether another read on this snapshot sees everything the writer has committed, and does not hold up
+    /// the writer.
     fn serves(&self, commits: u64, now: u64, snapshot_gate: &SnapshotGate) -> bool {
         self.commits == commits
             && now.saturating_sub(self.begun) < SNAPSHOT_REUSE_MICROS
@@ -275,8 +282,8 @@ impl Snapshot {
 
 impl Drop for Snapshot {
     fn drop(&mut self) {
-        // The steps of a cached statement are counted over its life: with a budget the handler would stop a
-        // rollback now and then.
+        // SQLite counts the steps of a cached statement over its whole life: under a budget the handler would
+        // now and then stop a rollback.
         BUDGET.set(None);
         let ended = self.connection.prepare_cached("rollback").and_then(|mut rollback| rollback.execute([]));
         if let Err(error) = ended {
@@ -310,7 +317,7 @@ fn pool(
     });
     r2d2::Pool::builder()
         .max_size(size)
-        // A connection stays: with it go the statements that it has prepared.
+        // Connections are never replaced: their prepared statements would be lost with them.
         .max_lifetime(None)
         .idle_timeout(None)
         .test_on_check_out(false)
@@ -319,7 +326,7 @@ fn pool(
         .map_err(|error| Failure::Broken(format!("die Datenbank ist nicht zu lesen ({error})")))
 }
 
-/// Asked by SQLite every [`STEPS_PER_TICK`] steps; true stops the statement.
+/// The progress handler: SQLite calls it every [`STEPS_PER_TICK`] steps; true stops the statement.
 fn is_to_stop(snapshot_gate: &SnapshotGate) -> bool {
     let Some(left) = BUDGET.get() else { return false };
     if snapshot_gate.is_cleared() {
@@ -354,7 +361,7 @@ mod tests {
         let (sender, receiver) = std::sync::mpsc::channel();
         let niceness = || {
             let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
-            // proc(5): the nineteenth field; the second, in parentheses, may have blanks.
+            // proc(5): the nineteenth field; the second, in parentheses, may contain blanks.
             stat.rsplit(") ").next().unwrap().split(' ').nth(16).unwrap().parse::<i32>().unwrap()
         };
         assert!(readers.submit_slow(move || sender.send(niceness()).unwrap()));
@@ -370,7 +377,8 @@ mod tests {
             Ok(connection.query_row("select count(*) from t", [], |row| row.get(0))?)
         };
         let read = || -> i64 { readers.read(Lane::Fast, count).unwrap() };
-        // Reads before and after another program writes, and `between` after that; again when it took too long.
+        // Reads before and after another program writes, calling `between` in between; tries again if that
+        // took too long.
         let seen = |between: &dyn Fn()| loop {
             drop(KEPT.take());
             let begun = Instant::now();
@@ -421,7 +429,7 @@ mod tests {
     #[test]
     fn a_read_that_took_too_long_leaves_its_connection_as_it_was() {
         let (_folder, readers) = of_new_database();
-        // The rollback of every third of a thousand reads is asked for its budget.
+        // About every 333rd rollback reaches 1,000 steps and so calls the handler.
         for at in 0..700 {
             let failure = readers.read(Lane::Fast, endless).unwrap_err();
             assert!(exceeded_budget(&failure), "read {at}: {failure}");
@@ -431,7 +439,7 @@ mod tests {
         assert_eq!(readers.read(Lane::Fast, one).unwrap(), 1);
     }
 
-    /// A read that never ends by itself.
+    /// A read that never ends on its own.
     fn endless(connection: &Connection) -> Result<i64> {
         let sql = "with recursive c (x) as (select 1 union all select x + 1 from c) select count(*) from c";
         Ok(connection.query_row(sql, [], |row| row.get(0))?)
@@ -441,7 +449,7 @@ mod tests {
     fn a_read_that_is_stopped_begins_again_and_not_for_ever() {
         let (_folder, readers) = of_new_database();
         let (began, begins) = std::sync::mpsc::channel();
-        // It comes to an end at its `last` time.
+        // The read succeeds on its `last` try.
         let run = |last: u32| {
             let mut times = 0;
             let read = readers.read(Lane::Slow, |connection| {
@@ -476,7 +484,8 @@ mod tests {
     fn a_connection_is_kept_with_what_it_has_prepared() {
         let (_folder, readers) = of_new_database();
         for pool in [&readers.fast, &readers.slow] {
-            // What r2d2 does by itself every 30 seconds: it closes what is older than these, never without them.
+            // r2d2 checks every 30 seconds and closes connections older than these limits; without limits it
+            // closes none.
             assert_eq!((pool.max_lifetime(), pool.idle_timeout()), (None, None));
         }
     }

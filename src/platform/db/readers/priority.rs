@@ -1,13 +1,13 @@
-//! Threads that let others go first: long reads, and what takes long to compute.
+//! Lowers the priority of threads with long work: long reads and long computations.
 
-/// How much they do (nice(1)): as much as there is. With less, two of them and the writer keep the threads of the
-/// sockets waiting for whole ticks of the scheduler (4 ms) on two cores.
+/// The niceness of such threads (nice(1)): the maximum. With less, two of them and the writer keep the socket
+/// threads waiting for whole scheduler ticks (4 ms) on two cores.
 #[cfg(target_os = "linux")]
 pub const NICENESS: i32 = 19;
 
-/// Lets other threads go first, from the first call of a thread on.
+/// Lowers the priority of the calling thread, from its first call on.
 pub fn step_back() {
-    // Linux gives each thread a priority of its own; elsewhere it would be that of the whole server.
+    // Linux gives each thread its own priority; elsewhere this would lower the whole server's.
     #[cfg(target_os = "linux")]
     {
         thread_local! {

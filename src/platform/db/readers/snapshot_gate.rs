@@ -1,50 +1,50 @@
-//! The snapshot_gate to the snapshots.
+//! The gate through which every read enters a snapshot; the writer can close it.
 //!
-//! The write-ahead log can only be begun anew at an instant at which nobody reads from it. As a rule there are many;
-//! long reads that follow upon one another leave none, and the log grows without end (P7). When it has grown too
-//! long the writer closes the snapshot_gate: who wants a snapshot waits, who has one is let finish for a moment and then
-//! stopped, and begins again when the snapshot_gate is open.
+//! The write-ahead log can only be restarted at a moment when nobody reads from it. Usually there are many
+//! such moments, but overlapping long reads leave none, and the log grows without end (P7). When it has grown
+//! too long, the writer closes the gate: new reads wait, running reads get a short grace period and are then
+//! stopped, and start again when the gate is open.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long those inside may go on by themselves: longer than a short read takes.
+/// How long running reads may continue after the gate closes: longer than a short read takes.
 const GRACE: Duration = Duration::from_millis(5);
 
-/// How long the writer waits for them to leave, in all. A stopped statement leaves at its next tick; a read that is
-/// writing its answer, when that is written.
+/// How long the writer waits in total for running reads to leave. A stopped statement leaves at its next
+/// tick; a read that is writing its answer leaves when the answer is written.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long a read waits at the snapshot_gate before it is answered 503: longer than it is closed.
+/// How long a read waits at the gate before it is answered 503: longer than the gate stays closed.
 const ENTER_TIMEOUT: Duration = Duration::from_secs(5);
 
 const POLL_INTERVAL: Duration = Duration::from_micros(200);
 
-/// Who is inside, and whether anybody is let in.
+/// Counts the reads inside and says whether further ones may enter.
 #[derive(Debug, Default)]
 pub struct SnapshotGate {
     closed: AtomicBool,
-    /// Those inside are to leave at once.
+    /// Whether the reads inside must leave at once.
     cleared: AtomicBool,
     inside: AtomicUsize,
 }
 
-/// Somebody inside, until this is dropped.
+/// The right to read from a snapshot, held until dropped.
 #[derive(Debug)]
 pub struct SnapshotPermit(Arc<SnapshotGate>);
 
-/// The snapshot_gate is closed until this is dropped.
+/// Keeps the gate closed until dropped.
 #[derive(Debug)]
 pub struct GateClosure<'d>(&'d SnapshotGate);
 
 impl SnapshotGate {
-    /// Goes in; waits where the snapshot_gate is closed. None when it stayed closed for too long.
+    /// Enters; waits while the gate is closed. `None` if it stayed closed for too long.
     pub fn enter(self: &Arc<SnapshotGate>) -> Option<SnapshotPermit> {
         let mut since = None;
         loop {
-            // Counted first, then asked: who closes the snapshot_gate sees who came in before.
+            // Count first, check second: so whoever closes the gate sees everybody who entered before.
             self.inside.fetch_add(1, Ordering::SeqCst);
             let inside = SnapshotPermit(Arc::clone(self));
             if !self.closed.load(Ordering::SeqCst) {
@@ -58,7 +58,7 @@ impl SnapshotGate {
         }
     }
 
-    /// Whether nobody is let in: who is inside without reading leaves.
+    /// Whether nobody may enter: an idle holder of a snapshot should leave.
     pub fn is_closed(&self) -> bool {
         self.closed.load(Ordering::SeqCst)
     }
@@ -67,7 +67,8 @@ impl SnapshotGate {
         self.cleared.load(Ordering::Relaxed)
     }
 
-    /// Closes the snapshot_gate, and waits until nobody is inside; whether all have left. Only the writer may do this.
+    /// Closes the gate and waits until nobody is inside; returns whether all have left. Only the writer may
+    /// call this.
     pub fn close(&self) -> (GateClosure<'_>, bool) {
         self.closed.store(true, Ordering::SeqCst);
         let closed = GateClosure(self);
@@ -116,7 +117,7 @@ mod tests {
                 while !snapshot_gate.is_cleared() {
                     sleep(POLL_INTERVAL);
                 }
-                // The writer is waiting for this one.
+                // The writer waits for this read.
                 assert!(begun.elapsed() < CLOSE_TIMEOUT);
                 scope.spawn(|| told.send(snapshot_gate.enter().is_some()));
                 sleep(Duration::from_millis(50));

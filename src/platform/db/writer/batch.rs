@@ -1,8 +1,9 @@
-//! Many requests in one transaction, each kept as a whole or not at all.
+//! Many requests in one transaction, each all or nothing.
 //!
-//! A savepoint copies each page before it is changed, a tenth of what a document costs, and few requests need one:
-//! what is refused has mostly written nothing yet. So a batch runs without them at first. When a request fails
-//! that has written something, all of it is undone and run again, each request in a savepoint of its own.
+//! With a savepoint SQLite copies each page before changing it, a tenth of the cost of a document, and few
+//! requests need one: a refused request has usually written nothing yet. So a batch first runs without
+//! savepoints. If a request fails after writing something, the whole batch is rolled back and run again, each
+//! request in a savepoint of its own.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,22 +18,23 @@ use crate::platform::failure::{Failure, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// It is kept, and on the disk.
+    /// Committed and on disk.
     Committed,
-    /// Nothing of it is kept.
+    /// Rolled back.
     Undone,
-    /// The disk failed at the commit: the write-ahead log may or may not have it when the database is opened again.
+    /// The disk failed at the commit: reopening the database may or may not find the transaction in the
+    /// write-ahead log.
     Unknown,
 }
 
-/// Work of any kind that waits for a batch.
+/// Work of any type that waits for a batch.
 pub(in crate::platform::db) trait Job: Send {
     fn bytes(&self) -> usize;
     fn run(&mut self, batch: &Batch<'_>);
     fn finish(self: Box<Self>, ended: Ended);
 }
 
-/// A [`Job`] of two closures, as [`super::WriterQueue::submit`] takes them.
+/// A [`Job`] made of two closures, as [`super::WriterQueue::submit`] takes them.
 pub(in crate::platform::db) struct ClosureJob<T, R, F> {
     pub bytes: usize,
     pub run: R,
@@ -64,14 +66,14 @@ pub struct Batch<'b> {
     connection: &'b Connection,
     clock: &'b Clock,
     cache: &'b Cache,
-    /// Each request is undone alone when it fails.
+    /// Whether each request runs in a savepoint and can be rolled back alone.
     savepoints: bool,
-    /// Set when a request failed and could not be undone alone: then nothing of the batch may be kept.
+    /// Set when a failed request could not be rolled back alone: then the whole batch must be rolled back.
     failed: Cell<bool>,
 }
 
 impl<'b> Batch<'b> {
-    /// A batch in the transaction that has begun on `connection`.
+    /// Wraps the transaction that has begun on `connection`.
     pub(in crate::platform::db) fn new(
         connection: &'b Connection,
         clock: &'b Clock,
@@ -81,13 +83,13 @@ impl<'b> Batch<'b> {
         Batch { connection, clock, cache, savepoints, failed: Cell::new(false) }
     }
 
-    /// Whether nothing of it may be kept: a request could not be undone alone, or its failure undid the whole
-    /// transaction.
+    /// Whether the whole batch must be rolled back: a request could not be rolled back alone, or its failure
+    /// has rolled back the transaction already.
     pub(in crate::platform::db) fn has_failed(&self) -> bool {
         self.failed.get() || self.connection.is_autocommit()
     }
 
-    /// Runs a request's work: all of it is kept, or nothing.
+    /// Runs the work of a request, all or nothing.
     pub fn whole<T>(
         &self,
         tenant: TenantId,
@@ -100,12 +102,12 @@ impl<'b> Batch<'b> {
         })
     }
 
-    /// Runs work that is no company's: all of it is kept, or nothing.
+    /// Runs work that belongs to no tenant, all or nothing.
     pub fn apart<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         if self.connection.is_autocommit() {
             return Err(Failure::Broken("there is no transaction to write in".into()));
         }
-        // A panic is a bug, but it must not take the other requests of the batch with it.
+        // A panic is a bug, but must not affect the other requests of the batch.
         let work = || {
             catch_unwind(AssertUnwindSafe(|| work(self.connection)))
                 .unwrap_or_else(|_| Err(Failure::Broken("a request panicked in the writer".into())))
@@ -130,7 +132,7 @@ impl<'b> Batch<'b> {
                 Ok(value)
             }
             Err(failure) => {
-                // Some failures undo the whole transaction; then there is no savepoint left.
+                // Some failures roll back the whole transaction; then no savepoint is left.
                 if !self.connection.is_autocommit() {
                     let undone = execute(self.connection, "rollback to request")
                         .and_then(|()| execute(self.connection, "release request"));
@@ -147,13 +149,13 @@ impl<'b> Batch<'b> {
     }
 }
 
-/// Runs a statement that begins or ends something; it stays prepared.
+/// Runs a statement that begins or ends a transaction or savepoint; the statement stays prepared.
 pub(in crate::platform::db) fn execute(connection: &Connection, sql: &str) -> Result<()> {
     connection.prepare_cached(sql)?.execute([])?;
     Ok(())
 }
 
-/// Commits; an error where nothing is kept.
+/// Commits; an error means that nothing was committed.
 pub(in crate::platform::db) fn commit(connection: &Connection) -> Result<Ended> {
     match execute(connection, "commit") {
         Ok(()) => Ok(Ended::Committed),

@@ -1,10 +1,10 @@
-//! The writer's cache of master data, which hardly ever changes: a document of five articles would otherwise ask for
-//! it twelve times.
+//! The writer's cache of master data, which rarely changes: without it a document of five articles would read
+//! master data twelve times.
 //!
-//! An entry holds until one of the cached tables changes. What other connections have written is counted by SQLite
-//! (`pragma data_version`); the writer asks for the count when its transaction has begun, so that nobody else can write
-//! until it ends. What the writer itself changes is noticed by triggers of its connection. Until that transaction ends
-//! everything is read anew and nothing is kept, because the change may still be rolled back.
+//! An entry is valid until one of the cached tables changes. SQLite counts what other connections have
+//! written (`pragma data_version`); the writer reads the count after its transaction has begun, when nobody
+//! else can write until it ends. Triggers on the writer's own connection notice its own changes. After such a
+//! change the cache is bypassed until the transaction ends, because the change may still be rolled back.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -18,18 +18,19 @@ use rusqlite::functions::FunctionFlags;
 use crate::platform::db::TenantId;
 use crate::platform::failure::{Failure, Result};
 
-/// Tables of which rows are cached: forms, imports and commands write them, hardly ever.
+/// Tables with cached rows: forms, imports and commands write them, but rarely.
 const TABLES: &[&str] = &["artikel", "artikelgruppe", "firma", "staffelpreis", "steuersatz", "tenant"];
 
-/// Entries at most; then all are dropped. An article has up to 20 KiB, as a rule 300 bytes.
+/// Maximum number of entries; beyond it the cache is emptied. An article takes up to 20 KiB, usually 300
+/// bytes.
 const ENTRIES_MAX: usize = 2_000;
 
-/// Entries of one kind and company, by their key.
+/// Entries of one kind and tenant, by key.
 type Entries = HashMap<Box<[u8]>, Arc<dyn Any + Send + Sync>>;
 
 pub struct Cache {
     version: Cell<i64>,
-    /// Set by the triggers: this transaction has changed a cached table.
+    /// Set by the triggers: the current transaction has changed a cached table.
     changed: Arc<AtomicBool>,
     entries: RefCell<HashMap<(TenantId, &'static str), Entries>>,
     count: Cell<usize>,
@@ -42,7 +43,8 @@ impl Cache {
         Ok(Cache { version: Cell::default(), changed, entries: RefCell::default(), count: Cell::default() })
     }
 
-    /// Drops all entries if a cached table may have changed since the transaction before. A transaction must have begun.
+    /// Drops all entries if a cached table may have changed since the previous transaction. A transaction
+    /// must be open.
     pub fn drop_if_stale(&self, connection: &Connection) -> Result<()> {
         let version = connection.prepare_cached("pragma data_version")?.query_row([], |row| row.get(0))?;
         let changed = self.changed.swap(false, Ordering::Relaxed);
@@ -52,7 +54,7 @@ impl Cache {
         Ok(())
     }
 
-    /// The entry of this kind and company under a key, read now if there is none.
+    /// Returns the entry of this kind, tenant and key; reads it if it is missing.
     pub fn get_or_read<T: Send + Sync + 'static>(
         &self,
         tenant: TenantId,
@@ -84,8 +86,9 @@ impl Cache {
     }
 }
 
-/// Sets `changed` whenever a statement of this connection changes a row of a cached table. By temporary triggers, which
-/// only this connection has: SQLite's update hook is silent about tables without rowid, as articles are.
+/// Sets `changed` whenever a statement of this connection changes a row of a cached table. Uses temporary
+/// triggers, which only this connection sees: SQLite's update hook ignores tables without rowid, such as
+/// articles.
 fn watch(connection: &Connection, changed: Arc<AtomicBool>) -> Result<()> {
     connection.create_scalar_function("master_data_changed", 0, FunctionFlags::SQLITE_UTF8, move |_| {
         changed.store(true, Ordering::Relaxed);
@@ -95,7 +98,8 @@ fn watch(connection: &Connection, changed: Arc<AtomicBool>) -> Result<()> {
         TABLES.iter().flat_map(|table| ["insert", "update", "delete"].map(|to| (table, to)))
     {
         connection.execute_batch(&format!(
-            "create temp trigger {table}_{change} after {change} on main.{table} begin select master_data_changed(); end"
+            "create temp trigger {table}_{change} after {change} on main.{table} begin select \
+             master_data_changed(); end"
         ))?;
     }
     Ok(())
@@ -105,7 +109,7 @@ fn watch(connection: &Connection, changed: Arc<AtomicBool>) -> Result<()> {
 pub(crate) mod tests {
     use super::*;
 
-    /// Makes the tables that a cache watches.
+    /// Creates the tables that the cache watches.
     pub fn create_tables(connection: &Connection) {
         for table in TABLES {
             connection
@@ -114,7 +118,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// The only row of a table, as transactions see it that ask the cache.
+    /// Reads the only row of a table through the cache, as a transaction does.
     struct Asked<'c> {
         cache: &'c Cache,
         connection: &'c Connection,

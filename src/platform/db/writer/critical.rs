@@ -1,4 +1,4 @@
-//! Threads without which the service would only seem to run, and the end of the process where one is lost.
+//! Critical threads, without which the service would only seem to run: losing one ends the process.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use std::time::Duration;
 
 use crate::platform::failure::{Failure, Result};
 
-/// What the process ends with when such a thread panicked: a bug (`EX_SOFTWARE`).
+/// Exit code after a panic of such a thread: a bug (`EX_SOFTWARE`).
 pub const PANICKED: i32 = 70;
 
-/// What it ends with when nobody knows whether a commit is on the disk (`EX_IOERR`).
+/// Exit code when it is unknown whether a commit is on the disk (`EX_IOERR`).
 pub const OUTCOME_UNKNOWN: i32 = 74;
 
-/// How long answers that were given, and the last line of the log, have to go out.
+/// Time for answers already given, and for the last line of the log, to go out.
 const MOMENT: Duration = Duration::from_millis(500);
 
-/// Starts a thread that the service cannot do without. When it panics the process ends: it is started again
-/// (the unit for systemd and the Windows service say so), a thread is not.
+/// Starts a critical thread. If it panics, the process ends: the process is restarted (by the systemd unit or
+/// the Windows service), a thread is not.
 pub fn spawn_critical(
     name: &'static str,
     work: impl FnOnce() + Send + 'static,
@@ -34,17 +34,17 @@ pub fn spawn_critical(
     })
 }
 
-/// A spawn_critical thread that does one piece of work after the other. Dropping it waits for the piece that it is at: what the
-/// thread owns is dropped then, too, as a connection is closed.
+/// A critical thread that does one piece of work after another. Dropping it waits for the current piece,
+/// after which everything the thread owns is dropped, too, such as a connection.
 pub struct Worker<T> {
-    /// None while it is dropped.
+    /// `None` while it is being dropped.
     sender: Option<SyncSender<T>>,
     is_ending: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl<T: Send + 'static> Worker<T> {
-    /// Starts the thread; so many pieces wait at most.
+    /// Starts the thread; at most `waiting` pieces of work may wait.
     pub fn start(
         name: &'static str,
         waiting: usize,
@@ -60,7 +60,7 @@ impl<T: Send + 'static> Worker<T> {
         Ok(Worker { sender: Some(sender), is_ending, thread: Some(thread) })
     }
 
-    /// Hands in a piece of work; false, and it is dropped, where too much waits already.
+    /// Submits a piece of work; returns false and drops it if too many are waiting.
     pub fn submit(&self, piece: T) -> bool {
         self.sender.as_ref().is_some_and(|sender| sender.try_send(piece).is_ok())
     }
@@ -70,14 +70,15 @@ impl<T> Drop for Worker<T> {
     fn drop(&mut self) {
         self.is_ending.store(true, Ordering::Relaxed);
         drop(self.sender.take());
-        // A piece of work may hold the last reference to what owns this: a thread does not wait for itself.
+        // A piece of work may hold the last reference to the owner of this worker: a thread must not join
+        // itself.
         if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != current().id()) {
             let _ = thread.join();
         }
     }
 }
 
-/// Ends the process, with a last line in the log.
+/// Ends the process after a last line in the log.
 pub fn end_process(code: i32, why: &str) -> ! {
     tracing::error!("{why}");
     sleep(MOMENT);
@@ -91,16 +92,16 @@ pub(in crate::platform::db) mod tests {
     use super::*;
     use crate::platform::db::file::logging::{Format, Verbosity, start};
 
-    /// Says to a process that it is the one that shall die.
+    /// Environment variable that tells a child process to die.
     const DIES: &str = "PARTNERD_TEST_DIES";
 
-    /// Runs `test` alone in a process of its own, in which [`dies`] is true; what became of it.
+    /// Runs `test` alone in a child process, in which [`dies`] returns true; returns its output.
     pub fn in_own_process(test: &str) -> Output {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args([test, "--exact", "--nocapture", "--test-threads=1"]).env(DIES, "1").output().unwrap()
     }
 
-    /// Whether this process shall die; then its log is on stderr.
+    /// Whether this is the process that must die; if so, logs to stderr.
     pub fn dies() -> bool {
         let dies = std::env::var_os(DIES).is_some();
         if dies {
@@ -114,10 +115,10 @@ pub(in crate::platform::db) mod tests {
         if dies() {
             let thread = spawn_critical("fragile", || panic!("as it was told")).unwrap();
             let _ = thread.join();
-            // Were the process still there, it would end with another code.
+            // If the process were still running, it would end with another code.
             std::process::exit(1);
         }
-        let output = in_own_process("db::vital::tests::a_panic_ends_the_process");
+        let output = in_own_process("platform::db::writer::critical::tests::a_panic_ends_the_process");
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(PANICKED), "{said}");
         assert!(said.contains("the thread fragile panicked"), "{said}");

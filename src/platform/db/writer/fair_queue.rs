@@ -1,26 +1,26 @@
-//! Who waits, and whose turn it is: of what waits each account has a queue of its own. Companies have their turn one after
-//! the other, and so have the accounts of each. Whoever sends much waits behind their own.
+//! A fair queue: each key has a queue of its own. Tenants take turns, and so do the keys of each tenant. A
+//! client that sends much waits behind its own requests.
 
 use std::collections::VecDeque;
 
 use crate::platform::db::TenantId;
 
-/// Who waits: a company, and of it a key or a person.
+/// Identifies a queue: a tenant, and one of its API keys or persons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueKey {
-    /// 0 where it is no company's.
+    /// 0 if it belongs to no tenant.
     pub firma: TenantId,
     pub name: String,
 }
 
 impl QueueKey {
-    /// The service itself.
+    /// The key of the service's own work.
     pub fn house() -> QueueKey {
         QueueKey { firma: 0, name: String::new() }
     }
 }
 
-/// How many may wait at once: of all, of a company, and of an account.
+/// How many entries may wait at once: in total, per tenant, and per key.
 #[derive(Debug, Clone, Copy)]
 pub struct QueueBounds {
     pub all: usize,
@@ -29,16 +29,16 @@ pub struct QueueBounds {
 }
 
 impl QueueBounds {
-    /// Three quarters for a company, half of all for an account.
+    /// Allows a tenant three quarters and a key half of `all`.
     pub const fn of(all: usize) -> QueueBounds {
         QueueBounds { all, company: all / 4 * 3, key: all / 2 }
     }
 }
 
-/// Queues, by whose they are, in the order in which they have their turn.
+/// Queues by owner, in the order of their turns.
 type Ring<K, Q> = VecDeque<(K, Q)>;
 
-/// What waits, by company and account.
+/// Waiting entries, by tenant and key.
 pub struct FairQueue<T> {
     places: QueueBounds,
     rings: Ring<TenantId, Ring<String, VecDeque<T>>>,
@@ -53,7 +53,7 @@ impl<T> FairQueue<T> {
         self.rings.is_empty()
     }
 
-    /// Has something wait; gives it back where there is no place for it.
+    /// Adds an entry; returns it as the error if a bound is reached.
     pub fn add(&mut self, key: QueueKey, waits: T) -> Result<(), T> {
         let QueueBounds { all, company, key: own } = self.places;
         let has_place = self.count(|_| true) < all
@@ -66,7 +66,7 @@ impl<T> FairQueue<T> {
         Ok(())
     }
 
-    /// How much of these waits.
+    /// Number of waiting entries whose owner satisfies `is_meant`.
     fn count(&self, is_meant: impl Fn((TenantId, &str)) -> bool) -> usize {
         let of_company = |(firma, accounts): &(TenantId, Ring<String, VecDeque<T>>)| -> usize {
             let meant = accounts.iter().filter(|(name, _)| is_meant((*firma, name)));
@@ -75,7 +75,8 @@ impl<T> FairQueue<T> {
         self.rings.iter().map(of_company).sum()
     }
 
-    /// Takes what has its turn, of those accounts that may. Its account is last in both rings afterwards.
+    /// Takes the next entry among the keys that `may` accepts. Its tenant and key then move to the end of
+    /// their rings.
     pub fn take(&mut self, may: impl Fn(TenantId, &str) -> bool) -> Option<(QueueKey, T)> {
         let of_company = |(firma, accounts): &(TenantId, Ring<String, VecDeque<T>>)| {
             accounts.iter().position(|(name, _)| may(*firma, name))
@@ -96,7 +97,7 @@ impl<T> FairQueue<T> {
     }
 }
 
-/// The queue of an account; a new one has its turn last.
+/// Returns the queue of an owner; a new one gets the last turn.
 fn queue_of<K: PartialEq, Q: Default>(ring: &mut Ring<K, Q>, whose: K) -> &mut Q {
     let known = ring.iter().position(|(known, _)| *known == whose);
     let at = known.unwrap_or(ring.len());

@@ -1,10 +1,10 @@
-//! The one writer: a thread that runs many requests in one transaction.
+//! The single writer: a thread that runs many requests in one transaction.
 //!
-//! Each request is kept as a whole or not at all, and is answered when the transaction they share
-//! has been committed and is on the disk (group commit, `synchronous=FULL`). So there is no
-//! `database is locked`, no lost update, and a disk sync for many documents at once.
+//! Each request is all or nothing, and is answered after the shared transaction has been committed and is on
+//! the disk (group commit, `synchronous=FULL`). So there is no `database is locked` and no lost update, and
+//! one disk sync serves many documents.
 //!
-//! A copy of the database is made between the transactions, some pages at a time.
+//! Copies of the database are made between the transactions, some pages at a time.
 
 pub mod batch;
 pub mod cache;
@@ -33,37 +33,37 @@ use fair_queue::QueueKey;
 use queue::{ALONE_BYTES, CopyRequest, Next, Queue};
 pub use watch::Watch;
 
-/// Batches that run with savepoints from the start after one that had to be run again: where clients send many
+/// How many batches run with savepoints from the start after one had to be run again: if clients send many
 /// requests that fail late, hardly any is run twice.
 const SAVEPOINT_BATCHES: u32 = 16;
 
-/// Rows that a transaction changes before it takes the next request: some ten times what as many ordinary requests as fit
-/// into one change. Large ones, a storno of thousands of goods among them, so hold the writer and lengthen the write-ahead
-/// log one by one.
+/// Rows that a transaction may change before it takes no further request: some ten times as many as a full
+/// batch of ordinary requests changes. So large requests, such as a storno of thousands of goods, hold the
+/// writer and lengthen the write-ahead log one at a time.
 const TRANSACTION_CHANGES_MAX: u64 = 10_000;
 
-/// How often the writer looks after the journal and the write-ahead log when nothing comes in.
+/// How often the writer checks the journal and the write-ahead log while no request comes in.
 const IDLE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How long it waits for requests between two steps of a copy: the disk is not for the copy alone.
+/// How long the writer waits for requests between two steps of a copy: the disk is not for the copy alone.
 const COPY_PAUSE: Duration = Duration::from_millis(1);
 
-/// Writes a page, whatever was on it, and means nothing.
+/// Writes a page without changing anything that matters.
 const PROBE_SQL: &str = "pragma user_version = 0";
 
-/// Work of the writer's own that rides along with a batch: taking in the audit journal.
+/// The writer's own work, done as part of a batch: taking in the audit journal.
 pub trait Housekeeping: Send {
-    /// Whether there is anything to do; at the stop of the writer nothing may be left.
+    /// Whether there is anything to do; when the writer stops, everything must be done.
     fn pending(&self, at_stop: bool) -> bool;
     fn in_batch(&mut self, connection: &Connection) -> Result<()>;
-    /// Whether the last batch left something over because a batch takes only so much.
+    /// Whether the last batch left work over because a batch takes only so much.
     fn has_more(&self) -> bool {
         false
     }
     fn after(&mut self, committed: bool);
 }
 
-/// Where requests are handed to the writer.
+/// The writer's thread, and the queue through which requests reach it.
 pub struct Writer {
     queue: WriterQueue,
     thread: Option<JoinHandle<()>>,
@@ -76,7 +76,7 @@ pub struct WriterQueue {
 }
 
 impl Writer {
-    /// Starts the thread. It ends when it is told to stop. Without `checkpoints` somebody else moves the
+    /// Starts the thread; it runs until it is stopped. Without `checkpoints` another program moves the
     /// write-ahead log into the database.
     pub fn start(
         connection: Connection,
@@ -104,7 +104,7 @@ impl Writer {
         self.queue.clone()
     }
 
-    /// Finishes what was queued before, takes in the journal, cuts back the write-ahead log.
+    /// Finishes the queued work, takes in the journal and truncates the write-ahead log.
     pub fn stop(mut self) {
         self.queue.waiting.close();
         drop(self.thread.take().map(JoinHandle::join));
@@ -118,9 +118,10 @@ impl Drop for Writer {
 }
 
 impl WriterQueue {
-    /// Hands over work of an account that brings along so many `bytes` to be stored. `run` does it within a batch; again, if the batch
-    /// was rolled back because other work failed. `finish` is told what came of it and how the batch ended: at once, and
-    /// that nothing was done, where too much of the account, or of all, waits or the writer stops.
+    /// Submits work of a queue key that stores about `bytes`. `run` does it within a batch, and is called
+    /// again if the batch was rolled back because of other work. `finish` gets its result and how the batch
+    /// ended. If too much is waiting for this key or in total, or if the writer stops, `finish` is called at
+    /// once with `None` and [`Ended::Undone`].
     pub fn submit<T: Send + 'static>(
         &self,
         account: QueueKey,
@@ -136,8 +137,8 @@ impl WriterQueue {
         }
     }
 
-    /// Runs work of an account in a batch of its own, so that nobody else's answer waits for it, and waits for its end: what
-    /// the work came to, and how the batch ended. Not on a thread of the sockets.
+    /// Runs work in a batch of its own, so that no other answer waits for it, and blocks until it ends.
+    /// Returns the result of the work and how the batch ended. Must not be called on a socket thread.
     pub fn run_alone<T: Send + 'static>(
         &self,
         account: QueueKey,
@@ -148,8 +149,8 @@ impl WriterQueue {
         answer.recv().unwrap_or((None, Ended::Undone))
     }
 
-    /// Has the database copied into an empty file, and waits for it. What is written meanwhile goes into the copy,
-    /// too. It is not synced.
+    /// Has the writer copy the database into an empty file, and waits for it. Writes in the meantime go into
+    /// the copy, too. The copy is not synced.
     pub fn copy(&self, to: &Path) -> Result<()> {
         let (told, answer) = sync_channel(1);
         let request = CopyRequest { target: open_target(to)?, told };
@@ -162,7 +163,7 @@ impl WriterQueue {
     }
 }
 
-/// What whoever wants a copy is told where the service ended first.
+/// Message to the caller waiting for a copy if the service stopped first.
 const NOT_COPIED: &str = "der Dienst hielt an, bevor die Kopie gemacht war";
 
 struct WriterThread<'c> {
@@ -191,7 +192,7 @@ impl WriterThread<'_> {
                 Next::Stop => break,
             };
             if ended == Ended::Unknown {
-                // What waits was never begun.
+                // Queued requests were never begun.
                 queue.close();
                 while let Next::Batch(jobs) = queue.next(Duration::ZERO) {
                     jobs.into_iter().for_each(|job| job.finish(Ended::Undone));
@@ -225,7 +226,7 @@ impl WriterThread<'_> {
         if self.housekeeping.pending(at_stop) { self.batch(Vec::new()) } else { Ended::Undone }
     }
 
-    /// Whether writing works again.
+    /// Tests whether writing works again.
     fn probe(&mut self) {
         let written = execute(self.connection, "begin immediate").and_then(|()| {
             self.connection.execute_batch(PROBE_SQL)?;
@@ -238,8 +239,8 @@ impl WriterThread<'_> {
         }
     }
 
-    /// Makes a copy, a step at a time, and between the steps what comes in; how the last batch ended, or nothing
-    /// where it is to stop.
+    /// Makes a copy step by step, and runs incoming batches between the steps. Returns how the last batch
+    /// ended, or `None` if the writer must stop.
     fn copy(&mut self, request: CopyRequest, queue: &Queue) -> Option<Ended> {
         let CopyRequest { mut target, told } = request;
         let mut ended = Some(Ended::Undone);
@@ -247,7 +248,8 @@ impl WriterThread<'_> {
             while !pages.step()? {
                 self.watch.seen();
                 ended = match queue.next(COPY_PAUSE) {
-                    // The disk is full: the writer's own work waits for the end of the copy, instead of failing each step.
+                    // If the disk is full, the writer's own work waits for the end of the copy instead of
+                    // failing at each step.
                     Next::Nothing if self.watch.has_failed() => ended,
                     Next::Nothing => Some(self.keep_house_if_due(false)),
                     Next::Batch(jobs) => Some(self.batch(jobs)),
@@ -269,7 +271,8 @@ impl WriterThread<'_> {
         ended
     }
 
-    /// Runs the jobs, in one transaction where they change few rows, and tells each how it ended; how the last one ended.
+    /// Runs the jobs, in one transaction if they change few rows, and tells each how it ended. Returns how
+    /// the last transaction ended.
     fn batch(&mut self, mut jobs: Vec<Box<dyn Job>>) -> Ended {
         self.watch.queued.dec_by(jobs.len() as i64);
         if !jobs.is_empty() {
@@ -285,7 +288,7 @@ impl WriterThread<'_> {
         }
     }
 
-    /// Runs the first jobs in one transaction; those for which it had no room are given back.
+    /// Runs the first jobs in one transaction; returns the jobs that did not fit.
     fn transaction(&mut self, mut jobs: Vec<Box<dyn Job>>) -> (Ended, Vec<Box<dyn Job>>) {
         let before = self.connection.total_changes();
         let savepoints = self.with_savepoints > 0;
@@ -302,7 +305,7 @@ impl WriterThread<'_> {
             let why = result.map_or_else(|failure| failure.to_string(), |_| "see above".into());
             log(&format!("a batch of {taken} writes failed: {why}"));
         }
-        // A commit of nothing says nothing of the disk.
+        // Committing no change proves nothing about the disk.
         if ended != Ended::Committed || self.connection.total_changes() != before {
             self.watch.commits.fetch_add(1, Ordering::Release);
             self.watch.note(ended != Ended::Committed);
@@ -318,7 +321,7 @@ impl WriterThread<'_> {
         (ended, rest)
     }
 
-    /// Ends a transaction that failed.
+    /// Rolls back a transaction that was left open by a failure.
     fn leave_none_open(&self) {
         if !self.connection.is_autocommit()
             && let Err(error) = self.connection.execute_batch("rollback")
@@ -327,7 +330,7 @@ impl WriterThread<'_> {
         }
     }
 
-    /// Runs jobs in one transaction until it has changed enough; `taken` is how many it ran.
+    /// Runs jobs in one transaction until it has changed enough rows; sets `taken` to the number of jobs run.
     fn run_in_transaction(
         &mut self,
         jobs: &mut [Box<dyn Job>],
@@ -360,7 +363,7 @@ impl WriterThread<'_> {
         commit(self.connection)
     }
 
-    /// The writer's own work, in a savepoint: its failure is not that of the requests.
+    /// Does the writer's own work in a savepoint, so that its failure does not fail the requests.
     fn keep_house(&mut self) -> Result<()> {
         execute(self.connection, "savepoint housekeeping")?;
         if let Err(failure) = self.housekeeping.in_batch(self.connection) {

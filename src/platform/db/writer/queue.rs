@@ -1,4 +1,4 @@
-//! What waits for the writer, and how much of it goes into one transaction.
+//! The queue in front of the writer, and the bounds of what goes into one transaction.
 
 use std::sync::mpsc::SyncSender;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -10,25 +10,25 @@ use super::batch::Job;
 use super::fair_queue::{FairQueue, QueueBounds, QueueKey};
 use crate::platform::failure::{Result, locked};
 
-/// Requests that wait for the writer at most; further ones are answered 503.
+/// Requests that may wait for the writer; further ones are answered 503.
 const JOBS_WAITING: QueueBounds = QueueBounds::of(4_096);
 
-/// Requests in one transaction at most: bounds how long the first of them waits.
+/// Requests in one transaction: bounds how long the first of them waits.
 const BATCH_JOBS_MAX: usize = 256;
 
-/// Bytes that the requests of one transaction bring along at most; a larger one has it to itself. Of a document of
-/// 1,000 short positions, each into a batch of goods of its own, seventeen times as much goes to the write-ahead
-/// log, of an attachment less than it brings.
+/// Bytes of the requests in one transaction; a larger request gets a transaction of its own. A document of
+/// 1,000 short positions, each adding to a batch of goods of its own, writes seventeen times its size to the
+/// write-ahead log; an attachment writes less than its size.
 const BATCH_BYTES_MAX: usize = 1 << 20;
 
-/// What counts for so many has a transaction to itself.
+/// A request counted with this many bytes gets a transaction to itself.
 pub const ALONE_BYTES: usize = BATCH_BYTES_MAX + 1;
 
-/// Somebody wants a copy of the database, and waits for it.
+/// A request for a copy of the database; its caller waits for it.
 pub struct CopyRequest {
-    /// Where it goes: an empty database.
+    /// Target of the copy: an empty database.
     pub target: Connection,
-    /// Gets it back when it is full.
+    /// Returns the target when the copy is complete.
     pub told: SyncSender<Result<Connection>>,
 }
 
@@ -41,14 +41,14 @@ pub enum Next {
 
 struct State {
     jobs: FairQueue<Box<dyn Job>>,
-    /// What was taken and did not fit: it is the next.
+    /// A job that was taken but did not fit: it comes first in the next batch.
     held: Option<Box<dyn Job>>,
     copy: Option<CopyRequest>,
-    /// What waits is still done, and nothing more is taken.
+    /// Whether the queue is closed: waiting jobs are still done, but no more are accepted.
     is_closed: bool,
 }
 
-/// Accounts have their turn one after the other; of an account it is in the order in which it came.
+/// Queue keys take turns; the jobs of one key keep their order.
 pub struct Queue {
     state: Mutex<State>,
     comes: Condvar,
@@ -62,7 +62,7 @@ impl Default for Queue {
 }
 
 impl Queue {
-    /// Has a request wait; gives it back where there is no place for it.
+    /// Adds a job; returns it if the queue is full or closed.
     pub fn add(&self, account: QueueKey, job: Box<dyn Job>) -> std::result::Result<(), Box<dyn Job>> {
         let mut state = locked(&self.state);
         let added = if state.is_closed { Err(job) } else { state.jobs.add(account, job) };
@@ -70,7 +70,8 @@ impl Queue {
         added
     }
 
-    /// Asks for a copy, which goes before what waits; false where another is asked for already, or none is made any more.
+    /// Requests a copy, which takes precedence over waiting jobs; returns false if one is already requested
+    /// or the queue is closed.
     pub fn add_copy(&self, request: CopyRequest) -> bool {
         let mut state = locked(&self.state);
         let has_place = !state.is_closed && state.copy.is_none();
@@ -81,13 +82,13 @@ impl Queue {
         has_place
     }
 
-    /// Further requests are refused from now on.
+    /// Refuses further jobs from now on.
     pub fn close(&self) {
         locked(&self.state).is_closed = true;
         self.comes.notify_one();
     }
 
-    /// What the writer does next. It waits so long for anything to come.
+    /// Returns what the writer does next; waits up to `patience` for something to come.
     pub fn next(&self, patience: Duration) -> Next {
         let waited = self.comes.wait_timeout_while(locked(&self.state), patience, |state| !state.has_any());
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
@@ -107,7 +108,7 @@ impl State {
         self.is_closed || self.copy.is_some() || self.held.is_some() || !self.jobs.is_empty()
     }
 
-    /// What goes into one transaction.
+    /// Takes the jobs that go into one transaction.
     fn batch(&mut self) -> Vec<Box<dyn Job>> {
         let (mut bytes, mut jobs) = (0, Vec::new());
         while jobs.len() < BATCH_JOBS_MAX
@@ -134,7 +135,7 @@ mod tests {
         Box::new(ClosureJob { bytes, run, done: None, finish })
     }
 
-    /// The bytes of the requests of each transaction.
+    /// Returns the bytes of each request, by transaction.
     fn batches(queue: &Queue) -> Vec<Vec<usize>> {
         let next = || match queue.next(Duration::ZERO) {
             Next::Batch(jobs) => Some(jobs.iter().map(|job| job.bytes()).collect()),

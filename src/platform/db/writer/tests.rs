@@ -1,4 +1,4 @@
-//! Requests that share a transaction: what each is told, and what of it is kept.
+//! Requests that share a transaction: what each is told, and what of it is committed.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::channel;
@@ -8,7 +8,7 @@ use crate::platform::db::system_clock;
 use crate::platform::db::writer::critical::PANICKED;
 use crate::platform::db::writer::critical::tests::{dies, in_own_process};
 
-/// Counts in a table how often it was done.
+/// Counts in a table how often its work was done.
 struct Counts;
 
 impl Housekeeping for Counts {
@@ -44,7 +44,7 @@ enum Way {
     UndoesAll,
 }
 
-/// Writes a number in a way; how often it was run, and whether it succeeded.
+/// Writes a number in the given way; returns how often it was run, and whether it succeeded.
 fn write(number: i64, way: Way) -> impl FnMut(&Batch<'_>) -> (usize, bool) {
     let mut runs = 0;
     move |batch| {
@@ -66,9 +66,9 @@ fn write(number: i64, way: Way) -> impl FnMut(&Batch<'_>) -> (usize, bool) {
     }
 }
 
-/// Runs a batch of these; how often each ran.
+/// Runs these jobs as a batch; returns how often each ran.
 fn run_batch(queue: &WriterQueue, ways: &[Way]) -> Vec<usize> {
-    // The writer is busy until the batch is queued.
+    // Keeps the writer busy until the batch is queued.
     let (go, waits) = channel::<()>();
     queue.submit(QueueKey::house(), 0, move |_| waits.recv(), |_, _| ());
     while queue.watch.queued.get() > 0 {
@@ -124,7 +124,7 @@ fn what_runs_alone_finds_committed_what_came_before_it() {
             std::thread::yield_now();
         }
     };
-    // The writer is busy until all have come.
+    // Keeps the writer busy until all have come.
     let (go, waits) = channel::<()>();
     queue.submit(QueueKey::house(), 0, move |_| waits.recv(), |_, _| ());
     until_waiting(0);
@@ -148,7 +148,7 @@ fn what_changed_many_rows_is_committed_before_what_waits_behind_it_is_run() {
         let _ = std::fs::remove_file(&path);
         let writer = writer_of(Connection::open(&path).unwrap());
         let queue = writer.queue();
-        // The writer is busy until both have come.
+        // Keeps the writer busy until both have come.
         let (go, waits) = channel::<()>();
         queue.submit(QueueKey::house(), 0, move |_| waits.recv(), |_, _| ());
         while queue.watch.queued.get() > 0 {
@@ -176,7 +176,7 @@ fn of_a_batch_whose_transaction_is_undone_nothing_is_kept() {
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("test.db");
     let writer = writer_of(Connection::open(&path).unwrap());
-    // What comes after it, a request or the writer's own work, must not write outside a transaction.
+    // The next request, or the writer's own work, must not write outside a transaction.
     for (ways, runs) in [(vec![Succeeds, UndoesAll], [2, 2]), (vec![UndoesAll, Succeeds], [1, 0])] {
         assert_eq!(run_batch(&writer.queue(), &ways), runs, "{ways:?}");
     }
@@ -205,10 +205,11 @@ fn a_panic_outside_the_work_of_a_request_ends_the_process() {
         let writer = writer_of(Connection::open_in_memory().unwrap());
         writer.queue().submit(QueueKey::house(), 0, |_| (), |_, _| panic!("as it was told"));
         writer.stop();
-        // Were the process still there, it would end with another code.
+        // If the process were still running, it would end with another code.
         std::process::exit(1);
     }
-    let output = in_own_process("db::writer::tests::a_panic_outside_the_work_of_a_request_ends_the_process");
+    let output =
+        in_own_process("platform::db::writer::tests::a_panic_outside_the_work_of_a_request_ends_the_process");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(PANICKED), "{said}");
     assert!(said.contains("the thread writer panicked"), "{said}");
@@ -229,7 +230,7 @@ fn a_transaction_is_counted_before_anybody_hears_of_it() {
     writer.stop();
 }
 
-/// Fails as on a full disk, which undoes the transaction, and counts how often.
+/// Fails as on a full disk, which rolls back the transaction, and counts its calls.
 struct Fails(Arc<AtomicUsize>);
 
 impl Housekeeping for Fails {

@@ -1,4 +1,4 @@
-//! What can be seen of the writer from outside.
+//! The observable state of the writer.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -9,12 +9,13 @@ use prometheus_client::metrics::histogram::Histogram;
 
 use crate::platform::failure::locked;
 
-/// What can be seen of the writer from outside.
+/// The observable state of the writer.
 pub struct Watch {
     pub queued: Gauge,
     /// Requests in each transaction.
     pub batches: Histogram,
-    /// Transactions that were ended, committed or not. It moves on before anybody hears of one.
+    /// Number of transactions that ended, committed or not. Incremented before anybody learns of the
+    /// transaction's end.
     pub commits: Arc<AtomicU64>,
     failed: AtomicBool,
     /// When the writer last took something from its queue.
@@ -22,12 +23,12 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// How long the writer has been busy with one piece of work.
+    /// How long the writer has been busy with its current piece of work.
     pub fn silent(&self) -> Duration {
         locked(&self.last_seen).elapsed()
     }
 
-    /// Whether the last write failed: the disk is full, as a rule. The writer itself tries again.
+    /// Whether the last write failed, usually because the disk is full. The writer itself retries.
     pub fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
     }
@@ -79,18 +80,18 @@ mod tests {
         fn after(&mut self, _: bool) {}
     }
 
-    /// So many that each write has a transaction of its own.
+    /// Enough bytes that each write gets a transaction of its own.
     const BYTES: usize = 16 << 20;
 
     #[test]
     fn a_write_that_failed_is_seen_until_one_succeeds_and_the_writer_tries_by_itself() {
         let connection = Connection::open_in_memory().unwrap();
-        // As full as a disk may be: what needs another page fails.
+        // As full as a disk can be: any write that needs another page fails.
         crate::platform::db::writer::cache::tests::create_tables(&connection);
         connection.execute_batch("create table t (a); pragma max_page_count = 8").unwrap();
         let writer = Writer::start(connection, None, system_clock(), Box::new(Nothing)).unwrap();
         let (told, hears) = channel();
-        // Runs a statement; says how it ended and whether the last write failed.
+        // Runs a statement; reports how it ended and whether the last write failed.
         let run = |sql: &'static str| {
             let (queue, told) = (writer.queue(), told.clone());
             writer.queue().submit(
@@ -101,7 +102,7 @@ mod tests {
             );
         };
         let too_large = "insert into t values (zeroblob(100000))";
-        // It is busy until what follows is queued: an idle writer tries by itself.
+        // Keeps the writer busy until the statements are queued: an idle writer would retry on its own.
         let (go, waits) = channel::<()>();
         writer.queue().submit(QueueKey::house(), BYTES, move |_| waits.recv(), |_, _| ());
         [too_large, "select 1", "insert into t values (1)"].iter().for_each(|sql| run(sql));
@@ -110,7 +111,7 @@ mod tests {
         assert_eq!([(); 3].map(|()| hears.recv().unwrap()), expected);
         run(too_large);
         assert_eq!(hears.recv().unwrap(), (Ended::Undone, true));
-        // Nobody writes any more.
+        // From here on nobody writes.
         let until = Instant::now() + Duration::from_secs(120);
         while writer.queue().watch.has_failed() {
             assert!(Instant::now() < until, "it does not try by itself");

@@ -1,12 +1,12 @@
-//! Where a request comes from: the other end of the socket, or what a proxy of ours says (D20).
+//! The address of a request: the peer of the socket, or what a trusted proxy reports (D20).
 
 use std::net::{IpAddr, SocketAddr};
 
 use hyper::HeaderMap;
 use ipnet::IpNet;
 
-/// The address of a client. `X-Forwarded-For` counts only as far as proxies of ours wrote it: the
-/// last address in it that is not one of them.
+/// Returns the address of a client. `X-Forwarded-For` counts only as far as trusted proxies wrote it: the
+/// result is the last address in it that is not a trusted proxy.
 pub fn client(peer: IpAddr, headers: &HeaderMap, proxies: &[IpNet]) -> IpAddr {
     let trusted = |address: &IpAddr| proxies.iter().any(|net| net.contains(address));
     let mut client = peer.to_canonical();
@@ -14,14 +14,14 @@ pub fn client(peer: IpAddr, headers: &HeaderMap, proxies: &[IpNet]) -> IpAddr {
     let mut hops = values.flat_map(|value| value.to_str().unwrap_or_default().rsplit(','));
     while trusted(&client) {
         let Some(hop) = hops.next() else { break };
-        // What is no address was not written by a proxy of ours.
+        // A trusted proxy would have written an address.
         let Some(address) = parsed(hop.trim()) else { break };
         client = address.to_canonical();
     }
     client
 }
 
-/// Whether a proxy on this machine passed a request on that nobody named in trusted_proxies.
+/// Whether a proxy on this machine forwarded the request without being named in trusted_proxies.
 pub fn is_of_unnamed_proxy(peer: IpAddr, headers: &HeaderMap, proxies: &[IpNet]) -> bool {
     let peer = peer.to_canonical();
     peer.is_loopback()
@@ -29,12 +29,12 @@ pub fn is_of_unnamed_proxy(peer: IpAddr, headers: &HeaderMap, proxies: &[IpNet])
         && !proxies.iter().any(|net| net.contains(&peer))
 }
 
-/// Headers that a proxy adds to what it passes on.
+/// Headers that a proxy adds to a forwarded request.
 const FORWARDED: [&str; 4] = ["forwarded", "x-real-ip", "via", "x-forwarded-for"];
 
-/// Whether a request begins on this machine: it comes from a loopback address, and no proxy passed it on, or one of ours
-/// for clients of this machine alone. A proxy on this machine that nobody named in trusted_proxies comes from a loopback
-/// address, too, with whatever the network sends it.
+/// Whether a request originates on this machine: it comes from a loopback address and was not forwarded, or a
+/// trusted proxy forwarded it for loopback clients only. A proxy on this machine that is missing in
+/// trusted_proxies also has a loopback address, but forwards anything from the network.
 pub fn is_local(peer: IpAddr, headers: &HeaderMap, proxies: &[IpNet]) -> bool {
     let peer = peer.to_canonical();
     let names = || headers.keys().map(|name| name.as_str());
@@ -51,15 +51,15 @@ pub fn is_local(peer: IpAddr, headers: &HeaderMap, proxies: &[IpNet]) -> bool {
         && values.all(|value| value.split(',').all(is_loopback))
 }
 
-/// An address, as proxies write it: plain, in brackets, or with a port.
+/// Parses an address as proxies write it: plain, in brackets, or with a port.
 fn parsed(text: &str) -> Option<IpAddr> {
     let plain = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
     plain.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|address| address.ip()))
 }
 
-/// Whether a request names this machine in its Host header as itself: localhost or a loopback address, with or
-/// without a port. A web page elsewhere can give its own name this machine's address (DNS rebinding) and let a
-/// browser here ask; the name that it asks for stays that of the page.
+/// Whether the Host header names this machine as itself: localhost or a loopback address, with or without a
+/// port. A foreign web page can point its own name at this machine's address (DNS rebinding) and make a local
+/// browser send requests; the Host header then still holds the page's name.
 pub fn names_this_machine(headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all("host").iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
@@ -70,7 +70,7 @@ pub fn names_this_machine(headers: &HeaderMap) -> bool {
     name.eq_ignore_ascii_case("localhost") || parsed(host).is_some_and(is_loopback)
 }
 
-/// The name in the Host header of a request, in lower case and without a port; an IPv6 address stands in brackets.
+/// Returns the name in the Host header, in lower case and without port; IPv6 addresses stay in brackets.
 pub fn host_name(headers: &HeaderMap) -> Option<String> {
     let host = headers.get("host")?.to_str().ok()?;
     let is_port = |port: &str| !port.is_empty() && port.bytes().all(|digit| digit.is_ascii_digit());
@@ -78,7 +78,7 @@ pub fn host_name(headers: &HeaderMap) -> Option<String> {
     Some(name.to_ascii_lowercase())
 }
 
-/// What is taken for one client: an IPv4 address, or the /64 of an IPv6 one.
+/// Returns the address that stands for one client: an IPv4 address, or the /64 of an IPv6 address.
 pub fn neighbourhood(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,

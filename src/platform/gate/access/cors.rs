@@ -1,25 +1,26 @@
-//! Which web pages may call the interface from a browser (Fetch Standard, CORS protocol): none,
+//! Decides which web pages may call the interface from a browser (Fetch Standard, CORS protocol): none,
 //! unless the configuration names their origins.
 
 use crate::platform::http::reply::Reply;
 use crate::platform::http::request::Request;
 
-/// Headers of a request that such a page may set.
+/// Request headers that such a page may set.
 const REQUEST_HEADERS: &str = "content-type, x-api-key, if-match, if-none-match, idempotency-key, prefer";
 
-/// Headers of an answer that such a page may read.
-const ANSWER_HEADERS: &str = "etag, retry-after, x-request-id, x-hinweise, x-total-count, x-limit, x-next-since, \
-    x-fehlmenge, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, idempotency-replayed, content-disposition, x-test";
+/// Response headers that such a page may read.
+const ANSWER_HEADERS: &str = "etag, retry-after, x-request-id, x-hinweise, x-total-count, x-limit, \
+     x-next-since, x-fehlmenge, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, \
+     idempotency-replayed, content-disposition, x-test";
 
-/// Seconds for which a browser may remember what is allowed.
+/// Seconds for which a browser may cache the permission.
 const MAX_AGE: &str = "600";
 
-/// The origins of these pages, as browsers send them: `https://shop.example`.
+/// The allowed origins, as browsers send them: `https://shop.example`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Origins(pub Vec<String>);
 
 impl Origins {
-    /// The answer to a browser that asks whether a page may send a request.
+    /// Returns the answer to a preflight request, if this is one from an allowed origin.
     pub fn preflight(&self, request: &Request) -> Option<Reply> {
         let asks =
             request.method == "OPTIONS" && request.headers.contains_key("access-control-request-method");
@@ -32,7 +33,7 @@ impl Origins {
         Some(reply.with("access-control-max-age", MAX_AGE))
     }
 
-    /// The answer with what a browser must know before it shows it to a page.
+    /// Adds the headers a browser needs before it passes the answer to a page.
     pub fn shown_in(&self, reply: Reply, request: &Request) -> Reply {
         if self.0.is_empty() {
             return reply;
@@ -46,7 +47,7 @@ impl Origins {
         }
     }
 
-    /// The origin of a request, if it is one of ours.
+    /// The origin of a request, if it is allowed.
     fn known_origin<'r>(&self, request: &'r Request) -> Option<&'r str> {
         let origin = request.headers.get("origin")?.to_str().ok()?;
         self.0.iter().any(|known| known == origin).then_some(origin)

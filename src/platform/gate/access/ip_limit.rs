@@ -1,5 +1,5 @@
-//! The IP limit (D20): ten critical requests a minute from one address. Critical are requests
-//! without a valid key, and the routes that the configuration names.
+//! The IP limit (D20): ten critical requests a minute from one address. Critical are requests without a valid
+//! key and requests to the routes that the configuration names.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -8,33 +8,34 @@ use std::sync::Mutex;
 use crate::platform::failure::locked;
 use crate::rules::day::Instant;
 
-/// Critical requests of an address in a minute (specification, Limits).
+/// Critical requests of an address per minute (specification, Limits).
 const REQUESTS_PER_MINUTE_MAX: usize = 10;
 
 /// A minute in milliseconds.
 const MINUTE_MILLIS: i64 = 60_000;
 
-/// Addresses that are remembered at most: about 2 MiB.
+/// Addresses that are remembered: about 2 MiB.
 const ADDRESSES_MAX: usize = 10_000;
 
-/// What an address has too much of.
+/// The kind of request that is limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Limited {
     WithoutKey,
-    /// Forms of the pages for people, before anybody is logged in.
+    /// Login forms of the web pages, before anybody is logged in.
     LogIn,
-    /// Requests of a route that the configuration names; its place in the table.
+    /// Requests to a route that the configuration names; its index in the route table.
     Route(usize),
 }
 
-/// The last critical requests of each address.
+/// The times of the last critical requests of each address.
 #[derive(Default)]
 pub struct IpLimit {
     seen: Mutex<HashMap<(IpAddr, Limited), VecDeque<i64>>>,
 }
 
 impl IpLimit {
-    /// Counts a critical request; where it is one too many, the seconds until the next may come.
+    /// Counts a critical request; if the limit is exceeded, returns the seconds until the next one is
+    /// allowed.
     pub fn take(&self, address: IpAddr, kind: Limited, now: Instant) -> Result<(), i64> {
         let now = now.millis();
         let mut seen = locked(&self.seen);
@@ -42,7 +43,7 @@ impl IpLimit {
             make_room(&mut seen, now);
         }
         let times = seen.entry((address, kind)).or_default();
-        // A clock that was put back must not lock anybody out.
+        // A clock that was set back must not lock anybody out.
         times.retain(|time| now - MINUTE_MILLIS < *time && *time <= now);
         if times.len() < REQUESTS_PER_MINUTE_MAX {
             times.push_back(now);
@@ -53,8 +54,8 @@ impl IpLimit {
     }
 }
 
-/// Forgets the addresses whose last request is a minute old; where there are none, all: then a
-/// flood from many addresses gets more answers 401, which cost nothing.
+/// Forgets the addresses whose last request is a minute old; if there are none, forgets all: then a flood
+/// from many addresses gets more answers 401, which cost nothing.
 fn make_room(seen: &mut HashMap<(IpAddr, Limited), VecDeque<i64>>, now: i64) {
     seen.retain(|_, times| times.back().is_some_and(|last| now - MINUTE_MILLIS < *last));
     if seen.len() >= ADDRESSES_MAX {

@@ -1,9 +1,8 @@
 //! API keys (docs/command-line.md): `ak_<id>_<secret>`.
 //!
-//! The id is public. The secret is 160 random bits and a MAC made with the installation's own
-//! secret, so that a mistyped or invented key is refused without a hash. At rest there is only
-//! an argon2id hash; a key that was verified once is remembered by its digest, and whether it is
-//! active is asked at every request.
+//! The id is public. The secret is 160 random bits plus a MAC made with the installation's own secret, so
+//! that a mistyped or invented key is refused without hashing. Only an argon2id hash is stored. A verified
+//! key is remembered by its digest; whether it is active is checked at every request.
 
 use std::collections::HashSet;
 use std::sync::{PoisonError, RwLock};
@@ -34,12 +33,12 @@ const SECRET_BYTES: usize = 20;
 /// Bytes of the MAC at the end of the secret.
 const MAC_BYTES: usize = 8;
 
-/// Verified keys that are remembered at most; beyond that all are verified again.
+/// Verified keys that are remembered; beyond that the set is emptied and all are verified again.
 const VERIFIED_KEYS_MAX: usize = 10_000;
 
 pub type Digest32 = [u8; 32];
 
-/// A new key: its public id, the text that is shown once, and the hash that is kept.
+/// A new key: its public id, the text that is shown once, and the hash that is stored.
 pub struct NewKey {
     pub id: String,
     pub text: String,
@@ -48,6 +47,11 @@ pub struct NewKey {
 }
 
 pub fn generate(mac_secret: &[u8]) -> Result<NewKey> {
+    generate_with(mac_secret, hash)
+}
+
+/// Generates a key that is stored with a hash of another cost: tests have hundreds of keys.
+pub fn generate_with(mac_secret: &[u8], hash: impl FnOnce(&str) -> Result<String>) -> Result<NewKey> {
     let random: [u8; ID_BYTES + SECRET_BYTES] = random()?;
     let id = hex(&random[..ID_BYTES]);
     let body = format!("ak_{id}_{}", hex(&random[ID_BYTES..]));
@@ -64,12 +68,12 @@ pub fn hash(secret: &str) -> Result<String> {
         .to_string())
 }
 
-/// A hash that no secret has, so that an unknown id or name costs as much as a wrong secret. To make one took half of
-/// the start of the service.
+/// A hash that matches no secret, so that an unknown id or name takes as long as a wrong secret. Creating it
+/// took half of the startup time.
 const DECOY: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/// Whether a key or a password has this hash; takes as long where there is none.
+/// Whether a key or a password has this hash; takes just as long if there is no hash.
 pub fn has_hash(secret: &str, hash: Option<&str>) -> Result<bool> {
     let parsed = PasswordHash::new(hash.unwrap_or(DECOY))
         .map_err(|error| Failure::Broken(format!("a stored hash is damaged: {error}")))?;
@@ -77,12 +81,12 @@ pub fn has_hash(secret: &str, hash: Option<&str>) -> Result<bool> {
     Ok(holds && hash.is_some())
 }
 
-/// The installation's secret that keys are marked with.
+/// Returns the installation's secret, with which the MACs of keys are made.
 pub fn mac_secret(connection: &Connection) -> Result<Vec<u8>> {
     Ok(connection.query_row("select mac_secret from installation where id = 1", [], |row| row.get(0))?)
 }
 
-/// A key whose MAC holds.
+/// A key with a valid MAC.
 #[derive(Debug, Clone)]
 pub struct PresentedKey {
     pub id: String,
@@ -102,7 +106,7 @@ impl Keys {
         Keys { mac_secret, verified: RwLock::default() }
     }
 
-    /// The key of a request, if its MAC holds.
+    /// Returns the key of a request, if its MAC is valid.
     pub fn presented(&self, headers: &HeaderMap) -> Result<PresentedKey> {
         let mut values = headers.get_all("x-api-key").iter();
         let Some(value) = values.next() else {
@@ -121,8 +125,8 @@ impl Keys {
         self.verified.read().unwrap_or_else(PoisonError::into_inner).contains(&key.digest)
     }
 
-    /// Whether a key is the one whose hash is kept; it is remembered. Takes 10 ms or more: only
-    /// for the thread that does nothing else.
+    /// Whether a key matches the stored hash; if so, it is remembered. Takes 10 ms or more: only for the
+    /// thread dedicated to it.
     pub fn verify(&self, connection: &Connection, key: &PresentedKey) -> Result<bool> {
         let hash: Option<String> = connection
             .prepare_cached("select hash from api_key where id = ?1")?
@@ -139,15 +143,14 @@ impl Keys {
         Ok(true)
     }
 
-    /// Forgets that a key was verified: one that is deactivated or past its last day costs as much
-    /// as a wrong one, each time.
+    /// Forgets a verified key: a deactivated or expired key then costs as much as a wrong one, each time.
     pub fn forget(&self, key: &PresentedKey) {
         self.verified.write().unwrap_or_else(PoisonError::into_inner).remove(&key.digest);
     }
 }
 
-/// Who calls with a verified key; asked at every request, so that a deactivation holds from the
-/// next one on. Who holds the whole key is told why it is no longer accepted (D19).
+/// Returns the caller of a verified key. Runs at every request, so a deactivation takes effect with the next
+/// one. A client with the whole key is told why it is no longer accepted (D19).
 pub fn caller(connection: &Connection, key: &PresentedKey, now: Instant) -> Result<Caller> {
     let row = connection
         .prepare_cached(
@@ -191,9 +194,9 @@ pub fn caller(connection: &Connection, key: &PresentedKey, now: Instant) -> Resu
 pub struct Grant {
     pub label: String,
     pub scopes: ScopeSet,
-    /// Last day (UTC) on which it is accepted; none means until it is deactivated.
+    /// Last day (UTC) on which the key is accepted; `None`: until it is deactivated.
     pub valid_until: Option<Day>,
-    /// Requests per UTC day; none means [`DAILY_LIMIT`].
+    /// Requests per UTC day; `None` means [`DAILY_LIMIT`].
     pub daily_limit: Option<u32>,
 }
 
@@ -215,7 +218,7 @@ pub fn insert(connection: &Connection, tenant: i64, key: &NewKey, grant: &Grant,
     Ok(())
 }
 
-/// The same answer for unknown and wrong keys (D19).
+/// The same refusal for unknown and wrong keys (D19).
 pub fn invalid() -> Failure {
     let message = "Der Schlüssel ist ungültig. Bitte auf Tippfehler prüfen oder einen neuen anlegen lassen.";
     Refusal::new(Code::ApiKeyUngueltig, message).into()
@@ -229,8 +232,8 @@ fn keyed(secret: &[u8], text: &str) -> Hmac<Sha256> {
     mac
 }
 
-/// The id of a key, what its MAC is made of, and the MAC. A key has one spelling, the one in which it was shown:
-/// with more, one key would have more places than one where keys wait to be verified.
+/// Splits a key into its id, the text its MAC is made of, and the MAC. A key has exactly one spelling: with
+/// more, one key could take several places in the queue for verification.
 fn parts(text: &str) -> Option<(&str, &str, [u8; MAC_BYTES])> {
     let (id, secret) = text.strip_prefix("ak_")?.split_once('_')?;
     let is_hex = |text: &str| text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
@@ -245,9 +248,9 @@ fn parts(text: &str) -> Option<(&str, &str, [u8; MAC_BYTES])> {
 choice! {
     pub enum KeyState {
         Active = "active",
-        /// Its last day is over.
+        /// Its last day has passed.
         Expired = "expired",
-        /// Somebody deactivated it, whatever its last day.
+        /// Deactivated by somebody, whatever its last day.
         Deactivated = "deactivated",
     }
 }
@@ -259,16 +262,17 @@ pub struct StoredKey {
     pub tenant: String,
     pub label: String,
     pub state: KeyState,
-    /// Last day (UTC) on which it is accepted.
+    /// Last day (UTC) on which the key is accepted.
     pub valid_until: Option<Day>,
     pub scopes: ScopeSet,
     pub daily_limit: u32,
-    /// Requests on the UTC day of the list.
+    /// Requests on the current UTC day.
     pub today: u32,
     pub last_used: Option<Instant>,
 }
 
-/// A statement that reads keys. Its first parameters are [`DAILY_LIMIT`] and the UTC day of which requests are counted.
+/// A statement that reads keys. Its first parameters are [`DAILY_LIMIT`] and the UTC day whose requests are
+/// counted.
 macro_rules! keys {
     ($rest:literal) => {
         concat!(
@@ -320,7 +324,7 @@ fn read(connection: &Connection, sql: &str, params: impl Params, now: Instant) -
     Ok(keys)
 }
 
-/// What a key has from now on; it holds from the next request on, also in a running server.
+/// Updates a key; takes effect with the next request, also in a running server.
 pub fn change(connection: &Connection, key: &StoredKey) -> Result<()> {
     connection.execute(
         "update api_key set bezeichnung = ?2, scopes = ?3, gueltig_bis = ?4, tageslimit = nullif(?5, ?6) where id = ?1",
@@ -351,7 +355,8 @@ mod tests {
         };
         assert!(is_accepted(&key));
         assert_eq!((key.len(), key.find('_'), key.rfind('_')), (72, Some(2), Some(15)));
-        // The MAC is made of what stands before its last sixteen digits, so only they could be spelled otherwise.
+        // The MAC covers everything before the last sixteen digits, so only those could have another
+        // spelling.
         for at in 72 - 16..72 {
             for spelled in [key[at..=at].to_uppercase(), "+".to_owned(), " ".to_owned()] {
                 let other = format!("{}{spelled}{}", &key[..at], &key[at + 1..]);

@@ -1,5 +1,5 @@
-//! Keys made and changed: what they may be given, and what the log says of it (D27). The command line and the page use
-//! the same functions, so both obey the same rules and leave the same rows.
+//! Creating and changing keys: the allowed values, and the events for the log (D27). The command line and the
+//! web page use the same functions, so both obey the same rules and leave the same rows.
 
 use rusqlite::{Connection, params};
 
@@ -11,10 +11,11 @@ use crate::rules::changed::Changed;
 use crate::rules::day::{Day, Instant};
 use crate::rules::scope::{Purpose, ScopeSet};
 
-/// Longest label of a key, in characters.
+/// Maximum length of a key's label, in characters.
 pub const LABEL_CHARS_MAX: usize = 100;
 
-/// The label of a key as it is stored: 1 to [`LABEL_CHARS_MAX`] characters on one line. None where the text is no such label.
+/// Returns a key's label as it is stored: 1 to [`LABEL_CHARS_MAX`] characters on one line; `None` if the text
+/// is invalid.
 pub fn label(text: &str) -> Option<String> {
     let label = text.trim();
     let is_label =
@@ -22,18 +23,18 @@ pub fn label(text: &str) -> Option<String> {
     is_label.then(|| label.to_owned())
 }
 
-/// Whether a key may be given this last day (UTC): one that is over would make a key that nobody can use.
+/// Whether a key may get this last day (UTC): with a past day nobody could use the key.
 pub fn may_end(last: Day, now: Instant) -> bool {
     last >= Day::in_utc(now)
 }
 
-/// The scopes of these purposes and the single ones together; none where nothing was named.
+/// Unites the scopes of these purposes with the single ones; `None` if nothing was named.
 pub fn scopes(purposes: &[Purpose], single: ScopeSet) -> Option<ScopeSet> {
     let all = purposes.iter().fold(single, |all, purpose| all.and(purpose.scopes()));
     (all != ScopeSet::default()).then_some(all)
 }
 
-/// Adds a key to a company; what the log says of it.
+/// Adds a key to a tenant; returns the event for the log.
 pub fn create(
     connection: &Connection,
     tenant: TenantId,
@@ -52,13 +53,13 @@ pub fn create(
 pub struct Changes {
     pub label: Option<String>,
     pub scopes: Option<ScopeSet>,
-    /// Last day (UTC) on which it is accepted; an inner none: until it is deactivated.
+    /// Last day (UTC) on which the key is accepted; `Some(None)`: until it is deactivated.
     pub valid_until: Option<Option<Day>>,
     /// Requests per UTC day.
     pub daily_limit: Option<u32>,
 }
 
-/// Changes a key from the next request on; what the log says of it, nothing where it was so before.
+/// Changes a key, effective with the next request; returns the event for the log, `None` if nothing changed.
 pub fn change(connection: &Connection, old: &StoredKey, changes: &Changes) -> Result<Option<AdminEvent>> {
     let new = StoredKey {
         label: changes.label.clone().unwrap_or_else(|| old.label.clone()),
@@ -84,7 +85,8 @@ fn differences(old: &StoredKey, new: &StoredKey) -> Vec<Changed> {
     changed.into_iter().flatten().collect()
 }
 
-/// Accepts a key or refuses it, from the next request on; what the log says of it, nothing where it was so before.
+/// Activates or deactivates a key, effective with the next request; returns the event for the log, `None` if
+/// nothing changed.
 pub fn set_active(connection: &Connection, key: &StoredKey, active: bool) -> Result<Option<AdminEvent>> {
     if (key.state != KeyState::Deactivated) == active {
         return Ok(None);

@@ -1,7 +1,7 @@
-//! The daily limit of a key (D20): so many requests per UTC day, exact, also after a kill -9.
+//! The daily limit of a key (D20): a number of requests per UTC day, counted exactly, even across a kill -9.
 //!
-//! Every request is counted in memory before it is answered. What outlives the process is the
-//! audit log, which has a row for each answered request: at the start the day is counted from it.
+//! Every request is counted in memory before it is answered. The audit log, which has a row for each answered
+//! request, survives the process: at startup the day's count is taken from it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
@@ -14,23 +14,23 @@ use crate::platform::http::reply::Reply;
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
 
-/// Requests of a key per UTC day where the key does not say otherwise (specification, Limits).
+/// Requests of a key per UTC day, unless the key has its own limit (specification, Limits).
 pub const DAILY_LIMIT: u32 = 10_000;
 
 /// Days that are remembered: those nearest to today, whichever way the clock jumps.
 const DAYS_REMEMBERED: usize = 3;
 
-/// Refusals of a key and day that have an audit row each.
+/// Refusals of a key per day that get an audit row each.
 const REFUSALS_LISTED: u32 = 10_000;
 
-/// What a key has left today, as every keyed answer says it.
+/// What a key has left today, as shown in every answer to a request with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allowance {
-    /// Requests beyond the limit so far.
+    /// Requests refused beyond the limit so far.
     refused: u32,
     limit: u32,
     remaining: u32,
-    /// Seconds to 00:00 UTC.
+    /// Seconds until 00:00 UTC.
     reset: i64,
     exceeded: bool,
 }
@@ -50,11 +50,12 @@ pub struct Quota {
 }
 
 impl Quota {
-    /// Counts the day from the audit log, once, before the first request is answered: what passed the key check and was
-    /// not refused for its quota. The row of a 401 names the key, too, where that is deactivated or has expired.
+    /// Counts the day from the audit log, once, before the first request is answered: all requests that
+    /// passed the key check and were not refused for their quota. The audit row of a 401 also names a
+    /// deactivated or expired key.
     pub fn load(&self, connection: &Connection, now: Instant) -> Result<()> {
         let day = now.utc_day();
-        // Grouped here: SQLite would put all rows of the day in order first, in memory.
+        // Grouped here: SQLite would first sort all rows of the day in memory.
         let mut statement = connection.prepare(
             "select key_id, am from audit where tag = ?1 and key_id is not null and status not in (401, 429)",
         )?;
@@ -74,7 +75,7 @@ impl Quota {
         Ok(())
     }
 
-    /// Counts a request of a key. Refused requests are not counted (D20).
+    /// Counts a request of a key. Refused requests do not count (D20).
     pub fn take(&self, caller: &Caller, now: Instant) -> Allowance {
         let mut days = locked(&self.days);
         let day = now.utc_day();
@@ -88,11 +89,11 @@ impl Quota {
         let refused = entry.refused;
         let remaining = caller.daily_limit.saturating_sub(entry.requests);
         while days.len() > DAYS_REMEMBERED {
-            // The clock may have been put back: what is furthest away is forgotten.
+            // The clock may have been set back: the most distant day is forgotten.
             let furthest = days.keys().copied().max_by_key(|other| other.abs_diff(day));
             furthest.map(|furthest| days.remove(&furthest));
         }
-        // Rounded up: whoever comes back then comes back on the next day.
+        // Rounded up, so that a client that waits this long arrives on the next day.
         let reset = (now.millis_to_next_utc_day() + 999) / 1_000;
         Allowance { refused, limit: caller.daily_limit, remaining, reset, exceeded }
     }
@@ -101,7 +102,7 @@ impl Quota {
         locked(&self.days).values().flat_map(HashMap::values).any(|entry| entry.unsaved)
     }
 
-    /// Writes the use of each key to the database, where `key list` reads it.
+    /// Writes the use of each key to the database, from where `key list` reads it.
     pub fn save(&self, connection: &Connection) -> Result<()> {
         let mut unsaved = Vec::new();
         for (day, keys) in locked(&self.days).iter_mut() {
@@ -124,7 +125,7 @@ impl Quota {
 }
 
 impl Allowance {
-    /// The same with what a later request of the key has left.
+    /// Returns this allowance with the remaining requests of a later one.
     pub fn left_by(self, later: Allowance) -> Allowance {
         Allowance { remaining: later.remaining, ..self }
     }
@@ -140,12 +141,12 @@ impl Allowance {
         Err(Refusal::new(Code::TageslimitErreicht, message).into())
     }
 
-    /// Whether a client goes on and on beyond its limit: then it is counted, no longer listed.
+    /// Whether a client keeps sending beyond its limit: then its requests are counted, no longer listed.
     pub fn is_flood(self) -> bool {
         self.exceeded && self.refused > REFUSALS_LISTED
     }
 
-    /// The answer with what is left; a refusal says when to come back.
+    /// Adds the remaining requests to the answer; a refusal also says when to retry.
     pub fn shown_in(self, reply: Reply) -> Reply {
         let reply = reply
             .with("x-ratelimit-limit", self.limit.to_string())

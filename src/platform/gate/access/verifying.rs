@@ -1,6 +1,5 @@
-//! Verifying keys takes 10 ms and 19 MiB each: it is done on one thread of its own, one key at a
-//! time. Requests with the same key wait for the same verification, so that one client, however
-//! many connections it has, has one place in the queue.
+//! Verifies keys on a thread of its own, one at a time: each takes 10 ms and 19 MiB. Requests with the same
+//! key share one verification, so a client has one place in the queue, however many connections it has.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -18,22 +17,22 @@ use crate::platform::db::writer::critical::Worker;
 use crate::platform::failure::{Failure, Result, locked, unpanicked};
 use crate::platform::http::budget::{Budget, Permit};
 
-/// Keys that wait at most.
+/// Keys that may wait.
 const KEYS_WAITING_MAX: usize = 1_024;
 
-/// Requests that wait at most, beside the first one of each key; further ones are answered 503.
+/// Requests that may wait, besides the first one of each key; further ones are answered 503.
 const REQUESTS_WAITING_MAX: usize = 4_096;
 
-/// Requests of one address (of IPv6 a /64) that wait at most, beside the first one of each key.
+/// Requests of one address (for IPv6 a /64) that may wait, besides the first one of each key.
 const ADDRESS_REQUESTS_MAX: usize = 2_048;
 
-/// Requests with one key that wait at most: a client that begins with so many connections at once is answered.
+/// Requests with one key that may wait: a client that starts with this many connections at once is answered.
 const KEY_REQUESTS_MAX: usize = 512;
 
-/// Tells a request what became of the verification.
+/// Sends the outcome of the verification to a request.
 type Tell = oneshot::Sender<Result<()>>;
 
-/// The requests that wait, by the digest of their key, each with its place among those of its address.
+/// The waiting requests by the digest of their key, each with its permit from the budget of its address.
 struct Unverified {
     by_key: HashMap<Digest32, Vec<(Permit, Tell)>>,
     places: Arc<Budget>,
@@ -47,8 +46,8 @@ impl Default for Unverified {
 }
 
 impl Unverified {
-    /// Whether one more request may wait. The first one of a key always may: however many others its neighbours
-    /// have waiting, it gets its verification.
+    /// Whether one more request may wait. The first one of a key always may: however many others wait from
+    /// its address, the key is verified.
     fn has_room(&self, key: &Digest32, address: IpAddr) -> bool {
         let of_key = self.by_key.get(key).map_or(0, Vec::len);
         of_key == 0 || of_key < KEY_REQUESTS_MAX && self.places.has_room(&address.to_string())
@@ -60,14 +59,14 @@ impl Unverified {
     }
 }
 
-/// Where keys are handed in to be verified.
+/// The handle through which keys are submitted for verification.
 pub struct Verifying {
     waiting: Arc<Mutex<Unverified>>,
     worker: Worker<PresentedKey>,
 }
 
 impl Verifying {
-    /// Starts the thread; it ends when this is dropped.
+    /// Starts the thread; dropping the handle ends it.
     pub fn start(database: &Path, keys: Arc<Keys>) -> Result<Verifying> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(database, flags)?;
@@ -79,8 +78,7 @@ impl Verifying {
         Ok(Verifying { waiting, worker })
     }
 
-    /// Waits until a key that came from an address is verified. Refused where it is not valid, or where too many wait
-    /// already.
+    /// Waits until a key from this address is verified. Refuses an invalid key, or if too many are waiting.
     pub async fn verify(&self, key: &PresentedKey, address: IpAddr) -> Result<()> {
         let told = self.submit(key, address).ok_or_else(too_many)?;
         told.await.unwrap_or_else(|_| Err(too_many()))
@@ -116,7 +114,7 @@ fn verify(connection: &Connection, keys: &Keys, key: &PresentedKey, waiting: &Mu
         };
         drop(tell.send(verified));
     }
-    // Half of one core at most, whoever asks and however often.
+    // The pause limits verification to half of one core, however many keys arrive.
     sleep(pause);
 }
 
@@ -128,7 +126,7 @@ mod tests {
         waiting.has_room(&[key; 32], IpAddr::from([10, 0, 0, address]))
     }
 
-    /// As many as may wait; how many they were.
+    /// Adds as many requests as may wait; returns their number.
     fn fill(waiting: &mut Unverified, key: u8, address: u8) -> usize {
         let mut added = 0;
         while has_room(waiting, key, address) {
@@ -142,20 +140,20 @@ mod tests {
     fn who_hammers_takes_no_place_of_another() {
         let mut waiting = Unverified::default();
         assert_eq!(fill(&mut waiting, 1, 1), KEY_REQUESTS_MAX);
-        // The same key from elsewhere has no more room; another key from the same address has.
+        // The same key from another address has no more room; another key from the same address has.
         assert!(!has_room(&waiting, 1, 2));
         assert_eq!(
             (2..=4).map(|key| fill(&mut waiting, key, 1)).sum::<usize>(),
             ADDRESS_REQUESTS_MAX - KEY_REQUESTS_MAX
         );
-        // The address is full: a key that nobody waits for has the one place that it needs.
+        // The address is full: a new key still gets its one place.
         assert_eq!(fill(&mut waiting, 5, 1), 1);
         assert_eq!(fill(&mut waiting, 6, 2), KEY_REQUESTS_MAX);
         // Everything is full.
         assert!((7..40).map(|key| fill(&mut waiting, key, 3 + key / 4)).sum::<usize>() > 0);
         assert!(waiting.places.taken() >= REQUESTS_WAITING_MAX);
         assert_eq!(fill(&mut waiting, 99, 99), 1);
-        // Who was told leaves nothing behind.
+        // Answered requests leave nothing behind.
         waiting.by_key.clear();
         assert_eq!(waiting.places.taken(), 0);
     }

@@ -1,6 +1,6 @@
-//! Many requests in one (D28): each item of a bulk request is a request of its own, to the route for one, with its
-//! request of the day, its audit row and its answer. They come in their order, and some wait for the writer at a time,
-//! so that nobody else waits long.
+//! Bulk requests (D28): each item is a request of its own to the single-item route, with its own count in the
+//! daily quota, its own audit row and its own answer. Items run in order, a few at a time at the writer, so
+//! that nobody else waits long.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -28,10 +28,10 @@ use crate::rules::error::{Checked, Code, Refusal};
 /// Items that wait for the writer at a time.
 const STEP_ITEMS_MAX: usize = 16;
 
-/// Bytes of the items of one step at most. A larger item is a step of its own, and is parsed off the sockets.
+/// Bytes of the items of one step. A larger item is a step of its own, and is parsed on the CPU pool.
 const STEP_BYTES_MAX: usize = LARGE_BODY_BYTES;
 
-/// The name of the header under which items have keys of their own.
+/// The header with the client's key, from which each item derives its own.
 const KEY_HEADER: &str = "idempotency-key";
 
 /// An item as a request of its own.
@@ -41,8 +41,8 @@ struct Item {
 }
 
 impl Gate {
-    /// Answers a request whose items go to the route with the path `single`, some of them at the writer at a time. A
-    /// client that hangs up stops none of them: it looks like one that only closed its half.
+    /// Answers a bulk request by sending each item to the route with the path `single`, step by step. A
+    /// client that hangs up stops none of them: it looks like one that only closed its sending side.
     pub(in crate::platform::gate) async fn answer_each(
         self: &Arc<Gate>,
         single: &'static str,
@@ -50,7 +50,7 @@ impl Gate {
         admitted: &Admitted,
         context: &mut RequestContext,
     ) -> Result<Reply> {
-        // The key of an item has its number behind it.
+        // Each item's key is this key followed by the item's number.
         sent_key(request, KEY_CHARS_MAX - "#200".len())?;
         let found = self.router.find(Some(Method::Post), &split(single));
         let at = found.ok_or_else(|| Failure::Broken(format!("there is no route {single} for an item")))?;
@@ -71,7 +71,7 @@ impl Gate {
         Reply::ok(&StapelAntwort { data, angelegt, abgelehnt })
     }
 
-    /// The request that an item is, counted as one of its key.
+    /// Builds the request of an item and counts it against the quota of its key.
     fn item(
         &self,
         at: usize,
@@ -108,7 +108,7 @@ impl Gate {
         Item { request: Arc::new(request), context }
     }
 
-    /// Answers the items of a step: each has an answer, whatever becomes of the others.
+    /// Answers the items of a step: each gets an answer, whatever happens to the others.
     async fn answer_items(self: &Arc<Gate>, admitted: &Admitted, items: Vec<Item>) -> Vec<StapelZeile> {
         let (mut outcomes, mut writes) = (Vec::with_capacity(items.len()), Vec::new());
         for mut item in items {
@@ -140,8 +140,8 @@ impl Gate {
         answers
     }
 
-    /// Checks an item like a request that passed every check before its body: of its key, and where its route is critical
-    /// of its address, it is one more. A large body is read off the sockets.
+    /// Checks an item like a request that has passed all checks before its body. The item counts for its key
+    /// and, if its route is critical, for its address. A large body is parsed on the CPU pool.
     async fn prepare_item(self: &Arc<Gate>, item: &mut Item, admitted: &Admitted) -> Result<Prepared> {
         item.context.allowance.map_or(Ok(()), |allowance| allowance.check())?;
         let (bytes, limit) = (item.request.body.byte_count(), admitted.route.body_bytes_max);
@@ -155,7 +155,7 @@ impl Gate {
         if bytes > LARGE_BODY_BYTES { on_cpu_pool(prepare).await? } else { prepare() }
     }
 
-    /// The writer gets the items one behind the other, each as a request of its own.
+    /// Submits the items to the writer in order, each as a request of its own, and waits for their answers.
     async fn write_items(
         self: &Arc<Gate>,
         account: &QueueKey,
@@ -174,7 +174,7 @@ impl Gate {
     }
 }
 
-/// How many items are carried out at once.
+/// How many of the next items go into one step.
 fn at_once(items: &[Range<usize>]) -> usize {
     let mut bytes = 0;
     let fits = |item: &&Range<usize>| {
@@ -191,7 +191,7 @@ struct Inhalt<'b> {
     items: Option<Items<'b>>,
 }
 
-/// Items as they stand in the body, at most one more than are taken.
+/// The items as they stand in the body, at most one more than allowed.
 #[derive(Default)]
 struct Items<'b>(Vec<&'b RawValue>);
 
@@ -213,7 +213,7 @@ impl<'de> Visitor<'de> for Each {
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> std::result::Result<Items<'de>, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = sequence.next_element::<&'de RawValue>()? {
-            // One more shows that there are too many.
+            // One item too many is enough to detect the excess.
             if items.len() <= ITEMS_MAX {
                 items.push(item);
             }
@@ -222,12 +222,12 @@ impl<'de> Visitor<'de> for Each {
     }
 }
 
-/// Where the items stand in a body.
+/// Returns the byte ranges of the items in a body.
 fn items(body: &Body) -> Checked<Vec<Range<usize>>> {
     let body = body.content()?;
     let message =
         format!("Erwartet wird {{\"items\": [ … ]}} mit höchstens {ITEMS_MAX} Einträgen und sonst nichts.");
-    // An array would be read as the fields in their order.
+    // serde would accept an array as the fields in order.
     let is_object = body.trim_ascii_start().starts_with(b"{");
     let Inhalt { items } = match serde_json::from_slice(body) {
         Ok(read) if is_object => read,

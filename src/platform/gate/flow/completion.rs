@@ -1,5 +1,6 @@
-//! Completion: the last step of every request. It takes memory for the answer, writes the audit row and the line in
-//! the log, counts it, and tells the client what is left of its limits. [`RequestContext`] is what the steps before it found out.
+//! Completion: the last step of every request. It reserves memory for the answer, writes the audit row and
+//! the log line, counts the request, and adds the remaining limits to the answer. [`RequestContext`] holds
+//! what the earlier steps learned about the request.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -17,34 +18,34 @@ use crate::platform::http::request::Request;
 use crate::platform::http::route::Run;
 use crate::rules::error::Code;
 
-/// Answers up to this size take no part in the memory for answers, in bytes.
+/// Answers up to this size, in bytes, are not charged to the memory for answers.
 const SMALL_ANSWER_BYTES_MAX: usize = 16 << 10;
 
-/// What is known of a request on its way, besides what it says itself.
+/// What the gate learns about a request on its way, beyond the request itself.
 #[derive(Clone)]
 pub struct RequestContext {
     pub address: IpAddr,
     pub caller: Option<Arc<Caller>>,
-    /// The public part of a whole key that is deactivated or past its last day: the audit row names it (D19).
+    /// The public id of a complete key that is deactivated or expired: the audit row names it (D19).
     pub refused_key: Option<String>,
-    /// Its route, by its place in the table.
+    /// Its route, as an index into the route table.
     pub route: Option<usize>,
-    /// What its key has left; set when it was counted.
+    /// What its key has left today; set when the request is counted.
     pub allowance: Option<Allowance>,
-    /// Seconds until its address may come again.
+    /// Seconds until its address may try again.
     pub retry_after: Option<i64>,
-    /// What it found so far, of a request that waits for a change.
+    /// Result of the last look, for a request that waits for a change.
     pub looked: Option<Looked>,
     pub written: Written,
 }
 
-/// What of a request is kept already.
+/// What has already been committed for a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Written {
     Nothing,
-    /// Items of it, each with an audit row of its own.
+    /// Some of its items, each with an audit row of its own.
     Items,
-    /// All of it, with its audit row.
+    /// All of it, including its audit row.
     WithItsRow,
 }
 
@@ -62,12 +63,12 @@ impl RequestContext {
         }
     }
 
-    /// The public part of its key: also of one that is deactivated or past its last day (D19).
+    /// The public id of its key, even if the key is deactivated or expired (D19).
     fn key_id(&self) -> Option<&str> {
         self.caller.as_ref().map(|caller| caller.key_id.as_str()).or(self.refused_key.as_deref())
     }
 
-    /// The answer with what the client is told about its limits, and that its company is one for tests.
+    /// Adds the remaining limits to the answer, and a header if the tenant is a test tenant.
     fn with_limits(&self, reply: Reply) -> Reply {
         let reply = match self.allowance {
             Some(allowance) => allowance.shown_in(reply),
@@ -83,8 +84,8 @@ impl RequestContext {
 }
 
 impl Gate {
-    /// The last step of every request: it has its audit row and its line in the log, is counted, and is told what it has
-    /// left.
+    /// Completes a request: writes its audit row and its log line, counts it, and adds its remaining limits
+    /// to the answer.
     pub(in crate::platform::gate) fn complete(
         &self,
         request: &Request,
@@ -101,7 +102,7 @@ impl Gate {
             }
         };
         let reply = reserved.unwrap_or_else(|| error::unavailable(request.id));
-        // Probes come every second from whoever watches, and are not part of the interface.
+        // Probes come every second from monitoring, and are not part of the interface.
         let is_probe = context.route.is_some_and(|at| matches!(self.router.route(at).run, Run::Status(_)));
         if !is_probe && context.written != Written::WithItsRow {
             self.write_down(
@@ -118,7 +119,7 @@ impl Gate {
         self.policy.origins.shown_in(context.with_limits(reply), request)
     }
 
-    /// Writes the row of a request, or counts it where a stranger sends too many.
+    /// Writes the audit row of a request; if a stranger sends too many, only counts it.
     pub fn write_down(&self, row: Row, address: IpAddr, is_stranger: bool) {
         match is_stranger {
             true => self.journal.append_of_stranger(row, address::neighbourhood(address), (self.clock)()),
@@ -152,7 +153,7 @@ impl Gate {
         context: &RequestContext,
         reply: &Reply,
     ) -> Row {
-        // What is refused because of its address, or on and on, is counted, not listed.
+        // Requests refused because of their address, or refused again and again, are counted, not listed.
         let of_stranger = context.caller.is_none() && [429, 503].contains(&reply.status);
         let flut = of_stranger || context.allowance.is_some_and(Allowance::is_flood);
         let address = if flut { address::neighbourhood(context.address) } else { context.address };
@@ -178,8 +179,9 @@ impl Gate {
     }
 }
 
-/// The answer with its share of the memory; none where there is no room for it, unless its request was carried out. Small
-/// ones need none: the buffers of the operating system take them; and one that was made elsewhere has it already.
+/// Reserves memory for an answer. Returns `None` if there is no room, unless its request was already carried
+/// out. Small answers need no reservation, because the buffers of the operating system take them; neither do
+/// answers that already hold one.
 pub fn reserve(reply: Reply, memory: &Arc<Budget>, account: &str, is_carried_out: bool) -> Option<Reply> {
     let bytes = reply.body.len();
     if bytes <= SMALL_ANSWER_BYTES_MAX || reply.held.is_some() {
@@ -192,7 +194,7 @@ pub fn reserve(reply: Reply, memory: &Arc<Budget>, account: &str, is_carried_out
     Some(Reply { held: Some(held), ..reply })
 }
 
-/// A text of a client, short enough for a message or an audit row.
+/// Shortens a client's text for a message or an audit row and replaces control characters.
 pub fn shortened(text: &str) -> String {
     const MAX: usize = 200;
     if text.len() <= MAX && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {

@@ -1,4 +1,4 @@
-//! Idempotency-Key: a POST that is sent again is answered as before, and done once (D19).
+//! Idempotency-Key: a repeated POST gets the same answer and is carried out only once (D19).
 
 use hyper::header::HeaderValue;
 use rusqlite::{Connection, named_params};
@@ -16,7 +16,7 @@ use crate::platform::http::router::without_last_slash;
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
 
-/// Days that answers are kept (D19).
+/// Days for which answers are kept (D19).
 pub const DAYS: i64 = 7;
 
 /// Longest key, in characters.
@@ -25,7 +25,7 @@ pub const KEY_CHARS_MAX: usize = 255;
 /// Answers that are dropped at once: each may have some 10 KB.
 const ANSWERS_DROPPED_MAX: i64 = 500;
 
-/// The Idempotency-Key of a request, if it has one: not longer than this.
+/// Returns the Idempotency-Key of a request, if it has one; refuses a key longer than `max`.
 pub fn sent_key(request: &Request, max: usize) -> Result<Option<String>> {
     let mut values = request.headers.get_all("idempotency-key").iter();
     let Some(value) = values.next() else { return Ok(None) };
@@ -41,7 +41,7 @@ pub fn sent_key(request: &Request, max: usize) -> Result<Option<String>> {
     }
 }
 
-/// A POST with an Idempotency-Key: whose it is, and a digest of what it says.
+/// A POST with an Idempotency-Key: the key, its owner, and a digest of the request.
 pub struct Repeatable {
     key_id: String,
     schluessel: String,
@@ -49,8 +49,8 @@ pub struct Repeatable {
 }
 
 impl Repeatable {
-    /// The key of a call, if it has one; only POSTs take it. What is only tried is neither the request that was sent before
-    /// nor one to be repeated.
+    /// Returns the key of a call, if it has one; only POSTs accept it. A trial call is neither a repetition
+    /// nor repeatable, so its key is ignored.
     pub fn from_call(call: &Call<'_>, caller: &Caller) -> Result<Option<Repeatable>> {
         let (Some(Method::Post), Ok(body)) =
             (Method::parse(&call.request.method), call.request.body.content())
@@ -65,7 +65,7 @@ impl Repeatable {
         Ok(Some(Repeatable { key_id: caller.key_id.clone(), schluessel, anfrage }))
     }
 
-    /// The answer that was given before; a refusal where the key was used for something else.
+    /// Returns the earlier answer, if there is one; refuses a key that was used for a different request.
     pub fn stored(&self, tx: &Tx<'_>) -> Result<Option<Reply>> {
         let found = tx.optional(
             "select anfrage_sha256, status, subjekt, antwort from idempotenz
@@ -94,7 +94,7 @@ impl Repeatable {
         }
     }
 
-    /// Keeps the answer of a success.
+    /// Stores the answer of a successful request.
     pub fn keep(&self, tx: &WriteTx<'_>, reply: &Reply) -> Result<()> {
         tx.execute(
             "insert into idempotenz (tenant_id, key_id, schluessel, anfrage_sha256, status, subjekt, am, antwort)
@@ -115,12 +115,12 @@ impl Repeatable {
     }
 }
 
-/// Answers from before this instant are past their time.
+/// Answers older than this instant have expired.
 fn oldest(tx: &Tx<'_>) -> Instant {
     Instant::from_millis(tx.now().millis() - DAYS * Instant::MILLIS_PER_DAY)
 }
 
-/// Drops some of the oldest answers of a company from before an instant; how many.
+/// Drops some of a tenant's oldest answers from before an instant; returns how many.
 pub fn drop_some(connection: &Connection, tenant: TenantId, before: Instant) -> Result<usize> {
     let statement = "delete from idempotenz where tenant_id = :tenant and rowid in (
         select rowid from idempotenz where tenant_id = :tenant and am < :before order by am limit :at_once)";

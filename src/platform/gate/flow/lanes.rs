@@ -1,5 +1,5 @@
-//! Where requests go that cannot be answered where they are: to the slow lane, or to the writer. A key and a session
-//! take the same ways.
+//! Hands requests that cannot be answered in place to the slow lane or to the writer. Requests with a key and
+//! those of a session take the same ways.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::platform::failure::{Failure, Result, unpanicked};
 use crate::platform::gate::Gate;
 
 impl Gate {
-    /// Reads on the slow lane once it is the turn of an account.
+    /// Runs a read on the slow lane when it is the queue key's turn.
     pub async fn slowly<T: Send + 'static>(
         &self,
         account: QueueKey,
@@ -29,8 +29,9 @@ impl Gate {
         told.await.unwrap_or_else(|_| Err(stops()))
     }
 
-    /// Hands `run` to the writer on an account; its outcome is there once its batch is on the disk. Then the requests that
-    /// wait for a change of the company are woken. `bytes` counts towards the size of the batch.
+    /// Hands `run` to the writer under a queue key. The future yields the outcome once the batch is on the
+    /// disk; after a commit, requests that wait for a change of the tenant are woken. `bytes` counts towards
+    /// the size of the batch.
     pub fn write<T, R>(
         self: &Arc<Gate>,
         account: QueueKey,
@@ -53,7 +54,7 @@ impl Gate {
                 (Some(Err(failure)), Ended::Committed) => Err(failure),
                 _ => Err(Failure::Busy("this write was not carried out".into())),
             };
-            // A client that hung up has nobody left to tell; what was done for it is kept all the same.
+            // The client may have hung up; its write is committed all the same.
             drop(tell.send(result));
         });
         async { told.await.unwrap_or_else(|_| Err(Failure::Busy("the writer is gone".into()))) }

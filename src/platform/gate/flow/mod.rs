@@ -1,9 +1,10 @@
-//! Flow: the way of a request through the gate.
+//! Flow: the course of a request through the gate.
 //!
-//! In it: `answer` (the whole way in one function), `admission` (the checks), `lanes` (slow lane and writer), `completion`
-//! (answer and audit row), bulk requests, repeated requests, and whose turn it is.
-//! Not in it: the socket (`http::server`) and what a route does (the slices).
-//! Begin with `answer.rs`.
+//! Contains: `answer` (the whole course in one function), `admission` (the checks), `lanes` (slow lane and
+//! writer), `completion` (answer and audit row), bulk requests, repeated requests, and turns on the slow
+//! lane.
+//! Does not contain: the socket (`http::server`) and what a route does (the slices).
+//! Start with `answer.rs`.
 
 pub mod admission;
 pub mod answer;

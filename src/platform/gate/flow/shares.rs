@@ -1,10 +1,10 @@
-//! What each key may have the threads of normal priority do while others are served: short reads on the threads of the
-//! sockets, bodies that go to the writer and from there through the write-ahead log into the database. Many clients of
-//! one key, each with something that takes a millisecond, would keep everybody else waiting for all of them.
+//! Limits how much work of normal priority each key may cause while others are served: short reads on the
+//! socket threads, and bodies that go to the writer and through the write-ahead log into the database.
+//! Without it, many clients of one key, each needing only a millisecond, would keep everybody else waiting.
 //!
-//! So a key has an account, in ticks of about 10 µs (`platform::db::readers`), and gets a twentieth of a core. Where it has
-//! spent more its longer reads run on the slow lane and its larger bodies wait, until the account is level. As long as
-//! no other key asks for anything it may do what it likes.
+//! So a key has an account, in ticks of about 10 µs (`platform::db::readers`), and is granted a twentieth of
+//! a core. If it has spent more, its longer reads run on the slow lane and its larger bodies wait, until the
+//! account is balanced. As long as no other key sends requests, it is not limited.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -14,22 +14,24 @@ use crate::platform::db::readers::IN_PLACE;
 use crate::platform::failure::locked;
 use crate::rules::day::Instant;
 
-/// Ticks that a key gets back in a millisecond, which has about a hundred.
+/// Ticks credited to a key per millisecond, which has about a hundred.
 const TICKS_PER_MILLI: i64 = 5;
 
 /// Ticks that a key may owe before it is slowed down: about 10 ms.
 const CREDIT_TICKS: i64 = 1_000;
 
-/// Ticks that a key can owe: two seconds, in which the largest bodies are paid back. Further ones are forgotten.
+/// Ticks that a key can owe at most: two seconds, enough to pay off the largest bodies. Anything beyond is
+/// forgotten.
 const DEBT_TICKS_MAX: i64 = 10_000;
 
-/// Ticks that a read may cost whatever the account says: a short one has one now and then.
+/// Ticks that a read may always cost, whatever the account says: a short read takes one now and then.
 const READ_TICKS_MIN: i64 = 3;
 
-/// Bytes of a body that cost a tick: a key writes 20 MiB a second beside others.
+/// Bytes of a body that cost a tick: a key can write 20 MiB a second beside others.
 const BYTES_PER_TICK: usize = 4 << 10;
 
-/// How long after its last request a key counts as one that others would keep waiting, in milliseconds.
+/// How long after its last request, in milliseconds, a key counts as active, and so as one that others would
+/// delay.
 const ACTIVE_MILLIS: u64 = 1_000;
 
 #[derive(Default)]
@@ -37,14 +39,14 @@ pub struct Shares(Mutex<HashMap<String, Account>>);
 
 #[derive(Default)]
 struct Account {
-    /// When it is level again, in milliseconds times [`TICKS_PER_MILLI`].
+    /// When the account is balanced again, in milliseconds times [`TICKS_PER_MILLI`].
     level_at: i64,
-    /// Its last request, in milliseconds.
+    /// The key's last request, in milliseconds.
     last: i64,
 }
 
 impl Shares {
-    /// Notes a request of a key; the ticks that it may cost in place.
+    /// Registers a request of a key; returns the ticks it may cost in place.
     pub fn in_place(&self, key: &str, now: Instant) -> u32 {
         let mut accounts = locked(&self.0);
         match accounts.get_mut(key) {
@@ -55,21 +57,21 @@ impl Shares {
         u32::try_from(left).unwrap_or(u32::MAX).min(IN_PLACE)
     }
 
-    /// Takes what a read cost in place from the account of its key.
+    /// Charges the cost of a read in place to its key.
     pub fn charge_read(&self, key: &str, ticks: u32, now: Instant) {
         if ticks > 0 {
             self.spend(key, i64::from(ticks), now);
         }
     }
 
-    /// Takes a body from the account of its key; how long it must wait until those before it are paid back.
+    /// Charges a body to its key; returns how long the body must wait until earlier debts are paid off.
     pub fn charge_body(&self, key: &str, bytes: usize, now: Instant) -> Duration {
         let ticks = i64::try_from(bytes / BYTES_PER_TICK).unwrap_or(DEBT_TICKS_MAX);
         let too_much = self.spend(key, ticks, now) - CREDIT_TICKS;
         Duration::from_millis(u64::try_from(too_much / TICKS_PER_MILLI).unwrap_or(0))
     }
 
-    /// Takes ticks from the account of a key; how many it owed before.
+    /// Charges ticks to a key; returns how many it owed before.
     fn spend(&self, key: &str, ticks: i64, now: Instant) -> i64 {
         let mut accounts = locked(&self.0);
         let before = owed(&accounts, key, now);
@@ -81,7 +83,7 @@ impl Shares {
     }
 }
 
-/// Ticks that a key owes; none as long as no other key asks for anything.
+/// Returns the ticks that a key owes; 0 as long as no other key is active.
 fn owed(accounts: &HashMap<String, Account>, key: &str, now: Instant) -> i64 {
     let level_at = accounts.get(key).map_or(0, |own| own.level_at);
     let owed = (level_at - now.millis() * TICKS_PER_MILLI).clamp(0, DEBT_TICKS_MAX);
@@ -109,7 +111,7 @@ mod tests {
         {
             assert_eq!(in_place("a", now), expected, "at {now}");
         }
-        // Half a second for what was sent before, less the credit; then it is alone again.
+        // Half a second for the earlier body, less the credit; then the key is alone again.
         let sends = |now: i64| shares.charge_body("c", 14 << 20, at(now)).as_millis();
         in_place("c", 20_000);
         in_place("b", 20_000);

@@ -1,7 +1,8 @@
-//! Whose turn it is on the slow lane. Requests wait in a queue of their key, or of their person.
+//! Turns on the slow lane. Requests wait in a queue of their key or person.
 //!
-//! A read that runs is not interrupted, and may take long. So a key has one thread at most and a company all but one: of
-//! whatever one of them began, another key, and another company, finds a thread that is free or soon will be.
+//! A running read is not interrupted, and may take long. So a key gets at most one thread, and a tenant all
+//! but one: whatever one of them starts, another key and another tenant find a thread that is free or soon
+//! will be.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,13 +12,13 @@ use crate::platform::db::readers::SLOW_THREADS;
 use crate::platform::db::writer::fair_queue::{FairQueue, QueueBounds, QueueKey};
 use crate::platform::failure::locked;
 
-/// Requests that wait for the slow lane at most; further ones are answered 503.
+/// Requests that may wait for the slow lane; further ones are answered 503.
 const REQUESTS_WAITING: QueueBounds = QueueBounds::of(1_024);
 
-/// Threads that the requests of a company have at once at most.
+/// Threads that the requests of one tenant may occupy at once.
 const COMPANY_THREADS_MAX: usize = SLOW_THREADS as usize - 1;
 
-/// Accounts whose reads run, and the requests that wait.
+/// The queue keys of running reads, and the waiting requests.
 struct State {
     running: Vec<QueueKey>,
     waiting: FairQueue<oneshot::Sender<Turn>>,
@@ -32,7 +33,7 @@ impl Default for Turns {
 }
 
 impl Turns {
-    /// Tells a request when it has its turn; none where too many wait already.
+    /// Returns a receiver for the request's turn; `None` if too many are waiting.
     pub fn wait(self: &Arc<Turns>, account: QueueKey) -> Option<oneshot::Receiver<Turn>> {
         let (tell, told) = oneshot::channel();
         let is_taken = locked(&self.0).waiting.add(account, tell).is_ok();
@@ -40,19 +41,19 @@ impl Turns {
         is_taken.then_some(told)
     }
 
-    /// Has those begin whose turn it is, as long as there are threads for them.
+    /// Starts waiting requests in turn, as long as there are threads.
     fn go_on(self: &Arc<Turns>) {
         loop {
             let next = locked(&self.0).next();
             let Some((account, tell)) = next else { return };
-            // A request that is no longer there gives its turn back.
+            // If the request is gone, the unsent turn is dropped, which ends it.
             drop(tell.send(Turn { turns: Arc::clone(self), account }));
         }
     }
 }
 
 impl State {
-    /// Takes the request whose turn it is.
+    /// Takes the next request in turn.
     fn next(&mut self) -> Option<(QueueKey, oneshot::Sender<Turn>)> {
         let State { running, waiting } = self;
         if running.len() >= SLOW_THREADS as usize {
@@ -74,7 +75,7 @@ impl State {
     }
 }
 
-/// A thread of the slow lane, until this is dropped.
+/// The right to use a thread of the slow lane, held until dropped.
 pub struct Turn {
     turns: Arc<Turns>,
     account: QueueKey,
@@ -98,7 +99,8 @@ mod tests {
         QueueKey { firma, name: name.to_owned() }
     }
 
-    /// Who has a turn, in order: `at_once` begin while `asking` come, and each that ends makes way for the next.
+    /// Returns the order in which requests get their turn: they all ask at once, and each that ends makes way
+    /// for the next.
     fn served(asking: &[(TenantId, &str)]) -> Vec<String> {
         let turns = Arc::<Turns>::default();
         let waiting =
@@ -124,13 +126,13 @@ mod tests {
     #[test]
     fn companies_have_their_turn_one_after_the_other_and_so_have_the_keys_of_each() {
         for (asking, expected) in [
-            // One key: in the order in which they came, one at a time.
+            // One key: in the order of arrival, one at a time.
             (&[(1, "a"), (1, "a"), (1, "a")][..], "1a 1a 1a"),
-            // Another key, and another company, find a thread that is free.
+            // Another key, and another tenant, find a free thread.
             (&[(1, "a"), (1, "a"), (1, "b"), (1, "b"), (2, "a")], "1a 1b 2a 1a 1b"),
-            // Of a company with three keys one waits until another of it ends.
+            // In a tenant with three keys, one key waits until another one ends.
             (&[(1, "a"), (1, "b"), (1, "c"), (2, "a"), (2, "a")], "1a 1b 2a 1c 2a"),
-            // Who was served goes behind the other keys of the company, and the company behind the others.
+            // After its turn a key moves behind the tenant's other keys, and the tenant behind the others.
             (&[(1, "a"), (1, "a"), (1, "a"), (1, "b"), (1, "b"), (1, "b"), (1, "c")], "1a 1b 1a 1b 1c 1a 1b"),
             (&[(1, "a"), (2, "a"), (3, "a"), (1, "b"), (1, "c"), (4, "a")], "1a 2a 3a 1b 4a 1c"),
             // However many came before.
@@ -150,13 +152,14 @@ mod tests {
             waiting.extend(std::iter::from_fn(|| turns.wait(account(firma, name))));
             waiting.len() - before
         };
-        // One of each key, two of each company and three of all have a thread and no place.
+        // One request of each key, two of each tenant and three in total run on a thread and so do not count
+        // as waiting.
         assert_eq!(fill(1, "a"), own + 1);
         assert_eq!(fill(1, "b"), company - own + 1);
         assert_eq!(fill(1, "c"), 0);
         assert_eq!(fill(2, "a"), all - company + 1);
         assert_eq!(fill(3, "a"), 0);
-        // Who is no longer there makes way, and nothing is left of them.
+        // Requests that are gone make way and leave nothing behind.
         drop(waiting);
         let state = locked(&turns.0);
         assert!(state.waiting.is_empty() && state.running.is_empty());

@@ -1,7 +1,8 @@
-//! Requests that wait for a change of their company (D28): how many there may be, and who wakes them.
+//! Requests that wait for a change of their tenant (D28): how many there may be, and how they are woken.
 //!
-//! A request that writes rings when it is committed. The end of a day and other processes (an import, the command line)
-//! write without ringing, so once a second somebody looks whether the feed of a company that is waited for has grown.
+//! A request that writes notifies them after its commit. The work at the end of a day and other processes (an
+//! import, the command line) write without notifying, so once a second the service checks whether the feed of
+//! any awaited tenant has grown.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -17,24 +18,24 @@ use crate::platform::http::client::Client;
 use crate::platform::http::route::Wait;
 use crate::rules::error::{Code, Refusal};
 
-/// Requests that wait at once at most, beside the limits of connections (D28).
+/// Requests that may wait at once, besides the limits of connections (D28).
 pub const WAITERS_MAX: usize = 1_000;
 
 /// The share of a key: half of them.
 const KEY_WAITERS_MAX: usize = WAITERS_MAX / 2;
 
-/// The share of a company, whoever of it waits: three quarters.
+/// The share of a tenant, across all its keys: three quarters.
 const COMPANY_WAITERS_MAX: usize = WAITERS_MAX / 4 * 3;
 
-/// Pause between two looks of one request: a company that writes all the time without what it waits for must not keep
-/// it looking.
+/// Minimum pause between two looks of one request: a tenant that keeps writing other things must not keep it
+/// looking.
 const LOOK_PAUSE: Duration = Duration::from_millis(250);
 
 pub struct Waiters {
     places: Arc<Budget>,
-    /// The same places by company.
+    /// The same requests, limited by tenant.
     of_companies: Arc<Budget>,
-    /// What those who wait for a company listen to; it holds the number of the newest change that
+    /// The channel to the requests that wait for a tenant; it holds the number of the newest change that
     /// [`Waiters::look`] found.
     notifies: Mutex<HashMap<TenantId, watch::Sender<i64>>>,
 }
@@ -48,8 +49,8 @@ impl Default for Waiters {
 }
 
 impl Waiters {
-    /// Waits for a change of a company, on the account of a key or a person, after a look that found nothing; refused where
-    /// too many wait already. `waiting` is none before the first time.
+    /// Waits for a change of a tenant after a look that found nothing, charged to `account`, a key or a
+    /// person. Refuses if too many are waiting. `waiting` is `None` before the first time.
     pub async fn wait(
         &self,
         waiting: &mut Option<WaitingRequest>,
@@ -67,7 +68,7 @@ impl Waiters {
         };
         let WaitingRequest { notify, not_before, until, .. } = waiting;
         let is_last = !client.listens_until(notify, *not_before, *until).await;
-        // The next look sees every change up to here, so earlier rings are dropped.
+        // The next look sees every change so far, so earlier notifications are dropped.
         notify.mark_unchanged();
         Ok(Looked { cursor: wait.cursor, is_last })
     }
@@ -77,27 +78,28 @@ impl Waiters {
         let mut notifies = locked(&self.notifies);
         let mut notify =
             notifies.entry(tenant).or_insert_with(|| watch::Sender::new(wait.newest)).subscribe();
-        // What was committed between the look before and now did not ring here: it looks once more.
+        // A change committed between the last look and now sent no notification here, so the request looks
+        // once more.
         notify.mark_changed();
         let now = Instant::now();
         let until = now + Duration::from_secs(wait.seconds);
         Some(WaitingRequest { until, not_before: now, notify, _places: places })
     }
 
-    /// How many requests wait now.
+    /// Returns how many requests wait now.
     pub fn count(&self) -> usize {
         self.places.taken()
     }
 
-    /// Wakes those who wait for a company.
+    /// Wakes the requests that wait for a tenant.
     pub fn notify(&self, tenant: TenantId) {
         if let Some(notify) = locked(&self.notifies).get(&tenant) {
             notify.send_modify(|_| ());
         }
     }
 
-    /// Wakes those whose company has changes since the look before. A change that was rung for wakes them a second time,
-    /// because who rings does not know its number.
+    /// Wakes the requests whose tenant has changes since the last call. A change that was already notified
+    /// wakes them a second time, because the notification does not carry its number.
     pub fn look(&self, readers: &Readers) {
         let awaited = |notify: &watch::Sender<i64>| notify.receiver_count() > 0;
         let waited_for: Vec<TenantId> = locked(&self.notifies)
@@ -123,7 +125,8 @@ impl Waiters {
             let Some(notify) = notifies.get(&tenant).filter(|notify| *notify.borrow() != newest) else {
                 continue;
             };
-            // Else one that looks on a kept snapshot would miss what nobody rings for a second time.
+            // Otherwise a request that looks on a kept snapshot would miss the change, and nobody would
+            // notify it again.
             readers.begin_anew();
             notify.send_replace(newest);
         }
@@ -138,18 +141,18 @@ fn too_many() -> Failure {
 
 pub struct WaitingRequest {
     until: Instant,
-    /// When its next look may be.
+    /// Earliest time of its next look.
     not_before: Instant,
-    /// Rings when its company has changed.
+    /// Receives a notification when its tenant has changed.
     notify: watch::Receiver<i64>,
     _places: [Permit; 2],
 }
 
-/// What the look of a request that waits came to.
+/// The outcome of a look of a waiting request.
 #[derive(Clone)]
 pub struct Looked {
-    /// Where its next look begins.
+    /// The position where its next look begins.
     pub cursor: String,
-    /// The next look is the last one.
+    /// Whether the next look is the last one.
     pub is_last: bool,
 }

@@ -1,19 +1,19 @@
-//! Where in a body we are, and how a field is read.
+//! The current position in a body, and how a field at that position is read.
 
 use std::cell::RefCell;
 
 use super::cell::{Decimal, Numbers};
 use crate::platform::http::json::Json;
-use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Message, Refusal};
 
 pub struct At<'h> {
     path: String,
     hints: &'h mut Hints,
     unknown_fields_refused: bool,
     is_import: bool,
-    /// What separates the decimals of a cell, where we read one of a table.
+    /// The decimal separator of the cells, when reading a table.
     pub decimal: Option<Decimal>,
-    /// The days of its spreadsheet are counted from 1904 on, not from 1900.
+    /// Whether the spreadsheet counts its days from 1904, not from 1900.
     pub is_1904: bool,
     numbers: Option<&'h RefCell<Numbers>>,
 }
@@ -31,13 +31,14 @@ impl<'h> At<'h> {
         }
     }
 
-    /// At the top of a row of an import: null and blank say nothing. In a table every cell is a
+    /// Starts at the top of a row of an import, where null and blank mean absent. In a table every cell is
     /// text, and numbers and days may be German.
     pub fn row(hints: &'h mut Hints, decimal: Option<Decimal>) -> At<'h> {
         At { is_import: true, decimal, ..At::top(hints, false) }
     }
 
-    /// At the top of a row of an import, of which only the number cells and what each cell is read as are wanted.
+    /// Starts at the top of a row of an import of which only the number cells, and the value read from each
+    /// cell, are wanted.
     pub fn survey(hints: &'h mut Hints, decimal: Option<Decimal>, numbers: &'h RefCell<Numbers>) -> At<'h> {
         At { numbers: Some(numbers), ..At::row(hints, decimal) }
     }
@@ -48,7 +49,7 @@ impl<'h> At<'h> {
         }
     }
 
-    /// Says what a cell was read as, where somebody wants to know.
+    /// Records the value read from a cell, if somebody wants to know.
     pub fn was_read(&self, value: impl FnOnce() -> String) {
         if let Some(numbers) = self.numbers.filter(|_| self.is_import) {
             numbers.borrow_mut().values.insert(self.path.clone(), value());
@@ -76,8 +77,7 @@ impl<'h> At<'h> {
         value
     }
 
-    pub fn refuse<T>(&self, code: Code, message: impl Into<String>) -> Checked<T> {
-        let message = message.into();
+    pub fn refuse<T>(&self, code: Code, message: impl Into<Message>) -> Checked<T> {
         Err(match self.path.is_empty() {
             true => Refusal::new(code, message),
             false => Refusal::field(code, &self.path, message),
@@ -92,7 +92,7 @@ impl<'h> At<'h> {
         self.hints
     }
 
-    /// An unknown field: a note, or a refusal where the client or the company asks for it.
+    /// Reports an unknown field: a hint, or a refusal if the client or the tenant asks for it.
     pub fn unknown(&mut self) -> Checked<()> {
         if self.unknown_fields_refused {
             return self.refuse(Code::UnbekanntesFeld, "Dieses Feld gibt es nicht. Bitte den Namen prüfen.");
@@ -102,12 +102,12 @@ impl<'h> At<'h> {
     }
 }
 
-/// How a field is read: what may stand there, and what becomes of it.
+/// How a field is read: which input is valid, and which value it becomes.
 pub trait FromJson {
-    /// What the field holds once it is read: a value that knows nothing of JSON.
+    /// The value of the field once it is read, independent of JSON.
     type Value;
 
-    /// Whether a blank string means null; numbers say no (D18).
+    /// Whether a blank string means null; false for numbers (D18).
     const BLANK_IS_NULL: bool = true;
 
     const FIELDS: &'static [&'static str] = &[];
@@ -116,7 +116,7 @@ pub trait FromJson {
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Self::Value>;
 }
 
-/// Reads a field that is in the body into an `Option`, for which null says no more than absence, or a
+/// Reads a field of a body into an `Option`, for which null equals absence, or a
 /// [`Change`](crate::rules::change::Change), which null clears (D18).
 pub fn field<T, F>(json: &Json<'_>, at: &mut At<'_>) -> Checked<F>
 where

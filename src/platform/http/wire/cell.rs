@@ -1,9 +1,9 @@
-//! Numbers in the cells of a table: which of comma and point is the decimal sign (D22).
+//! Numbers in the cells of a table: decides whether comma or point is the decimal separator (D22).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// What separates the decimals in the cells of a table.
+/// The decimal separator in the cells of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decimal {
     /// 1.234,56
@@ -12,20 +12,21 @@ pub enum Decimal {
     Point,
 }
 
-/// The number cells of a file, as far as they tell the decimal sign.
+/// The number cells of a file that reveal its decimal separator.
 #[derive(Debug, Default)]
 pub struct Numbers {
-    /// The first cell that only a comma, and the first that only a point as the decimal sign makes a number.
+    /// The first cell that is a number only with a decimal comma, and the first that is one only with a
+    /// decimal point.
     comma: Option<Seen>,
     point: Option<Seen>,
-    /// The first that could be either.
+    /// The first cell that is a number either way.
     either: Option<Seen>,
     line: u32,
-    /// What the cells of a row were read as, in German, by their columns.
+    /// The values read from the cells of a row, in German, by column.
     pub values: BTreeMap<String, String>,
 }
 
-/// A cell that tells something: where it is, and what stands there.
+/// A cell that reveals something: its place and its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
     pub line: u32,
@@ -34,7 +35,7 @@ pub struct Seen {
 }
 
 impl Numbers {
-    /// The line of the cells that are seen next.
+    /// Sets the line of the following cells.
     pub fn go_to(&mut self, line: u32) {
         self.line = line;
     }
@@ -54,7 +55,8 @@ impl Numbers {
         place.get_or_insert_with(|| Seen { line, column: column.to_owned(), cell: cell.to_owned() });
     }
 
-    /// The decimal sign of the file and a cell that tells it, if any has one; or the cell that could be read either way.
+    /// Returns the decimal separator of the file with a cell that reveals it, if any does; the error is a
+    /// cell that could be read either way.
     pub fn decimal(self) -> Result<(Decimal, Option<Seen>), Seen> {
         match (self.comma, self.either) {
             (Some(seen), _) => Ok((Decimal::Comma, Some(seen))),
@@ -64,8 +66,8 @@ impl Numbers {
     }
 }
 
-/// The digits of a number whose separators stand behind one to three digits that do not begin with zero, each before
-/// exactly three.
+/// Returns the digits of a number in groups: one to three digits that do not begin with zero, then groups of
+/// exactly three, each after a separator.
 fn groups_by(cell: &str, separator: char) -> Option<String> {
     let unsigned = cell.strip_prefix('-').unwrap_or(cell);
     let (first, rest) = unsigned.split_once(separator)?;
@@ -75,8 +77,8 @@ fn groups_by(cell: &str, separator: char) -> Option<String> {
     (begins && goes_on).then(|| unsigned.replace(separator, ""))
 }
 
-/// A number of a cell as JSON writes it, without groups and leading zeros; what cannot be read that way stays as it
-/// is, which is no number.
+/// Rewrites a cell's number as JSON, without group separators and leading zeros. If it cannot be read that
+/// way, the result is not a valid number.
 pub fn plain_number(cell: &str, decimal: Decimal) -> Cow<'_, str> {
     let (sign, unsigned) = cell.strip_prefix('-').map_or(("", cell), |unsigned| ("-", unsigned));
     let (point, group) = match decimal {
@@ -88,7 +90,7 @@ pub fn plain_number(cell: &str, decimal: Decimal) -> Cow<'_, str> {
         false => Cow::Borrowed(whole),
         true => match groups_by(whole, group) {
             Some(whole) => Cow::Owned(whole),
-            // Two of them make no number by JSON's grammar either.
+            // Doubling the separator makes the text invalid as a JSON number.
             None => return Cow::Owned(cell.replace(group, "..")),
         },
     };
@@ -118,7 +120,7 @@ mod tests {
             (Decimal::Comma, "", ""),
             (Decimal::Point, "24.860", "24.860"),
             (Decimal::Point, "1,234.56", "1234.56"),
-            // Neither: what comes out is no number by JSON's grammar, and is refused.
+            // Neither: the result is not a JSON number, and is refused.
             (Decimal::Comma, "1,234.56", "1.234.56"),
             (Decimal::Comma, "12.5", "12..5"),
             (Decimal::Comma, "1.23,4", "1..23,4"),

@@ -1,8 +1,8 @@
-//! Types at the door: how a field of a body is read (D14, D15, D18).
+//! Input types: how a field of a body is read (D14, D15, D18).
 //!
-//! `eingabe!` declares what a body says as a struct of plain values, and the type by which each field is read: `Text`
-//! becomes a `String`, `Kennung` an `i64`. Reading checks every field, names what is wrong by its path, and notes what
-//! was ignored or rounded.
+//! `eingabe!` declares a body as a struct of plain values and names, for each field, the type that reads it:
+//! `Text` yields a `String`, `Kennung` an `i64`. Reading checks every field, reports errors by their path,
+//! and adds hints about anything ignored or rounded.
 
 mod at;
 mod cell;
@@ -31,14 +31,15 @@ pub const TEXT_CHARS_MAX: usize = 255;
 /// Longest text of langtext, notizen and bemerkung, in characters (D18).
 pub const LONG_TEXT_CHARS_MAX: usize = 4_000;
 
-/// Declares what a body says as a struct, and how it is read. Each field names how it is read; the struct holds the
-/// values that come of it ([`FromJson::Value`]) and can be made without a body.
+/// Declares a body as a struct and how to read it. Each field names the type that reads it; the struct holds
+/// the resulting values ([`FromJson::Value`]) and can be built without a body.
 ///
-/// `pub struct` has an `Option` in each field; `pub change` has a [`Change`](crate::rules::change::Change). One list
-/// of fields can declare both, and the first becomes the second. `as` is the name in the description, where it differs.
+/// `pub struct` makes each field an `Option`; `pub change` makes it a
+/// [`Change`](crate::rules::change::Change). One list of fields can declare both; then the first converts
+/// into the second. `as` sets the name in the description, if it differs.
 ///
-/// `nur_lesen` names the fields that answers have and requests may repeat, those of a struct as `..Beleg`; they are
-/// ignored with a hint, so that GET, edit, PUT works.
+/// `nur_lesen` names fields that appear in answers and may be repeated in requests, those of a struct as
+/// `..Beleg`; they are ignored with a hint, so that GET, edit, PUT works.
 #[macro_export]
 macro_rules! eingabe {
     (
@@ -54,9 +55,13 @@ macro_rules! eingabe {
     };
     (@ from $name:ident $change:ident { $($(#[$doc:meta])* $field:ident : $type:ty),+ $(,)? }) => {
         impl From<$name> for $change {
-            /// What a new one says changes a blank one; what it does not say stays.
+            /// Turns a new record into a change: present fields are set, absent ones stay.
             fn from(new: $name) -> $change {
-                $change { $($field: new.$field.map_or($crate::rules::change::Change::Keep, $crate::rules::change::Change::Set)),+ }
+                $change {
+                    $($field: new
+                        .$field
+                        .map_or($crate::rules::change::Change::Keep, $crate::rules::change::Change::Set)),+
+                }
             }
         }
     };
@@ -78,7 +83,10 @@ macro_rules! eingabe {
         $(#[$meta])*
         #[derive(Debug, Clone, Default)]
         pub struct $name {
-            $($(#[$doc])* pub $field: $crate::eingabe!(@ $holder: <$type as $crate::platform::http::wire::FromJson>::Value)),+
+            $(
+                $(#[$doc])*
+                pub $field: $crate::eingabe!(@ $holder: <$type as $crate::platform::http::wire::FromJson>::Value)
+            ),+
         }
 
         impl $crate::platform::http::wire::FromJson for $name {
@@ -100,7 +108,8 @@ macro_rules! eingabe {
                         })+
                         $($read_only => at.field(key, |at| $crate::platform::http::wire::ignored(at)),)*
                         $(shown if {
-                            static SHOWN: $crate::platform::http::wire::FieldsOf<$shown_by> = $crate::platform::http::wire::FieldsOf::new();
+                            static SHOWN: $crate::platform::http::wire::FieldsOf<$shown_by> =
+                                $crate::platform::http::wire::FieldsOf::new();
                             SHOWN.has(shown)
                         } => at.field(key, |at| $crate::platform::http::wire::ignored(at)),)?
                         _ => {
@@ -147,7 +156,7 @@ impl FromJson for Leer {
     }
 }
 
-/// A list of up to `MAX` objects; in a table there is no place for one.
+/// A list of up to `MAX` objects; not possible in a table.
 pub struct Liste<T, const MAX: usize>(PhantomData<T>);
 
 impl<T: FromJson, const MAX: usize> FromJson for Liste<T, MAX> {
@@ -178,8 +187,9 @@ pub fn members<'j, 'b>(
     }
 }
 
-/// Names by which a field is known at another route (D18): the name that is sent, what it means, and a field of the
-/// bodies in which it does. A body that has a field of the name sent has no use for it.
+/// Names under which a field is known at other routes (D18): the name sent, its meaning, and a field that
+/// must exist in the body for the alias to apply. If the body itself has a field with the name sent, the
+/// alias does not apply.
 pub const ALIASES: &[(&str, &str, &str)] = &[
     ("artikelnummer", "artikelnr", "artikelnr"),
     ("kundennr", "kundennummer", "kundennummer"),
@@ -191,7 +201,7 @@ pub const ALIASES: &[(&str, &str, &str)] = &[
     ("inhalt_base64", "datei_base64", "datei_base64"),
 ];
 
-/// The field that a name in a body means. Where that field is sent as well, the name stays what it is, an unknown one.
+/// Returns the field that a name in a body means. If that field is sent as well, the name remains unknown.
 pub fn meant<'n>(
     sent: &'n str,
     members: &[(std::borrow::Cow<'_, str>, Json<'_>)],
@@ -210,11 +220,11 @@ pub fn meant<'n>(
     field
 }
 
-/// The names of the fields that answers show of a struct, as the description has them.
+/// The names of a struct's fields in answers, as in the description.
 pub struct FieldsOf<T>(OnceLock<BTreeSet<String>>, PhantomData<fn() -> T>);
 
 impl<T: JsonSchema> FieldsOf<T> {
-    /// Nothing is computed before the first question.
+    /// Computes nothing until the first use.
     #[allow(clippy::new_without_default, reason = "statics need a const function")]
     pub const fn new() -> FieldsOf<T> {
         FieldsOf(OnceLock::new(), PhantomData)
@@ -234,7 +244,7 @@ pub fn ignored(at: &mut At<'_>) {
     at.hint(HintCode::FeldIgnoriert, "Dieses Feld vergibt der Dienst selbst; es wurde nicht übernommen.");
 }
 
-/// A text of so many characters at most: trimmed, CRLF as LF.
+/// A text of at most `CHARS_MAX` characters: trimmed, CRLF replaced by LF.
 pub struct TextWithin<const CHARS_MAX: usize>;
 
 pub type Text = TextWithin<TEXT_CHARS_MAX>;
@@ -249,7 +259,7 @@ impl<const CHARS_MAX: usize> FromJson for TextWithin<CHARS_MAX> {
     }
 }
 
-/// A trimmed text without control characters, at most `max` characters long.
+/// Reads a trimmed text without control characters, at most `max` characters long.
 pub fn read_text(json: &Json<'_>, at: &At<'_>, max: usize) -> Checked<String> {
     let text = match json {
         Json::String(text) => text,
@@ -284,7 +294,7 @@ impl FromJson for bool {
     }
 }
 
-/// A yes or no of a cell.
+/// Records the yes or no read from a cell.
 fn said(at: &At<'_>, value: bool) -> bool {
     at.was_read(|| if value { "ja" } else { "nein" }.to_owned());
     value
@@ -297,7 +307,7 @@ fn parsed<T>(json: &Json<'_>, read: impl FnOnce(&str) -> Option<T>) -> Option<T>
 impl FromJson for Day {
     type Value = Day;
 
-    /// In a cell of a table a day may be German, have a time behind it, or be the number by which a spreadsheet counts it.
+    /// In a table the cell may hold a German day, a day with a time, or a spreadsheet's serial number.
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Day> {
         if !at.is_tabular() {
             let message = "Hier wird ein Datum erwartet, zum Beispiel 2026-07-31.";
@@ -320,14 +330,14 @@ impl FromJson for Day {
     }
 }
 
-/// Days of the years 1990 to 2099 as a spreadsheet counts them; other numbers are taken for something else.
+/// Serial numbers of the years 1990 to 2099 in a spreadsheet; other numbers are not read as days.
 const SERIALS: std::ops::RangeInclusive<i64> = 32_874..=73_050;
 
-/// The serial number of 1970-01-01, and how many days later the count of 1904 begins.
+/// The serial number of 1970-01-01, and the offset in days of the 1904 date system.
 const SERIAL_1970: i64 = 25_569;
 const DAYS_UNTIL_1904: i64 = 1_462;
 
-/// The day that a whole number means in a spreadsheet.
+/// Returns the day that a spreadsheet means by a whole number.
 fn serial_day(json: &Json<'_>, at: &At<'_>) -> Option<Day> {
     let text: &str = match json {
         Json::String(text) => text,
@@ -341,7 +351,7 @@ fn serial_day(json: &Json<'_>, at: &At<'_>) -> Option<Day> {
 impl FromJson for Instant {
     type Value = Instant;
 
-    /// In a cell of a table it may be a German day and time, or have no offset: it is the time in Berlin then.
+    /// In a table the cell may hold a German day and time, or lack the offset: then it is the time in Berlin.
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Instant> {
         let message = match at.is_tabular() {
             true => {
@@ -377,7 +387,7 @@ impl<T: Choice> FromJson for OneOf<T> {
 
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<T> {
         let text = read_text(json, at, TEXT_CHARS_MAX)?;
-        // Whoever types a table writes the words as German has them: Kunde, Inaktiv.
+        // People who type a table write the words as German spells them: Kunde, Inaktiv.
         let value = if at.is_tabular() { T::parse_any_case(&text) } else { T::parse(&text) };
         match value {
             Some(value) => Ok(value),

@@ -11,7 +11,7 @@ use crate::rules::fixed::{self, Money, NumberError, Percent, Price, Quantity, Za
 /// A whole number within bounds: 30, 30.0 or "30".
 pub struct Int<const MIN: i64, const MAX: i64>;
 
-/// An id of master data that we do not keep (niederlassung_id, waage_id …): int32.
+/// An id of master data that we do not store (niederlassung_id, waage_id …): int32.
 pub type Kennung = Int<{ i32::MIN as i64 }, { i32::MAX as i64 }>;
 
 /// A number of days, up to about ten years.
@@ -35,8 +35,8 @@ impl<const MIN: i64, const MAX: i64> FromJson for Int<MIN, MAX> {
     }
 }
 
-/// The text of a number: a JSON number, or a string with one. In a cell of a table 1.234,56 is
-/// 1234.56 where the comma is the decimal sign, and a number may begin with zeros.
+/// Returns the text of a number: a JSON number, or a string holding one. In a table with a decimal comma,
+/// 1.234,56 means 1234.56; a number may have leading zeros.
 fn number<'j>(json: &'j Json<'_>, at: &At<'_>) -> Option<Cow<'j, str>> {
     match (json, at.decimal) {
         (Json::Number(text), _) => Some(Cow::Borrowed(text)),
@@ -49,7 +49,7 @@ fn number<'j>(json: &'j Json<'_>, at: &At<'_>) -> Option<Cow<'j, str>> {
     }
 }
 
-/// A decimal of `places` decimals, as an integer of them.
+/// Reads a decimal with `places` decimals, as an integer in that unit.
 fn decimal(json: &Json<'_>, at: &mut At<'_>, places: u32) -> Checked<i64> {
     let Some(text) = number(json, at) else {
         return at.refuse(Code::FeldUngueltig, "Hier wird eine Zahl erwartet.");
@@ -70,7 +70,7 @@ fn decimal(json: &Json<'_>, at: &mut At<'_>, places: u32) -> Checked<i64> {
     }
 }
 
-/// A number of so many decimals as a German writes it, without groups.
+/// Formats a number with `places` decimals in German, without group separators.
 fn german(value: i64, places: u32) -> String {
     let (scale, sign) = (10_u64.pow(places), if value < 0 { "-" } else { "" });
     let (whole, rest) = (value.unsigned_abs() / scale, value.unsigned_abs() % scale);
@@ -81,7 +81,7 @@ fn german(value: i64, places: u32) -> String {
     }
 }
 
-/// What is expected where no number stands, as the file writes it.
+/// Returns the message for a malformed number, in the notation of the file.
 fn malformed(decimal: Option<Decimal>) -> &'static str {
     match decimal {
         None => "Hier wird eine Zahl erwartet, zum Beispiel 12.5; auf den Seiten 12,5.",
@@ -114,7 +114,7 @@ impl FromJson for Percent {
     type Value = Percent;
     const BLANK_IS_NULL: bool = false;
 
-    /// 0 to 100 per cent (D6); in a table with or without its sign.
+    /// 0 to 100 per cent (D6); in a table with or without the % sign.
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Percent> {
         let figure = match json {
             Json::String(text) if at.is_tabular() => text.trim_end().strip_suffix('%'),
@@ -142,17 +142,17 @@ impl FromJson for Gewicht {
     }
 }
 
-/// A weight as a scale for lorries gives it: a [`Gewicht`].
+/// A weight from a lorry scale, read as a [`Gewicht`].
 pub struct Waegung;
 
-/// Weights below this, in kg, are none of a lorry.
+/// Weights below this, in kg, cannot be those of a lorry.
 const LORRY_MIN: Quantity = Quantity::whole(100);
 
 impl FromJson for Waegung {
     type Value = Quantity;
     const BLANK_IS_NULL: bool = false;
 
-    /// In "40.120" the point may have been meant to group thousands (D18).
+    /// In "40.120" the point may have been meant as a thousands separator (D18).
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Quantity> {
         let weight = Gewicht::from_json(json, at)?;
         let is_doubtful = |text: &str| {

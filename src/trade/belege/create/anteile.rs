@@ -1,4 +1,4 @@
-//! Positions of live documents of one type that name a weighing share its net weight (D12).
+//! Sharing the net weight of a weighing among positions of live documents of one type (D12).
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -18,9 +18,9 @@ use crate::rules::weighing::Richtung;
 use crate::trade::belege::eingabe::NewItem;
 use crate::trade::belege::sql;
 
-/// What positions take of each weighing: those of other documents, and those of this one so far.
+/// The shares of each weighing already taken, by other documents and by the items of this one so far.
 pub struct Anteile {
-    /// How many items of the request name each weighing.
+    /// Number of items in the request that name each weighing.
     items: BTreeMap<Uuid, usize>,
     taken: BTreeMap<Uuid, Anteil>,
 }
@@ -32,7 +32,7 @@ struct Anteil {
     is_shared: bool,
 }
 
-/// Whether an item takes a share: not what moves no goods, deducts, or takes back.
+/// Whether an item takes a share: not if it moves no goods, deducts, or takes goods back.
 pub fn takes_share(context: &Context<'_>, item: &NewItem) -> bool {
     let has_artikel = item.artikel_id.is_some() || item.artikelnr.is_some();
     let declines = may_decline(context) && item.lager_buchen == Some(false);
@@ -42,7 +42,7 @@ pub fn takes_share(context: &Context<'_>, item: &NewItem) -> bool {
         && !item.menge.is_some_and(Quantity::is_negative)
 }
 
-/// Whether a request decides which goods of the document take part in the stock; else its type does (D8).
+/// Whether the request decides which goods take part in the stock; otherwise the document's type does (D8).
 fn may_decline(context: &Context<'_>) -> bool {
     context.beleg.beleg_typ.ist_rechnung() && context.einstellungen.lagerbuchung == Lagerbuchung::Beleg
 }
@@ -67,7 +67,7 @@ impl Anteile {
         Anteile { items: named, taken: BTreeMap::new() }
     }
 
-    /// What the others leave of a weighing, in kg.
+    /// Returns the weight that the others leave of a weighing, in kg.
     pub fn left(&mut self, tx: &Tx<'_>, context: &Context<'_>, wiegung: &FertigeWiegung) -> Result<Quantity> {
         let anteil = match self.taken.entry(wiegung.wiegung.id) {
             Entry::Occupied(known) => known.into_mut(),
@@ -83,7 +83,7 @@ impl Anteile {
             || self.taken.get(&id).is_some_and(|anteil| anteil.is_shared)
     }
 
-    /// Takes the share of a position, which may be more than was weighed where it is the only one.
+    /// Takes the share of a position, which may exceed the weighed amount if it is the only one.
     pub fn take(&mut self, wiegung: &FertigeWiegung, menge: Quantity, einheit: Option<&str>) -> Checked<()> {
         let weight = weight(wiegung, menge, einheit)?;
         let anteil = self.taken.entry(wiegung.wiegung.id).or_default();
@@ -98,7 +98,7 @@ impl Anteile {
 pub const USED_UP: &str =
     "Die Positionen von Belegen dieser Art nehmen zusammen mehr, als gewogen wurde. Bitte die Mengen prüfen.";
 
-/// What a quantity takes of a weighing, in kg: all of it where its unit is none of mass.
+/// Returns the share of a quantity in a weighing, in kg: all of it if its unit is not one of mass.
 fn weight(wiegung: &FertigeWiegung, menge: Quantity, einheit: Option<&str>) -> Checked<Quantity> {
     match einheit.and_then(|einheit| Conversion::between(einheit, "kg")) {
         Some(in_kg) => Ok(in_kg.quantity(menge)?),
@@ -106,8 +106,8 @@ fn weight(wiegung: &FertigeWiegung, menge: Quantity, einheit: Option<&str>) -> C
     }
 }
 
-/// What an item says and what was weighed may differ; what the item says holds (D12). Of goods that go back the quantity
-/// is negative, and they go the other way.
+/// Adds hints where an item differs from its weighing; the item takes precedence (D12). For returned goods
+/// the quantity is negative and the direction is reversed.
 pub fn hint_contradictions(
     wiegung: &FertigeWiegung,
     typ: BelegTyp,
@@ -130,13 +130,13 @@ pub fn hint_contradictions(
     Ok(())
 }
 
-/// Whether a weighing is shared by positions that stay, `named` being the weighings of those of the document.
+/// Whether remaining positions share a weighing; `named` are the weighings of this document's positions.
 pub fn is_shared(tx: &Tx<'_>, context: &Context<'_>, wiegung: Uuid, named: &[Uuid]) -> Result<bool> {
     let own = named.iter().filter(|other| **other == wiegung).count();
     Ok(own > 1 || !sql::sharing(tx, wiegung, context.beleg, !may_decline(context))?.is_empty())
 }
 
-/// A weight in kg in a unit; none where that is no unit of mass.
+/// Converts a weight in kg to a unit; `None` if that is not a unit of mass.
 pub fn weight_in(einheit: &str, weight: Quantity) -> Checked<Option<Quantity>> {
     let conversion = Conversion::between("kg", einheit);
     Ok(conversion.map(|conversion| conversion.quantity(weight)).transpose()?)

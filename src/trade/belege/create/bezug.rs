@@ -1,4 +1,4 @@
-//! The document that an item is bound to (D6, D7, D8).
+//! The document that an item references by bezug_beleg_id (D6, D7, D8).
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -21,10 +21,11 @@ pub struct Named {
     positions: Vec<NamedPosition>,
 }
 
-/// Positions of named documents that are kept.
+/// Maximum number of positions of referenced documents kept in memory.
 const NAMED_POSITIONS_MAX: usize = 10_000;
 
-/// What the items of a request name, looked up once, as a thousand may name the same.
+/// The documents that a request's items reference, each looked up once: a thousand items may reference the
+/// same one.
 #[derive(Default)]
 pub struct AllNamed(BTreeMap<Uuid, Rc<Named>>);
 
@@ -46,7 +47,8 @@ impl AllNamed {
 }
 
 impl Named {
-    /// The last position of its article in this invoice, where an item of a negative quantity takes it back (D6, D7).
+    /// Finds the last position of the item's article in this invoice, which an item of negative quantity
+    /// takes back (D6, D7).
     pub fn taken_back(
         &self,
         typ: BelegTyp,
@@ -62,8 +64,9 @@ impl Named {
         self.positions.iter().rev().find(is_taken_back).filter(|_| is_invoice)
     }
 
-    /// It must be a live document of the same partner that the item can take: for goods one with the article, of the other
-    /// side, and for what takes back one whose goods it can take back; for the rest an invoice (D8).
+    /// Refuses a document unless it is live, of the same partner and fits the item: for goods, the
+    /// counterpart with the same article; for goods taken back, also a document that contains them; for other
+    /// items, an invoice (D8).
     pub fn check(&self, context: &Context<'_>, position: &BelegPosition) -> Checked<()> {
         let (own, typ) = (context.beleg.beleg_typ, self.beleg.beleg_typ);
         let any = |is_so: fn(Quantity) -> bool| self.positions.iter().any(|position| is_so(position.menge));
@@ -79,7 +82,8 @@ impl Named {
         };
         let is_live = self.beleg.status != BelegStatus::Storniert;
         let is_fit = can_take && is_live && self.beleg.kunde_id == context.kunde.id;
-        let message = "Der Bezug passt nicht: Er muss ein nicht stornierter Beleg desselben Partners mit diesem Artikel \
+        let message = "Der Bezug passt nicht: Er muss ein nicht stornierter Beleg desselben Partners mit \
+            diesem Artikel \
             sein, zur Rechnung die Lieferung (oder umgekehrt), zur Gutschrift die Rechnung oder Rücklieferung, zur \
             Rücklieferung die Lieferung, Rechnung oder Gutschrift; ohne Artikel eine Rechnung.";
         refuse_if(!is_fit, Code::BezugPasstNicht, "bezug_beleg_id", message)

@@ -1,4 +1,4 @@
-//! Which positions must tell of their batch (D8).
+//! Which positions must state their batch (D8).
 
 use crate::master::artikel;
 use crate::master::tenants::{ChargeAutomatik, Einstellungen};
@@ -9,7 +9,7 @@ use crate::rules::error::Refusals;
 use crate::trade::belege::lager::batch_missing;
 use crate::trade::belege::model::{BelegPosition, Source};
 
-/// Whether an item of a tracked article must tell of its batch whatever covers it (D8).
+/// Whether an item of a tracked article must state its batch, regardless of how it is paired (D8).
 pub fn must_tell(typ: BelegTyp, einstellungen: &Einstellungen, takes_back: bool, moves: bool) -> bool {
     match (typ.seite(), typ.lagerrolle()) {
         (Seite::Einkauf, Lagerrolle::Keine) => !einstellungen.bestellung_ohne_charge,
@@ -22,8 +22,8 @@ pub fn must_tell(typ: BelegTyp, einstellungen: &Einstellungen, takes_back: bool,
     }
 }
 
-/// Refuses positions that go to another partner as they are, and do not tell of a batch that they must tell of (D8): one
-/// that was chosen or made for the old partner is not theirs any more.
+/// Refuses unchanged positions that move to another partner without a batch that they must state (D8): one
+/// that was chosen or created for the old partner no longer applies.
 pub fn check_batches(
     tx: &Tx<'_>,
     typ: BelegTyp,

@@ -1,4 +1,4 @@
-//! The header of a document: what a request says of it besides its items, and what they ask of it.
+//! The header of a document: its fields besides the items, and what the items need of it.
 
 use uuid::Uuid;
 
@@ -17,22 +17,22 @@ use crate::trade::belege::eingabe::BelegChange;
 use crate::trade::belege::model::{Beleg, Source};
 use crate::trade::belege::sql;
 
-/// What the items of one document have in common.
+/// The data that all items of one document share.
 pub struct Context<'c> {
-    /// Where the request names them.
+    /// Where the items are in the request.
     pub source: Source,
-    /// The document: its type says what an item needs; on the day of its goods or service its tax rates hold and
-    /// certificates must be valid.
+    /// The document. Its type determines what an item needs; its day of goods or service determines tax rates
+    /// and the validity of certificates.
     pub beleg: &'c Beleg,
     pub kunde: &'c Kunde,
-    /// Whether missing prices come from the article.
+    /// Whether missing prices are taken from the article.
     pub auto_price: bool,
     pub einstellungen: &'c Einstellungen,
     pub saetze: &'c [Satz],
 }
 
 impl<'c> Context<'c> {
-    /// Of items that are sent as such, whose prices come from the article where they are missing.
+    /// For ordinary items; missing prices are taken from the article.
     pub fn of(
         beleg: &'c Beleg,
         kunde: &'c Kunde,
@@ -43,8 +43,8 @@ impl<'c> Context<'c> {
     }
 }
 
-/// A document with what was said of it. `before` is a blank one or that which is changed; its type and date, and the
-/// partner, the caller has checked.
+/// Applies the sent fields to a document. `before` is a blank document or the one to change; the caller has
+/// checked its type, date and partner.
 pub fn header(
     tx: &WriteTx<'_>,
     before: Beleg,
@@ -77,7 +77,8 @@ pub fn header(
     Ok(beleg)
 }
 
-/// What the document was made from: one of the same partner (D8). One that was kept is dropped with its partner.
+/// Returns the document that this one was made from, which must be of the same partner (D8). Changing the
+/// partner drops the existing one.
 fn predecessor(
     tx: &Tx<'_>,
     before: &Beleg,
@@ -102,14 +103,16 @@ fn predecessor(
     Ok(None)
 }
 
-/// Only an ER can be a Gutschrift, which the company writes for its supplier (self-billing, UStG § 14 (2); D24).
+/// Refuses a Gutschrift of another type than ER: only an ER can be one, written by the company for its
+/// supplier (self-billing, UStG § 14 (2); D24).
 fn check_gutschrift(typ: BelegTyp, is_gutschrift: bool) -> Checked<()> {
-    let message = "Nur eine ER kann eine Gutschrift an den Lieferanten sein. Bitte gutschrift weglassen oder eine ER anlegen.";
+    let message = "Nur eine ER kann eine Gutschrift an den Lieferanten sein. Bitte gutschrift weglassen \
+        oder eine ER anlegen.";
     let is_other = is_gutschrift && !typ.ist_fremdrechnung();
     refuse_if(is_other, Code::FeldWiderspruch, "gutschrift", message)
 }
 
-/// The law asks that both agreed on a Gutschrift before.
+/// Adds a hint if the partner has not agreed to Gutschriften, which the law requires beforehand.
 pub fn hint_not_agreed(beleg: &Beleg, kunde: &Kunde, hints: &mut Hints) {
     if beleg.is_written_for_supplier() && kunde.gutschrift_vereinbart_am.is_none() {
         let message = format!(

@@ -1,4 +1,4 @@
-//! From an item of a request to a position: article, weighing, quantity, price, rate, batch.
+//! Turns an item of a request into a position: article, weighing, quantity, price, tax rate, batch.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ use crate::trade::belege::lager::batch_missing;
 use crate::trade::belege::model::BelegPosition;
 use crate::trade::belege::sql::NamedPosition;
 
-/// The positions that items ask for, or all that is wrong with them.
+/// Returns the positions of the items, or all errors at once.
 pub fn resolve(
     tx: &WriteTx<'_>,
     context: &Context<'_>,
@@ -42,7 +42,7 @@ pub fn resolve(
     let mut named = AllNamed::default();
     let mut resolved = Vec::with_capacity(items.len());
     let mut items: Vec<_> = (1..).zip(items).collect();
-    // An item without a quantity takes what the others leave of a weighing.
+    // Items without a quantity come last: they take what the others leave of a weighing.
     items.sort_by_key(|(_, item)| item.menge.is_none());
     for (number, item) in items {
         let mut hints = Hints::default();
@@ -64,7 +64,7 @@ pub fn resolve(
 
 struct Amounts {
     menge: Quantity,
-    /// menge in the unit of the article; none without article.
+    /// menge in the unit of the article; `None` without an article.
     lager_menge: Option<Quantity>,
     ep_netto: Price,
     preis_des_artikels: bool,
@@ -76,9 +76,9 @@ struct Amounts {
 /// The price of an item (D6).
 struct Preis {
     ep_netto: Price,
-    /// The discount that comes with it.
+    /// The discount that comes with the price.
     rabatt_prozent: Percent,
-    /// Neither the request nor another paper said it.
+    /// Whether it is the article's price: neither the request nor another document gave one.
     des_artikels: bool,
 }
 
@@ -143,7 +143,7 @@ impl Resolver<'_, '_> {
         Ok(Amounts { menge, lager_menge, ep_netto, preis_des_artikels, rabatt_prozent, gesamtpreis, steuer })
     }
 
-    /// The position of an item that has been checked and completed; its id and number come later.
+    /// Builds the position of a checked and completed item; its id and number are assigned later.
     fn position(&self, item: NewItem, artikel: Option<&Artikel>, amounts: &Amounts) -> BelegPosition {
         BelegPosition {
             id: Uuid::nil(),
@@ -184,7 +184,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// The article by id, by number, or by both (D6); none for freight and text.
+    /// Finds the article by id, number or both (D6); `None` for freight and text.
     fn artikel(&self, item: &NewItem) -> Result<Option<Arc<Artikel>>> {
         let number = item.artikelnr.as_deref();
         let Some(artikel) = artikel::named(self.tx, item.artikel_id, number)? else {
@@ -196,7 +196,7 @@ impl Resolver<'_, '_> {
         Ok(Some(artikel))
     }
 
-    /// The quantity that was sent, or that of the weighing in the unit of the item (D12).
+    /// Returns the sent quantity, or that of the weighing in the unit of the item (D12).
     fn menge(
         &mut self,
         item: &NewItem,
@@ -230,7 +230,7 @@ impl Resolver<'_, '_> {
         Ok(menge)
     }
 
-    /// The finished weighing that an item names and this document may use.
+    /// Returns the weighing that an item names, which must be finished and usable for this document.
     fn wiegung(&mut self, item: &NewItem, artikel: Option<&Artikel>) -> Result<Option<FertigeWiegung>> {
         let Some(id) = item.wiegung_id else { return Ok(None) };
         let wiegung = waage::finished(self.tx, id, artikel.map(|artikel| artikel.id))?;
@@ -238,7 +238,7 @@ impl Resolver<'_, '_> {
         Ok(Some(wiegung))
     }
 
-    /// The net unit price: sent, or derived, or none where that is allowed (D6).
+    /// Returns the net unit price: sent, derived, or zero where that is allowed (D6).
     fn preis(
         &mut self,
         item: &NewItem,
@@ -272,7 +272,7 @@ impl Resolver<'_, '_> {
         Ok(Preis { ep_netto, rabatt_prozent: Percent::ZERO, des_artikels: true })
     }
 
-    /// The price of the article, or none where that is allowed.
+    /// Returns the price of the article, or zero where that is allowed.
     fn own_price(
         &mut self,
         item: &NewItem,
@@ -284,14 +284,15 @@ impl Resolver<'_, '_> {
         {
             return self.converted(price, artikel.conversion_from(item.einheit.as_deref())?);
         }
-        let message = "Es fehlt der Preis. Bitte ep_netto angeben.";
+        let message = ("Es fehlt der Preis.", "Bitte ep_netto angeben.");
         refuse_if(self.typ().ist_rechnung(), Code::PreisFehlt, "ep_netto", message)?;
         let message = "Es gibt keinen Preis; die Position steht mit 0.";
         self.hints.add_field(HintCode::PreisFehlt, "ep_netto", message);
         Ok(Price::ZERO)
     }
 
-    /// A price of another paper in the unit of the item; none, with a hint, where the units cannot be compared.
+    /// Converts another document's price to the unit of the item; `None`, with a hint, if the units do not
+    /// convert.
     fn per_unit_of(
         &mut self,
         item: &NewItem,
@@ -315,7 +316,7 @@ impl Resolver<'_, '_> {
         Ok(Some(price))
     }
 
-    /// A price in the unit of the item, which is `conversion` of that in which it stands.
+    /// Converts a price to the unit of the item; `conversion` is from the item's unit to that of the price.
     fn converted(&mut self, price: Price, conversion: Conversion) -> Result<Price> {
         let converted = conversion.reversed().price(price)?;
         if conversion.price(converted)? != price {
@@ -326,7 +327,7 @@ impl Resolver<'_, '_> {
         Ok(converted)
     }
 
-    /// The article's price per its own unit.
+    /// Returns the article's price per its own unit.
     fn master_price(&self, artikel: &Artikel, menge: Option<Quantity>) -> Result<Option<Price>> {
         if self.typ().seite() == Seite::Einkauf {
             return Ok(artikel.ep_netto);
@@ -335,7 +336,7 @@ impl Resolver<'_, '_> {
         Ok(tier_price(&artikel::tiers(self.tx, artikel.id)?, menge).or(artikel.preis))
     }
 
-    /// Fields that only purchases have are dropped from sales, with a hint (D8).
+    /// Drops purchase-only fields from sales, with a hint (D8).
     fn ignore_purchase_fields(&mut self, item: &mut NewItem) {
         if self.typ().seite() == Seite::Einkauf {
             return;
@@ -372,14 +373,14 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// The batch that is named must be there and fit; a delivery of a tracked article must name
-    /// one or tell of one, always (D8). Invoices are checked when they are paired.
+    /// Checks the batch: a named one must exist and match, and a delivery of a tracked article must always
+    /// name or describe one (D8). Invoices are checked when they are paired.
     fn check_batch(&mut self, position: &BelegPosition, artikel: Option<&Artikel>) -> Result<()> {
-        // A batch without an article is one of another article.
+        // Without an article, any batch belongs to another article.
         chargen::check_named(self.tx, position.charge_id, Some(position.artikel_id.unwrap_or_default()))?;
         if let Some(id) = position.biozertifikat_id {
             let zertifikat = biozertifikate::must_have(self.tx, id)?;
-            // An order only announces the goods: until they come the certificate may be renewed.
+            // An order only announces the goods: the certificate may be renewed before they come.
             if !self.typ().kuendigt_an() {
                 zertifikat.hint_expired(self.context.beleg.satz_datum(), self.hints);
             }
@@ -397,8 +398,8 @@ impl Resolver<'_, '_> {
 }
 
 impl NewItem {
-    /// Batch and contract of the weighing hold where the item names none (D12). Without an article there is no
-    /// batch; the position of a contract holds for that contract alone.
+    /// Takes batch and contract from the weighing if the item names none (D12). Without an article there is
+    /// no batch; a contract position is valid only for its own contract.
     fn take_over(&mut self, wiegung: &Wiegung, has_artikel: bool) {
         if has_artikel {
             self.charge_id = self.charge_id.or(wiegung.charge_id);
@@ -411,7 +412,7 @@ impl NewItem {
     }
 }
 
-/// A contract that is named must be there; the position of one names its contract.
+/// Checks that a named contract exists; a contract position implies its contract.
 pub fn bind_contract(
     tx: &Tx<'_>,
     context: &Context<'_>,

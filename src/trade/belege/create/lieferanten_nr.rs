@@ -1,5 +1,5 @@
-//! What suppliers call our articles (D28). A document that was made of a file keeps what its lines call them; when it is
-//! final, the articles of its positions are what those numbers mean.
+//! Suppliers' numbers for our articles (D28). A document read from a file keeps the numbers of its lines;
+//! once it is final, each number is mapped to the article of its position.
 
 use rusqlite::named_params;
 use uuid::Uuid;
@@ -11,14 +11,14 @@ use crate::rules::text::case_key;
 use crate::trade::belege::model::Beleg;
 
 pub struct Zeile<'z> {
-    /// Of the document, from 1.
+    /// Number of the position in the document, from 1.
     pub position: i64,
     pub nummer: &'z str,
-    /// Total of the line, by which its position is recognised if the document changes before it is final.
+    /// Total of the line, which identifies its position if the document changes before it is final.
     pub netto: Money,
 }
 
-/// The article that a supplier means by a number of his, if a document confirmed one.
+/// Returns the article that a supplier means by its number, if a document confirmed one.
 pub fn article(tx: &Tx<'_>, kunde: Uuid, nummer: &str) -> Result<Option<Uuid>> {
     let statement = "select artikel_id from artikel_lieferant
         where tenant_id = :tenant and kunde_id = :kunde and nummer = :nummer";
@@ -36,7 +36,7 @@ pub fn keep(tx: &WriteTx<'_>, beleg: &Beleg, zeilen: &[Zeile<'_>]) -> Result<()>
     })
 }
 
-/// Learns from a document that is final now.
+/// Learns the numbers from a document that has become final.
 pub fn learn(tx: &WriteTx<'_>, beleg: &Beleg) -> Result<()> {
     if !beleg.beleg_typ.ist_fremdrechnung() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! An invoice that bills at the price of the article what was delivered at another (D6).
+//! Compares an invoice billed at the article's price with the price of its deliveries (D6).
 
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::fixed::{Percent, Price};
@@ -6,7 +6,8 @@ use crate::rules::unit::Conversion;
 use crate::trade::belege::model::{BelegPosition, Source};
 use crate::trade::belege::sql::Lieferung;
 
-/// Says which deliveries have another price than the positions of their invoice that took that of the article.
+/// Adds hints for deliveries whose price differs from that of an invoice position billed at the article's
+/// price.
 pub fn hint_other_prices(positions: &[BelegPosition], lieferungen: &[Lieferung], hints: &mut Hints) {
     for position in positions.iter().filter(|position| position.preis_des_artikels) {
         let own = lieferungen.iter().filter(|lieferung| lieferung.position == position.position);
@@ -14,8 +15,8 @@ pub fn hint_other_prices(positions: &[BelegPosition], lieferungen: &[Lieferung],
         let Some(first) = others.next() else { continue };
         let more = if others.next().is_some() { " (und weiteren)" } else { "" };
         let message = format!(
-            "Geliefert ist mit {}{more} zu {}, berechnet wird der Preis des Artikels: {}. Gilt der von damals, bitte ep_netto \
-             angeben, einen Rabatt in rabatt_prozent.",
+            "Geliefert ist mit {}{more} zu {}, berechnet wird der Preis des Artikels: {}. Gilt der von \
+             damals, bitte ep_netto angeben, einen Rabatt in rabatt_prozent.",
             first.beleg_nummer,
             in_words(first.ep_netto, first.rabatt_prozent, first.einheit.as_deref()),
             in_words(position.ep_netto, position.rabatt_prozent, position.einheit.as_deref())
@@ -25,8 +26,8 @@ pub fn hint_other_prices(positions: &[BelegPosition], lieferungen: &[Lieferung],
     }
 }
 
-/// Whether a delivery has another price or discount than the position that bills it. Prices of different units are the same
-/// where one is the other, rounded; what is too large in the other unit is another.
+/// Whether the delivery's price or discount differs from its invoice position. Prices in different units are
+/// equal if the converted and rounded one matches; one too large to convert differs.
 fn costs_otherwise(lieferung: &Lieferung, position: &BelegPosition) -> bool {
     let units = lieferung.einheit.as_deref().zip(position.einheit.as_deref());
     let conversion =

@@ -1,4 +1,4 @@
-//! A new document (specification, POST /belege).
+//! Creating a document (specification, POST /belege).
 
 pub mod anteile;
 pub mod bezug;
@@ -42,10 +42,10 @@ use crate::rules::repeat::{Angelegt, Wiederholt};
 use header::{Context, header, hint_not_agreed};
 use summen::with_sums;
 
-/// First day a document can be dated (D5).
+/// Earliest date of a document (D5).
 const FIRST_DAY: Day = Day::new(2000, 1, 1);
 
-/// POST /belege: a document is made, unless its external_ref is known (D19).
+/// POST /belege: creates a document, unless its external_ref is known (D19).
 pub fn create(
     tx: &WriteTx<'_>,
     new: &NewBeleg,
@@ -60,7 +60,7 @@ pub fn create(
     Ok(Angelegt::Neu(confirmation(beleg, lagerbewegungen, hints)))
 }
 
-/// Adds a document and books it; nothing is kept when a rule refuses it.
+/// Creates and books a document; nothing is kept if a rule refuses it.
 pub fn add(
     tx: &WriteTx<'_>,
     new: &NewBeleg,
@@ -70,7 +70,7 @@ pub fn add(
     add_with(tx, new, source, |_| Ok(()), hints)
 }
 
-/// The same; `with` stores what belongs to the document before it becomes final.
+/// Creates and books a document; `with` stores what belongs to it before it becomes final.
 pub fn add_with(
     tx: &WriteTx<'_>,
     new: &NewBeleg,
@@ -80,7 +80,7 @@ pub fn add_with(
 ) -> Result<(Beleg, Vec<Bewegung>)> {
     let Prepared { kunde, einstellungen, mut beleg, mut positions } = prepare(tx, new, source, hints)?;
     let (typ, datum) = (beleg.beleg_typ, beleg.datum());
-    // A repeat names the external_ref again; without one nothing is ever compared with the request.
+    // Only a repeat with the same external_ref is ever compared with the request.
     let digest = || request_digest(new, Some(kunde.id), |at, _| Ok(positions[at].artikel_id));
     let digest = beleg.external_ref.as_ref().map(|_| digest()).transpose()?;
     create_ordered_batches(tx, typ, kunde.id, &mut positions, hints)?;
@@ -109,21 +109,21 @@ pub fn add_with(
     Ok((Beleg { positionen: Some(positionen), ..beleg }, bewegungen))
 }
 
-/// What a document is booked with, whose head and positions are stored.
+/// The input for booking a document whose header and positions are stored.
 pub struct Unbooked<'u> {
-    /// The document as it was, and its positions.
+    /// The previous version of the document, and its positions.
     pub withdrawn: Option<(&'u Beleg, &'u [BelegPosition])>,
     pub positions: Vec<BelegPosition>,
     pub kunde: &'u Kunde,
     pub source: Source,
     pub einstellungen: &'u Einstellungen,
-    /// The request says the items anew, so that their rates are asked.
+    /// Whether the request sends the items anew, so that their tax rates are determined again.
     pub has_new_items: bool,
-    /// It says the printed groups, which are compared at the rates of the deliveries.
+    /// Whether it sends the printed tax groups, which are compared at the rates of the deliveries.
     pub says_groups: bool,
 }
 
-/// Books a document; with its sums, its positions, which say what they have met, and the movements.
+/// Books a document; returns it with its sums and positions (including their pairs), and the movements.
 pub fn book(
     tx: &WriteTx<'_>,
     mut beleg: Beleg,
@@ -171,7 +171,8 @@ pub struct Prepared {
     pub positions: Vec<BelegPosition>,
 }
 
-/// What a request asks for, or why it is refused before anything is stored: all but what the stock has to say.
+/// Builds the document of a request, or refuses it before anything is stored; checks everything except the
+/// stock.
 pub fn prepare(tx: &WriteTx<'_>, new: &NewBeleg, source: Source, hints: &mut Hints) -> Result<Prepared> {
     let typ = required(new.beleg_typ, "beleg_typ")?;
     let mut said = BelegChange::from(new.clone());
@@ -209,7 +210,7 @@ pub fn confirmation(beleg: Beleg, lagerbewegungen: Vec<Bewegung>, hinweise: Hint
     }
 }
 
-/// Dates are between 2000 and a year from today, and not in a locked period (D4, D5).
+/// Refuses dates before 2000, more than a year ahead, or in a locked period (D4, D5).
 pub fn check_date(tx: &Tx<'_>, einstellungen: &Einstellungen, datum: Day) -> Result<()> {
     let message = "Das Belegdatum muss zwischen dem 01.01.2000 und heute in einem Jahr liegen.";
     let is_far = datum < FIRST_DAY || datum > tx.today().next_year();
@@ -217,7 +218,7 @@ pub fn check_date(tx: &Tx<'_>, einstellungen: &Einstellungen, datum: Day) -> Res
     lifecycle::check_locked(einstellungen, datum)
 }
 
-/// A purchase order makes the batches it tells of, without stock (D8).
+/// Creates the batches that a purchase order describes, without stock (D8).
 pub fn create_ordered_batches(
     tx: &WriteTx<'_>,
     typ: BelegTyp,
@@ -239,7 +240,7 @@ pub fn create_ordered_batches(
     Ok(())
 }
 
-/// What was delivered on the contracts of the items does not fit (D21g).
+/// Adds hints where deliveries do not match the contracts of the items (D21g).
 fn hint_contracts(
     tx: &Tx<'_>,
     beleg: &Beleg,
@@ -264,7 +265,7 @@ fn hint_contracts(
     kontrakte::hint_delivered(tx, beleg.id, &items, hints)
 }
 
-/// What is doubtful about a document as a paper.
+/// Adds hints about doubtful contents of a document.
 pub fn hint_paper(
     tx: &Tx<'_>,
     beleg: &Beleg,
@@ -277,7 +278,7 @@ pub fn hint_paper(
     hint_nothing_corrected(tx, beleg, positions, hints)
 }
 
-/// Two purchase invoices of a supplier with the same number of his (D5).
+/// Adds a hint if the supplier already has a purchase invoice with this number (D5).
 fn hint_doubled_fremdbeleg(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<()> {
     let may_be_doubled = beleg.beleg_typ.ist_fremdrechnung() && beleg.fremdbelegnummer.is_some();
     if may_be_doubled && sql::has_fremdbeleg(tx, beleg)? {
@@ -287,7 +288,7 @@ fn hint_doubled_fremdbeleg(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Res
     Ok(())
 }
 
-/// A document of which nothing is said yet: dated, with the partner's terms of payment.
+/// Returns a blank document with date and the partner's terms of payment.
 fn blank(tx: &WriteTx<'_>, typ: BelegTyp, datum: Day, kunde: &Kunde) -> Beleg {
     let blank = Beleg {
         id: tx.new_id(),
@@ -318,9 +319,9 @@ fn digest_of_repeat(tx: &Tx<'_>, new: &NewBeleg) -> Result<[u8; 32]> {
     })
 }
 
-/// A digest of what a request says, whatever words it says it with: the partner and the articles
-/// as their ids, absent and null alike, numbers by value. `artikel_of` says which article the number of
-/// an item means, if it is known.
+/// Returns a digest of the meaning of a request, independent of its wording: partner and articles by id,
+/// absent and null alike, numbers by value. `artikel_of` resolves the article number of an item, if it is
+/// known.
 fn request_digest(
     new: &NewBeleg,
     kunde: Option<Uuid>,
@@ -331,7 +332,7 @@ fn request_digest(
         value["kunden_id"] = Value::String(kunde.to_string());
         value["kundennummer"] = Value::Null;
     }
-    // What is the default anyway is as good as not sent.
+    // A value equal to its default counts as absent.
     for (field, default) in [("auto_price", true), ("abschliessen", false), ("gutschrift", false)] {
         if value[field] == default {
             value[field] = Value::Null;

@@ -1,10 +1,7 @@
-//! The partner of a document: named (D1), and allowed to have one (D3).
+//! The partner of a document: how it is named (D1), and whether it may have one (D3).
 
-use uuid::Uuid;
-
-use crate::master::kunden::{self, Kunde};
+use crate::master::kunden::Kunde;
 use crate::master::laender;
-use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::rules::document::{BelegTyp, Lagerrolle};
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
@@ -12,10 +9,10 @@ use crate::rules::fixed::sums;
 use crate::rules::plausible::country_of_eu_ust_id;
 use crate::rules::stammdaten::KundeStatus;
 use crate::rules::tax::{Gebiet, Steuerpartner};
-use crate::rules::verweis::Verweis;
 use crate::trade::belege::model::{Beleg, BelegPosition};
 
-/// A locked partner gets no quotes and orders; what else is written for him is a note as long as it moves no goods (D3).
+/// Refuses quotes and orders of a locked partner; other documents get a hint as long as they move no goods
+/// (D3).
 pub fn check_status(typ: BelegTyp, kunde: &Kunde, hints: &mut Hints) -> Checked<()> {
     match kunde.status {
         KundeStatus::Gesperrt if typ.lagerrolle() == Lagerrolle::Keine => return Err(locked(kunde)),
@@ -30,8 +27,8 @@ pub fn check_status(typ: BelegTyp, kunde: &Kunde, hints: &mut Hints) -> Checked<
     Ok(())
 }
 
-/// Refuses a document that moves more goods to or from a locked partner, or orders more, than before: all but invoices
-/// that he sends (D3).
+/// Refuses a document that moves or orders more goods of a locked partner than before, except invoices that
+/// the partner sends (D3).
 pub fn check_goods(beleg: &Beleg, kunde: &Kunde, has_more: bool) -> Checked<()> {
     let is_his_invoice = beleg.beleg_typ.ist_fremdrechnung() && !beleg.is_written_for_supplier();
     match kunde.status {
@@ -40,7 +37,7 @@ pub fn check_goods(beleg: &Beleg, kunde: &Kunde, has_more: bool) -> Checked<()> 
     }
 }
 
-/// Whether a quote or an order asks for more of an article than before.
+/// Whether a quote or an order contains more of an article than before.
 pub fn orders_more(beleg: &Beleg, before: &[BelegPosition], after: &[BelegPosition]) -> Result<bool> {
     if beleg.beleg_typ.lagerrolle() != Lagerrolle::Keine {
         return Ok(false);
@@ -53,14 +50,14 @@ pub fn orders_more(beleg: &Beleg, before: &[BelegPosition], after: &[BelegPositi
 
 fn locked(kunde: &Kunde) -> Box<Refusal> {
     let message = format!(
-        "{} ist gesperrt: keine neuen Aufträge und keine Ware. Was schon geliefert ist, lässt sich berechnen. Bitte den \
-         Status des Kunden prüfen.",
+        "{} ist gesperrt: keine neuen Aufträge und keine Ware. Was schon geliefert ist, lässt sich \
+         berechnen. Bitte den Status des Kunden prüfen.",
         kunde.name
     );
     Refusal::field(Code::KundeGesperrt, "kunden_id", message)
 }
 
-/// A document with the partner's terms of payment, whatever it had.
+/// Replaces the terms of payment of a document by the partner's.
 pub fn with_terms(beleg: Beleg, kunde: &Kunde) -> Beleg {
     Beleg {
         zahlungsziel_tage: kunde.zahlungsziel_tage,
@@ -80,10 +77,4 @@ pub fn steuerpartner(kunde: &Kunde) -> Steuerpartner {
     };
     let fremde_ust_id = country.is_some_and(|country| country != "DE");
     Steuerpartner { steuerart: kunde.steuerart, gebiet, fremde_ust_id }
-}
-
-/// The customer of a filter; one that nobody has gives an empty list (D1).
-pub fn of_filter(tx: &Tx<'_>, verweis: Option<&Verweis>) -> Result<Option<Uuid>> {
-    let Some(verweis) = verweis else { return Ok(None) };
-    Ok(Some(kunden::find_by_verweis(tx, verweis)?.map_or(Uuid::nil(), |kunde| kunde.id)))
 }

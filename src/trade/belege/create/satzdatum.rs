@@ -1,4 +1,5 @@
-//! What an invoice bills is taxed at the rate of the day on which it was delivered (D7, UStG § 27 (1)).
+//! Tax rates by day of delivery: an invoice is taxed at the rate of the day its goods were delivered (D7,
+//! UStG § 27 (1)).
 
 use super::header::Context;
 use super::steuer;
@@ -14,7 +15,8 @@ use crate::trade::belege::eingabe::NewItem;
 use crate::trade::belege::model::{Beleg, BelegPosition, Source};
 use crate::trade::belege::sql::{self, Lieferung};
 
-/// Whether the rate of a position was derived, and depends on when it was delivered: the document says no day itself.
+/// Whether the rate of a position was derived and depends on its delivery, because the document states no day
+/// itself.
 fn depends_on_delivery(beleg: &Beleg, position: &BelegPosition) -> bool {
     beleg.beleg_typ.ist_rechnung()
         && beleg.lieferdatum.or(beleg.leistung_bis).is_none()
@@ -24,8 +26,8 @@ fn depends_on_delivery(beleg: &Beleg, position: &BelegPosition) -> bool {
         && !position.menge.is_negative()
 }
 
-/// Brings derived rates of an invoice, whose items were just written and paired, to the day of their deliveries; whether
-/// one became another.
+/// Sets the derived rates of an invoice, whose items were just stored and paired, to those of its delivery
+/// days; returns whether one changed.
 pub fn follow_deliveries(
     tx: &WriteTx<'_>,
     beleg: &Beleg,
@@ -55,8 +57,8 @@ pub fn follow_deliveries(
     Ok(follows)
 }
 
-/// The rate of the deliveries of a position where it is another one than it has. Where they are of different rates, or
-/// only some of it was delivered, it keeps its own, which is said.
+/// Returns the rate of a position's deliveries if it differs from the position's own. If they have different
+/// rates, or only part of it was delivered, it keeps its own, with a hint.
 fn delivered_rate(
     tx: &Tx<'_>,
     context: &Context<'_>,
@@ -79,8 +81,8 @@ fn delivered_rate(
     }
     numbers.dedup();
     let message = format!(
-        "Nicht alles ist an Tagen mit demselben Steuersatz geliefert ({}); es bleibt bei {} %. Bitte die Position teilen \
-         oder mwst_satz angeben.",
+        "Nicht alles ist an Tagen mit demselben Steuersatz geliefert ({}); es bleibt bei {} %. Bitte die \
+         Position teilen oder mwst_satz angeben.",
         numbers.join(", "),
         position.mwst_satz
     );
@@ -88,7 +90,7 @@ fn delivered_rate(
     Ok(None)
 }
 
-/// Says that positions which a change keeps would have other rates, were they written now.
+/// Adds a hint for positions that a change leaves as they are but that would get other rates now.
 pub fn hint_kept_rates(
     tx: &Tx<'_>,
     beleg: &Beleg,
@@ -100,7 +102,7 @@ pub fn hint_kept_rates(
     let saetze = &steuersaetze::all(tx)?;
     let context = Context::of(beleg, kunde, einstellungen, saetze);
     let lieferungen = sql::lieferungen(tx, beleg.id)?;
-    // What takes back an invoice has its rates.
+    // A position that takes back an invoice keeps that invoice's rates.
     let takes_back =
         |position: &BelegPosition| position.menge.is_negative() && position.bezug_beleg_id.is_some();
     for position in positions.iter().filter(|position| !position.satz_gesendet && !takes_back(position)) {
@@ -113,8 +115,8 @@ pub fn hint_kept_rates(
             false => None,
         };
         if delivered.unwrap_or(tax.satz) != position.mwst_satz {
-            let message = "Die Steuersätze bleiben, obwohl nach der Änderung andere gälten. Zum Neuberechnen bitte items \
-                mitsenden.";
+            let message = "Die Steuersätze bleiben, obwohl nach der Änderung andere gälten. Zum \
+                Neuberechnen bitte items mitsenden.";
             hints.add(HintCode::SaetzeUnveraendert, message);
             return Ok(());
         }
@@ -122,7 +124,8 @@ pub fn hint_kept_rates(
     Ok(())
 }
 
-/// Says which invoices keep their rates although those of the day of a delivery, which they have met, are others.
+/// Adds hints for invoices that keep their rates although other rates applied on the day of a paired
+/// delivery.
 pub fn hint_invoices_keep_rates(
     tx: &Tx<'_>,
     delivery: &Beleg,
@@ -150,7 +153,8 @@ pub fn hint_invoices_keep_rates(
                 _ => "ihn stornieren und neu anlegen",
             };
             let message = format!(
-                "{} behält seine Steuersätze, obwohl am Tag der Lieferung andere galten. Zum Neuberechnen bitte {advice}.",
+                "{} behält seine Steuersätze, obwohl am Tag der Lieferung andere galten. Zum Neuberechnen \
+                 bitte {advice}.",
                 invoice.beleg_nummer
             );
             hints.add(HintCode::SaetzeUnveraendert, message);

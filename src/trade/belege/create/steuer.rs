@@ -1,4 +1,4 @@
-//! The tax of an item: its rate, and the category that says why it is that one (D7, D24).
+//! The tax of an item: its rate, and the category that gives the reason for the rate (D7, D24).
 
 use super::header::Context;
 use crate::master::artikel::{self, Artikel};
@@ -18,11 +18,12 @@ use crate::trade::belege::sql::NamedPosition;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Steuer {
     pub satz: Percent,
-    /// Why it is that one: above zero it is always `S`.
+    /// Reason for the rate: always `S` above zero.
     pub kategorie: Steuerkategorie,
 }
 
-/// The tax of an item: sent, that of the position that a credit takes back, or derived from partner and article (D7).
+/// Returns the tax of an item: as sent, from the position that a credit takes back, or derived from partner
+/// and article (D7).
 pub fn of_item(
     tx: &Tx<'_>,
     context: &Context<'_>,
@@ -52,14 +53,14 @@ pub fn of_item(
     }
 }
 
-/// The derived rate of an article on another day than that of the document; none where no tax is due.
+/// Returns the derived rate of an article on another day than the document's; `None` if no tax is due.
 pub fn on_day(tx: &Tx<'_>, context: &Context<'_>, artikel: &Artikel, day: Day) -> Result<Option<Percent>> {
     let mut finder = Finder { tx, context, day, hints: &mut Hints::default() };
     let (satz, reason) = finder.derived(Some(artikel))?;
     Ok((reason.is_none() && !satz.is_zero()).then_some(satz))
 }
 
-/// A Kleinunternehmer shows no tax on what he sells, whatever was sent (UStG § 19, D26).
+/// Returns the tax of a Kleinunternehmer, who shows no tax on sales, whatever was sent (UStG § 19, D26).
 fn of_kleinunternehmer(item: &NewItem, hints: &mut Hints) -> Steuer {
     let kategorie = Steuerkategorie::Steuerfrei;
     let ignored = [
@@ -92,13 +93,14 @@ fn does_not_fit(kategorie: Steuerkategorie, satz: Percent) -> Box<Refusal> {
 struct Finder<'f, 'c> {
     tx: &'f Tx<'f>,
     context: &'f Context<'c>,
-    /// Whose rates hold.
+    /// The day whose rates apply.
     day: Day,
     hints: &'f mut Hints,
 }
 
 impl Finder<'_, '_> {
-    /// The rate of an item that names none: partner, article, group, 7 (D7); and why, where it is the partner.
+    /// Derives the rate of an item that has none: from partner, article, group, else 7 (D7); with the
+    /// category if the partner decides.
     fn derived(&mut self, artikel: Option<&Artikel>) -> Result<(Percent, Option<Steuerkategorie>)> {
         let Context { beleg, kunde, einstellungen, saetze, .. } = self.context;
         let partner = super::partner::steuerpartner(kunde);
@@ -121,7 +123,7 @@ impl Finder<'_, '_> {
         }
     }
 
-    /// The rate of the article, of its group, or 7, as it is on the day of the goods.
+    /// Returns the rate of the article or its group, else 7, valid on the day of the goods.
     fn of_artikel(&mut self, artikel: Option<&Artikel>) -> Result<Percent> {
         let own = match artikel {
             Some(Artikel { mwst_satz: Some(satz), .. }) => Some(*satz),
@@ -144,7 +146,7 @@ impl Finder<'_, '_> {
         Ok(derived)
     }
 
-    /// The category of a rate for which nobody gave a reason (D24).
+    /// Returns the category of a rate sent without a reason (D24).
     fn of_rate(&mut self, satz: Percent) -> Steuerkategorie {
         if satz == Percent::ZERO {
             let message = "Die Position ist ohne Steuer, und es ist nicht gesagt, warum; es gilt E (steuerfrei). \
@@ -166,7 +168,7 @@ impl Finder<'_, '_> {
         self.hints.add_field(code, "mwst_satz", message);
     }
 
-    /// Nobody named the rate (D7).
+    /// Adds a hint that the rate is assumed because none was sent or stored (D7).
     fn hint_assumed_rate(&mut self, rate: Percent) {
         let message =
             format!("Kein Steuersatz ist angegeben oder hinterlegt; es gelten {rate} %. Bitte prüfen.");

@@ -1,4 +1,4 @@
-//! Tax that must not be shown: who shows it owes it (UStG § 14c; D7).
+//! Hints on tax that is shown although none is due: whoever shows it owes it (UStG § 14c; D7).
 
 use crate::master::kunden::Kunde;
 use crate::master::{laender, steuersaetze};
@@ -9,7 +9,8 @@ use crate::rules::error::{HintCode, Hints};
 use crate::rules::tax::{Gebiet, Steuerart, Steuerkategorie, is_flat_rate};
 use crate::trade::belege::model::{Beleg, BelegPosition, Source};
 
-/// Says which positions of an invoice or a Gutschrift show a tax, or none, that their partner does not allow.
+/// Adds hints for positions of an invoice or a Gutschrift whose tax, or lack of it, does not suit the
+/// partner.
 pub fn hint_doubtful(
     tx: &Tx<'_>,
     beleg: &Beleg,

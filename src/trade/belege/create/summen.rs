@@ -1,4 +1,4 @@
-//! The sums of a document: of its positions, or those that a supplier's invoice prints (D7, D18).
+//! The sums of a document: computed from its positions, or as printed on a supplier's invoice (D7, D18).
 
 use crate::platform::failure::Result;
 use crate::rules::change::Change;
@@ -9,7 +9,7 @@ use crate::trade::belege::model::{Beleg, BelegPosition, ist_gutschrift};
 
 const FELD: &str = "steuergruppen";
 
-/// The printed groups after what was said of them; only a supplier's invoice has some.
+/// Returns the printed tax groups after a change; only a supplier's invoice has them.
 pub fn printed(
     beleg: &Beleg,
     said: Change<Vec<SteuergruppeEingabe>>,
@@ -41,7 +41,7 @@ fn read(groups: Vec<SteuergruppeEingabe>) -> Checked<Option<Gedruckt>> {
     Ok((!groups.is_empty()).then_some(Gedruckt(groups)))
 }
 
-/// A document with the sums of these positions, or with those that were printed, where they are near.
+/// Adds to a document the sums of these positions, or the printed ones if they are close.
 pub fn with_sums(
     beleg: Beleg,
     positions: &[BelegPosition],
@@ -68,8 +68,8 @@ pub fn with_sums(
     })
 }
 
-/// Printed groups that are near the computed ones. What was said and is not near is refused; what was kept goes with
-/// positions that are no longer what was printed.
+/// Returns the printed groups if they are close to the computed ones. If not, refuses groups that were sent,
+/// and drops stored ones, because the positions no longer match the print.
 fn near(
     printed: Gedruckt,
     computed: &[Gruppe<()>],

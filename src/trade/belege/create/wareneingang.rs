@@ -1,4 +1,4 @@
-//! Goods that come in over the scale: a purchase delivery note from a goods-receipt note (D21a).
+//! Goods received over the scale: creates a purchase delivery note from a goods receipt (D21a).
 
 use uuid::Uuid;
 
@@ -20,8 +20,8 @@ use crate::trade::belege::eingabe::{NewBeleg, NewItem};
 use crate::trade::belege::model::{Beleg, BelegPosition, Source};
 use crate::trade::belege::{create, lager, sql};
 
-/// Books goods that came in by one EL; the document with its position, and the movements. What is said about the
-/// position names fields of the request that brought the goods.
+/// Books received goods by one EL; returns the document with its position, and the movements. Refusals and
+/// hints name fields of the request that brought the goods.
 pub fn receive(
     tx: &WriteTx<'_>,
     partner: Uuid,
@@ -40,15 +40,15 @@ pub fn receive(
     Ok((sql::with_positions(tx, beleg)?, bewegungen))
 }
 
-/// What a purchase delivery brought of an article.
+/// The quantity of an article that a purchase delivery brought.
 pub struct Geliefert {
-    /// Zero where it is of another partner, or without the article, since somebody changed it.
+    /// Zero if a later change gave it another partner or removed the article.
     pub kg: Quantity,
-    /// An invoice or a return has met some of it.
+    /// Whether an invoice or a return is paired with some of it.
     pub is_met: bool,
 }
 
-/// What a delivery brought of an article, from a partner; none where it was cancelled.
+/// Returns the quantity of an article that a delivery of a partner brought; `None` if it was cancelled.
 pub fn delivered(tx: &Tx<'_>, beleg: Uuid, partner: Uuid, artikel: Uuid) -> Result<Option<Geliefert>> {
     let Some(beleg) = sql::find(tx, beleg)?.filter(|beleg| beleg.status != BelegStatus::Storniert) else {
         return Ok(None);
@@ -66,8 +66,8 @@ pub fn delivered(tx: &Tx<'_>, beleg: Uuid, partner: Uuid, artikel: Uuid) -> Resu
     Ok(Some(Geliefert { kg, is_met: open != moved }))
 }
 
-/// The tax of goods that a partner delivered on a day, in a Gutschrift to him (D7): its rate, and why it is that one. The
-/// request that asks for it names neither.
+/// Returns the tax of goods delivered on a day, in a Gutschrift to the partner (D7): its rate and category.
+/// The request names neither.
 pub fn tax_of_delivery(
     tx: &Tx<'_>,
     kunde: &Kunde,
@@ -86,7 +86,7 @@ pub fn tax_of_delivery(
     Ok((tax.satz, tax.kategorie))
 }
 
-/// Makes a Gutschrift to a supplier; `with` stores what it settles before it becomes final.
+/// Creates a Gutschrift to a supplier; `with` stores what it settles before it becomes final.
 pub fn bill(
     tx: &WriteTx<'_>,
     new: &NewBeleg,

@@ -1,4 +1,4 @@
-//! Which of our articles a line means.
+//! Matching the lines of an e-invoice with our articles.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use crate::rules::error::{HintCode, Hints};
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::trade::belege::create::lieferanten_nr;
 
-/// The article, and by what it was found: what the supplier calls it, once that was confirmed; our number; its EAN.
+/// Returns the article and how it was found: by the supplier's number, once confirmed; by our number; by its
+/// EAN.
 pub fn of(
     tx: &Tx<'_>,
     partner: Option<Uuid>,

@@ -1,4 +1,5 @@
-//! E-invoices of suppliers (D28): from what was read of a file to a proposal for an ER, or to the ER itself.
+//! Reading e-invoices of suppliers (D28): turns a parsed file into a proposal for an ER, or into the ER
+//! itself.
 
 mod artikel;
 pub mod model;
@@ -29,14 +30,14 @@ use vorschlag::Vorschlag;
 pub struct Datei {
     inhalt: Vec<u8>,
     sha256: [u8; 32],
-    /// What is asked for, without the file.
+    /// The request, without the file.
     request: NewEinlesen,
     gelesen: Gelesen,
     posten: Vec<Posten>,
 }
 
 impl Datei {
-    /// Reads the file of a request. It may be large and hostile, so this is no work for the writer.
+    /// Reads the file of a request. It may be large and hostile, so do not call this in a write transaction.
     pub fn read(mut request: NewEinlesen) -> Checked<Datei> {
         let inhalt = required(request.datei_base64.take(), "datei_base64")?;
         let gelesen = lesen::read(&inhalt).map_err(refusal)?;
@@ -68,8 +69,8 @@ fn refusal(unlesbar: Unlesbar) -> Box<Refusal> {
     Refusal::field(code, "datei_base64", message)
 }
 
-/// POST /belege/einlesen: a proposal; with `anlegen` the ER, made as POST /belege makes it, with the file beside it.
-/// The answer, and whether an ER was made.
+/// POST /belege/einlesen: returns a proposal; with `anlegen` creates the ER as POST /belege does, with the
+/// file attached. Also returns whether an ER was created.
 pub fn einlesen(tx: &WriteTx<'_>, datei: &Datei, mut hints: Hints) -> Result<(Eingelesen, bool)> {
     let (external_ref, creates) = (datei.request.external_ref.clone(), datei.request.anlegen == Some(true));
     let vorschlag = Vorschlag::of(tx, external_ref, &datei.gelesen, &datei.posten, &mut hints)?;
@@ -79,7 +80,7 @@ pub fn einlesen(tx: &WriteTx<'_>, datei: &Datei, mut hints: Hints) -> Result<(Ei
         None if creates => create_document(tx, datei, &vorschlag, &mut hints)?,
         None => (None, false),
     };
-    // What POST /belege would say is not said again by it.
+    // An existing document already got the hints of POST /belege.
     let own = match &beleg {
         Some(beleg) => sums_of(tx, beleg.id)?,
         None => vorschlag.probe(tx, &mut hints)?,
@@ -118,7 +119,7 @@ fn create_document(
     vorschlag: &Vorschlag,
     hints: &mut Hints,
 ) -> Result<(Option<BelegDerDatei>, bool)> {
-    // What was made before is not asked for again (D19).
+    // A repeat with a known external_ref is not checked again (D19).
     let known = vorschlag.new.external_ref.as_ref().map(|known| sql::find_by_external_ref(tx, known));
     if known.transpose()?.flatten().is_none() {
         vorschlag.check_rates()?;

@@ -1,4 +1,4 @@
-//! What is answered about an e-invoice that was read (D28).
+//! Response models for reading an e-invoice (D28).
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,7 +13,7 @@ use crate::rules::fixed::{Money, Percent};
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Eingelesen {
-    /// Body of POST /belege. It is shown as an answer shows values, so its shape is not that of the request.
+    /// Body of POST /belege. Values are formatted as in responses, so the schema is not that of the request.
     #[schemars(with = "Map<String, Value>")]
     pub vorschlag: Value,
     pub gefunden: Gefunden,
@@ -21,7 +21,7 @@ pub struct Eingelesen {
     pub regeln: Vec<Verstoss>,
     #[serde(flatten)]
     pub beleg: Option<BelegDerDatei>,
-    /// The document was there already.
+    /// Whether the document already existed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub idempotent: bool,
     pub hinweise: Hints,
@@ -38,17 +38,17 @@ pub struct GefundenerPartner {
     pub id: Uuid,
     pub kundennr: String,
     pub name: String,
-    /// By what he was found: ust_id, steuernummer, iban, name.
+    /// How the partner was found: ust_id, steuernummer, iban, name.
     pub durch: String,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct GefundenerArtikel {
-    /// Of the item, from 1.
+    /// Number of the item, from 1.
     pub position: i64,
     pub artikel_id: Option<Uuid>,
     pub artikelnummer: Option<String>,
-    /// By what it was found: lieferantennummer, artikelnummer, ean.
+    /// How it was found: lieferantennummer, artikelnummer, ean.
     pub durch: Option<String>,
     pub lieferantennummer: Option<String>,
 }
@@ -59,13 +59,13 @@ pub struct Summenvergleich {
     pub vorschlag: VorschlagSummen,
 }
 
-/// Totals that an invoice prints; of a credit note with their signs turned.
+/// Totals that an invoice prints; for a credit note with reversed signs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct GedruckteSummen {
     pub summe_netto: Option<Money>,
     pub summe_mwst: Option<Money>,
     pub summe_brutto: Option<Money>,
-    /// BT-114: what the amount to pay is more than the gross total.
+    /// BT-114: amount to pay minus gross total.
     pub rundung: Option<Money>,
 }
 
@@ -79,7 +79,7 @@ pub struct VorschlagSummen {
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct VorschlagSteuergruppe {
-    /// None where the invoice names no rate and none follows from its tax: no ER is made of it.
+    /// `None` if the invoice states no rate and its tax implies none; then no ER is created.
     pub mwst_satz: Option<Percent>,
     pub basis: Money,
     pub steuer: Money,
@@ -93,7 +93,7 @@ pub struct BelegDerDatei {
     pub summe_netto: Money,
     pub summe_mwst: Money,
     pub summe_brutto: Money,
-    /// The attachment that is the file; none where another file made the document.
+    /// The attachment with the file; `None` if the document was created from another file.
     pub dokument_id: Option<Uuid>,
     pub lagerbewegungen: Vec<Bewegung>,
 }

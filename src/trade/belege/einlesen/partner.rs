@@ -1,4 +1,4 @@
-//! Who sent an e-invoice, and whether it was sent to us.
+//! Finds the sender of an e-invoice, and checks that we are its recipient.
 
 use crate::master::kunden::{self, Kunde, Merkmal};
 use crate::master::tenants::firma;
@@ -8,10 +8,10 @@ use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::rules::error::{HintCode, Hints};
 
-/// Longest name in a sentence, in characters.
+/// Maximum length of a name in a message, in characters.
 const NAME_CHARS_MAX: usize = 100;
 
-/// The partner, and by what he was found.
+/// Returns the partner and how it was found.
 pub fn of(tx: &Tx<'_>, gelesen: &Gelesen, hints: &mut Hints) -> Result<Option<(Kunde, &'static str)>> {
     let sender = &gelesen.verkaeufer;
     let mut named: Vec<(Merkmal, &'static str, String)> = Vec::new();
@@ -45,8 +45,8 @@ pub fn of(tx: &Tx<'_>, gelesen: &Gelesen, hints: &mut Hints) -> Result<Option<(K
     Ok(None)
 }
 
-/// Of several the supplier, of several suppliers the one in that place. A name alone is no proof where the places
-/// differ.
+/// Narrows several partners down to suppliers, then to those in the sender's place. A name alone does not
+/// count if the places differ.
 fn likely(mut found: Vec<Kunde>, merkmal: Merkmal, sender: &Partei) -> Vec<Kunde> {
     let same_place = |kunde: &Kunde| match (&kunde.plz, &sender.plz) {
         (Some(own), Some(theirs)) => own.trim() == theirs.trim(),
@@ -64,7 +64,7 @@ fn likely(mut found: Vec<Kunde>, merkmal: Merkmal, sender: &Partei) -> Vec<Kunde
     found
 }
 
-/// Another account than the one that is known may be a fraud.
+/// Adds a hint if the account differs from the stored one, which may be fraud.
 fn check_account(gelesen: &Gelesen, kunde: &Kunde, hints: &mut Hints) {
     let Some(known) = kunde.iban.as_deref().map(compact) else { return };
     if !gelesen.ibans.is_empty() && !gelesen.ibans.contains(&known) {
@@ -74,7 +74,7 @@ fn check_account(gelesen: &Gelesen, kunde: &Kunde, hints: &mut Hints) {
     }
 }
 
-/// An invoice that names another company as its customer is hardly ours.
+/// Adds a hint if the invoice is addressed to another company's VAT id.
 pub fn check_receiver(tx: &Tx<'_>, gelesen: &Gelesen, hints: &mut Hints) -> Result<()> {
     let firma = firma::load(tx)?;
     let own = firma.ust_id.as_deref().map(compact);
@@ -91,7 +91,7 @@ pub fn check_receiver(tx: &Tx<'_>, gelesen: &Gelesen, hints: &mut Hints) -> Resu
     Ok(())
 }
 
-/// Without slashes, hyphens and blanks, as the search has it.
+/// Removes slashes, hyphens and blanks, as the search does.
 fn joined(number: &str) -> String {
     number.chars().filter(|c| !c.is_whitespace() && !matches!(c, '/' | '-')).collect()
 }

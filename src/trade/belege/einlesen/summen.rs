@@ -1,4 +1,4 @@
-//! What a proposal comes to, beside what the invoice prints.
+//! Compares the sums of a proposal with those printed on the invoice.
 
 use super::model::{GedruckteSummen, Summenvergleich, VorschlagSteuergruppe, VorschlagSummen};
 use crate::papers::erechnung::lesen::{Gelesen, Posten};
@@ -7,11 +7,11 @@ use crate::rules::fixed::{Money, Percent, TooLarge};
 use crate::rules::tax::{self, Gedruckt, GedruckteGruppe, Gruppe, Summen};
 use crate::trade::belege::model::{Beleg, BelegPosition};
 
-/// What the gross total of an ER may differ by from the invoice that it is made of.
+/// Maximum difference between the gross totals of an ER and its source invoice.
 const GROSS_TOLERANCE: Money = Money::from_units(5);
 
 impl VorschlagSummen {
-    /// Of items whose rates may not all be known; printed groups count where they are near.
+    /// Sums items whose rates may be partly unknown; uses the printed groups if they are close.
     pub fn of_posten(posten: &[Posten], printed: Option<&Gedruckt>) -> Result<VorschlagSummen, TooLarge> {
         let lines = posten.iter().map(|posten| (posten.mwst_satz, posten.netto()));
         let gruppen = tax::groups(lines.map(|(satz, netto)| (satz, satz.unwrap_or_default(), netto)))?;
@@ -67,13 +67,13 @@ impl GedruckteSummen {
         }
     }
 
-    /// A total with what was rounded, which is an item (BT-114).
+    /// Adds the rounding, which is an item of the ER (BT-114), to a total.
     fn rounded(&self, sum: Option<Money>) -> Option<Money> {
         sum?.plus(self.rundung.unwrap_or_default()).ok()
     }
 }
 
-/// An ER whose gross total is not that of the invoice is not made by itself.
+/// Refuses to create an ER whose gross total differs from the invoice.
 pub fn check_gross(gelesen: &Gelesen, own: Money) -> Checked<()> {
     let rechnung = GedruckteSummen::of(gelesen);
     let Some(printed) = rechnung.rounded(rechnung.summe_brutto) else { return Ok(()) };
@@ -81,13 +81,13 @@ pub fn check_gross(gelesen: &Gelesen, own: Money) -> Checked<()> {
         return Ok(());
     }
     let message = format!(
-        "Die Rechnung hat die Bruttosumme {printed}, der Beleg hätte {own}. Bitte den Vorschlag prüfen, berichtigen und \
-         mit POST /belege anlegen."
+        "Die Rechnung hat die Bruttosumme {printed}, der Beleg hätte {own}. Bitte den Vorschlag prüfen, \
+         berichtigen und mit POST /belege anlegen."
     );
     Err(Refusal::field(Code::WertUngueltig, "summen", message))
 }
 
-/// What the invoice prints beside what the proposal comes to, with a hint where they differ by a cent.
+/// Returns the printed sums beside those of the proposal, with a hint if they differ by a cent or more.
 pub fn compared(gelesen: &Gelesen, own: VorschlagSummen, hints: &mut Hints) -> Summenvergleich {
     let rechnung = GedruckteSummen::of(gelesen);
     let pairs = [

@@ -1,4 +1,4 @@
-//! The body of POST /belege that an e-invoice comes to.
+//! The body of POST /belege proposed for an e-invoice.
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -19,9 +19,9 @@ use crate::trade::belege::create::{self, Prepared};
 use crate::trade::belege::eingabe::{NewBeleg, NewItem, STEUERGRUPPEN_MAX, SteuergruppeEingabe};
 use crate::trade::belege::model::Source;
 
-/// Longest text of an ordinary field, in characters (D18).
+/// Maximum length of an ordinary text field, in characters (D18).
 const TEXT_CHARS_MAX: usize = 255;
-/// Longest term of payment, in days.
+/// Maximum term of payment, in days.
 const PAYMENT_DAYS_MAX: i64 = 3_650;
 
 const RATE_UNKNOWN: &str = "Aus der gedruckten Steuer folgt kein bekannter Steuersatz. Bitte mwst_satz im Vorschlag \
@@ -33,9 +33,9 @@ const RATE_NOT_NAMED: &str =
 pub struct Vorschlag {
     pub new: NewBeleg,
     pub gefunden: Gefunden,
-    /// What its items come to.
+    /// The sums of its items.
     sums: VorschlagSummen,
-    /// The first item that stands for no line and has no rate, and why.
+    /// The first item that represents no single line of the invoice and lacks a rate, and the reason.
     without_rate: Option<(usize, &'static str)>,
 }
 
@@ -80,21 +80,21 @@ impl Vorschlag {
         Ok(Vorschlag { new, gefunden, sums, without_rate })
     }
 
-    /// The body as JSON, without the fields that it does not name.
+    /// Returns the body as JSON, without null fields.
     pub fn body(&self) -> Result<Value> {
         let mut body = serde_json::to_value(&self.new)?;
         drop_nulls(&mut body);
         Ok(body)
     }
 
-    /// An ER whose tax nobody knows is not made by itself.
+    /// Refuses to create an ER with an unknown tax rate.
     pub fn check_rates(&self) -> Checked<()> {
         let Some((at, why)) = self.without_rate else { return Ok(()) };
         Err(Refusal::field(Code::FeldFehlt, format!("vorschlag.items[{at}].mwst_satz"), why))
     }
 
-    /// Tries what POST /belege would do with the proposal, as far as nothing is stored: what it would refuse is a hint.
-    /// What the ER would come to, or the items alone where there would be none.
+    /// Tries what POST /belege would do with the proposal, without storing anything; a refusal becomes a
+    /// hint. Returns the sums of the ER, or of the items alone if there would be no ER.
     pub fn probe(&self, tx: &WriteTx<'_>, hints: &mut Hints) -> Result<VorschlagSummen> {
         if self.new.kunden_id.is_none() {
             return Ok(self.sums.clone());
@@ -110,7 +110,7 @@ impl Vorschlag {
                 let only = refusal.fehler.is_empty().then_some((refusal.feld.as_deref(), &refusal.message));
                 for (feld, message) in all.chain(only) {
                     let feld = feld.map_or("vorschlag".to_owned(), |feld| format!("vorschlag.{feld}"));
-                    hints.add_field(HintCode::VorschlagUnvollstaendig, feld, message.as_str());
+                    hints.add_field(HintCode::VorschlagUnvollstaendig, feld, message.to_string());
                 }
                 Ok(self.sums.clone())
             }
@@ -119,7 +119,7 @@ impl Vorschlag {
     }
 }
 
-/// A sum that stands for lines has the rate that gives its printed tax.
+/// Sets a missing rate to the one that yields the printed tax of the item.
 fn with_rates(tx: &Tx<'_>, gelesen: &Gelesen, posten: &[Posten]) -> Result<Vec<Posten>> {
     let saetze = steuersaetze::all(tx)?;
     let named = gelesen.lieferdatum.or(gelesen.leistung_bis).or(gelesen.datum);
@@ -139,7 +139,7 @@ fn why_without_rate(posten: &Posten) -> &'static str {
     if posten.steuer.is_some() { RATE_UNKNOWN } else { RATE_NOT_NAMED }
 }
 
-/// What a document needs and the invoice does not say.
+/// Adds hints for data that a document needs and the invoice lacks.
 fn hint_missing(gelesen: &Gelesen, posten: &[Posten], hints: &mut Hints) {
     if gelesen.nummer.is_none() {
         let message = "Die Rechnung nennt keine Nummer.";
@@ -216,14 +216,15 @@ fn item(
     Ok((item, found))
 }
 
-/// The category, where it goes with the rate.
+/// Returns the category if it is valid for the rate.
 fn kategorie(posten: &Posten) -> Option<Steuerkategorie> {
     posten.steuer_kategorie.filter(|kategorie| posten.mwst_satz.is_some_and(|satz| kategorie.fits(satz)))
 }
 
 fn hint_doubts(posten: &Posten, path: &str, hints: &mut Hints) {
     if !posten.ist_genau {
-        let message = "Menge und Preis ergeben nicht die Summe der Zeile; was fehlt, ist eine eigene Position. Bitte prüfen.";
+        let message = "Menge und Preis ergeben nicht die Summe der Zeile; was fehlt, ist eine eigene \
+            Position. Bitte prüfen.";
         hints.add_field(HintCode::WertFraglich, format!("{path}.ep_netto"), message);
     }
     if posten.mwst_satz.is_none() {
@@ -231,7 +232,7 @@ fn hint_doubts(posten: &Posten, path: &str, hints: &mut Hints) {
     }
 }
 
-/// A text as an ordinary field takes it.
+/// Shortens a text to what an ordinary field accepts.
 fn line(text: &str) -> String {
     one_line(text, TEXT_CHARS_MAX)
 }

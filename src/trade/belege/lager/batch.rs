@@ -1,4 +1,4 @@
-//! Batches that purchases tell of.
+//! Batches that purchases describe.
 
 use uuid::Uuid;
 
@@ -12,7 +12,8 @@ use crate::rules::fixed::Quantity;
 use crate::rules::stammdaten::EingangQuelle;
 use crate::trade::belege::model::BelegPosition;
 
-/// A batch that a position of an order tells of: the known one of the supplier's number, or a new one (D8).
+/// Returns the batch that a position of an order describes: the existing one with the supplier's number, or a
+/// new one (D8).
 pub fn charge_for(
     tx: &WriteTx<'_>,
     partner: Uuid,
@@ -29,7 +30,8 @@ pub fn charge_for(
     }
 }
 
-/// A new batch that a position of a purchase tells of; that its number was another's until that was corrected is said.
+/// Creates a batch that a purchase position describes; adds a hint if its number was another batch's until a
+/// correction.
 pub fn new_charge(
     tx: &WriteTx<'_>,
     partner: Uuid,
@@ -62,7 +64,7 @@ pub fn new_charge(
     Ok(chargen::create(tx, new)?.id)
 }
 
-/// A known batch takes over what it lacked (D8); what it knows otherwise stays, with a hint.
+/// Fills in what a known batch lacks (D8); differing values stay, with a hint.
 pub fn complete_charge(
     tx: &WriteTx<'_>,
     charge: Uuid,
@@ -91,7 +93,7 @@ pub fn complete_charge(
     if complete == charge { Ok(()) } else { chargen::update_master_data(tx, &complete) }
 }
 
-/// Whether both say something, and not the same.
+/// Whether both have a value and the values differ.
 fn differ<T: PartialEq>(known: &Option<T>, told: &Option<T>) -> bool {
     known.is_some() && told.is_some() && known != told
 }
@@ -101,14 +103,12 @@ pub fn batch_missing(typ: BelegTyp) -> Box<Refusal> {
         Seite::Verkauf => "die charge_id",
         Seite::Einkauf => "fremde_charge_nr, mhd, herkunftsland, biozertifikat_id oder charge_id",
     };
-    let message = format!(
-        "Der Artikel wird in Chargen geführt. Bitte {what} angeben; GET /api/v1/chargen/verfuegbar nennt die Chargen mit Bestand."
-    );
-    Refusal::field(Code::ChargeFehlt, "charge_id", message)
+    let advice =
+        format_args!("Bitte {what} angeben; GET /api/v1/chargen/verfuegbar nennt die Chargen mit Bestand.");
+    Refusal::field(Code::ChargeFehlt, "charge_id", ("Der Artikel wird in Chargen geführt.", advice))
 }
 
 pub fn batch_locked() -> Box<Refusal> {
-    let message =
-        "Bestand hat der Artikel nur in gesperrten Chargen. Bitte eine freigeben oder die charge_id angeben.";
-    Refusal::field(Code::ChargeFehlt, "charge_id", message)
+    let what = "Bestand hat der Artikel nur in gesperrten Chargen.";
+    Refusal::field(Code::ChargeFehlt, "charge_id", (what, "Bitte eine freigeben oder die charge_id angeben."))
 }

@@ -1,4 +1,4 @@
-//! What a request does to the stock, while it is worked out.
+//! Working state of a request's effect on the stock.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -23,33 +23,32 @@ pub struct Booking<'r> {
     pub fefo: Fefo<'r>,
     pub bound: PairingBound,
     pub movements: Movements,
-    /// What the document of another partner had moved, of which the movements take it back.
+    /// Movements that the document took back when it changed to another partner; empty otherwise.
     pub withdrawn: Movements,
-    /// Positions of which portions came or went.
+    /// Positions whose portions changed.
     pub touched: BTreeSet<(Role, PositionKey)>,
-    /// Open portions of a new document.
+    /// Open portions of the document, not stored yet.
     pub unmet: Unmet,
     pub followed: Followed,
-    /// Documents that positions name, each looked up once.
+    /// Documents that positions reference, each looked up once.
     pub bezuege: RefCell<BTreeMap<Uuid, Bezug>>,
-    /// The document at which each search by date ended, for what names a batch and for what does not: of older ones
-    /// nothing is in reach.
+    /// Where each date search stopped (with and without a batch); anything older is out of reach.
     pub walked: HashMap<(Gruppe, Search, bool), Option<Uuid>>,
-    /// A position of the document has met something.
+    /// Whether a position of the document has been paired.
     pub has_met: bool,
     pub errors: Refusals,
     pub hints: &'r mut Hints,
 }
 
 impl<'r> Booking<'r> {
-    /// The position that is entered in this place.
+    /// Returns the entered position with this key, if it is of this document.
     pub fn own(&self, place: PositionKey) -> Option<&'r BelegPosition> {
-        // They are numbered from 1.
+        // Positions are numbered from 1.
         let at = usize::try_from(place.position - 1).ok()?;
         self.change.positions.get(at).filter(|_| place.beleg == self.change.beleg.id)
     }
 
-    /// Counts what a portion that came, or `went`, moves.
+    /// Adds the movements of a portion that was added or, if `went`, removed.
     pub fn count(&mut self, seite: Seite, artikel: Uuid, portion: &Portion, went: bool) -> Result<()> {
         for (role, place) in portion.movers() {
             let is_in = (seite == Seite::Einkauf) ^ role.takes_back() ^ went;
@@ -61,7 +60,8 @@ impl<'r> Booking<'r> {
         self.count_facts(artikel, portion, went)
     }
 
-    /// Counts what a portion that came, or `went`, says of the positions that share it.
+    /// Adds the facts about other documents' positions that share a portion that was added or, if `went`,
+    /// removed.
     fn count_facts(&mut self, artikel: Uuid, portion: &Portion, went: bool) -> Result<()> {
         for (role, place) in portion.positions() {
             let others = portion.positions().filter(|(other, _)| *other != role);
@@ -80,8 +80,8 @@ impl<'r> Booking<'r> {
         Ok(())
     }
 
-    /// The parts of a quantity, by the batches that are chosen for it; none where the company does not want that, or
-    /// nothing can be chosen.
+    /// Splits a quantity over automatically chosen batches; empty if the company does not want that or no
+    /// batch can be chosen.
     pub fn choose(
         &mut self,
         entry: &SentPosition,
@@ -102,7 +102,7 @@ impl<'r> Booking<'r> {
         self.hint(entry, HintCode::RuecknahmeGebucht, "menge", message);
     }
 
-    /// A hint about a field of a position that is entered.
+    /// Adds a hint about a field of an entered position.
     pub fn hint(&mut self, entry: &SentPosition, code: HintCode, feld: &str, message: &str) {
         let mut hints = Hints::default();
         hints.add_field(code, feld, message);
@@ -110,7 +110,7 @@ impl<'r> Booking<'r> {
     }
 }
 
-/// The positions that take part in the stock, each with its article and quantity.
+/// Iterates over the positions that take part in the stock, each with its article and quantity.
 pub fn moving(positions: &[BelegPosition]) -> impl Iterator<Item = (&BelegPosition, (Uuid, Quantity))> {
     let quantity = |position: &BelegPosition| position.artikel_id.zip(position.lager_menge);
     let moving = positions.iter().filter(|position| position.lager_buchen);

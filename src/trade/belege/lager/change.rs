@@ -1,4 +1,4 @@
-//! What is changed, and among which positions.
+//! The change that a request makes to a document, and the group of positions that it can pair.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::rules::fixed::Quantity;
 use crate::rules::pairing::Role;
 use crate::trade::belege::model::{Beleg, BelegPosition, Source};
 
-/// Positions that may be paired with each other: of one partner and article, sales or purchases.
+/// Positions that may be paired with each other: of one partner, one article, and either sales or purchases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Gruppe {
     pub kunde: Uuid,
@@ -19,36 +19,38 @@ pub struct Gruppe {
     pub seite: Seite,
 }
 
-/// What has moved: the quantity of each document, article and batch, with its sign in the stock.
+/// Moved quantities by document, article and batch, with their sign in the stock.
 pub type Movements = BTreeMap<(Uuid, Uuid, Option<Uuid>), Quantity>;
 
-/// What is said of goods of a position.
+/// A fact about goods of a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fact {
-    /// They lie in this batch.
+    /// They are in this batch.
     Batch(Option<Uuid>),
-    /// They have met this document.
+    /// They are paired with this document.
     Met(Uuid),
 }
 
-/// Of how much more of its goods each fact holds after the request, for the positions of each other document that is
-/// touched; a position stands with its article.
+/// Changes to other documents, by document, position (with its article) and fact: how much more of the
+/// position's goods the fact applies to after the request.
 pub type Followed = BTreeMap<Uuid, BTreeMap<(Role, i64, Uuid), BTreeMap<Fact, Quantity>>>;
 
-/// A document whose movements are booked anew.
+/// A document whose movements are booked again.
 #[derive(Clone, Copy)]
 pub struct Rebooking<'r> {
-    /// The document as it was, and its positions, which are withdrawn; none for a new one.
+    /// The previous version of the document and its positions, which are withdrawn; `None` for a new
+    /// document.
     pub withdrawn: Option<(&'r Beleg, &'r [BelegPosition])>,
     pub beleg: &'r Beleg,
-    /// The positions that are entered; none when it is cancelled.
+    /// The positions to enter; empty for a cancellation.
     pub positions: &'r [BelegPosition],
-    /// Where the request names them.
+    /// Where the request has the positions.
     pub source: Source,
     pub einstellungen: &'r Einstellungen,
 }
 
-/// What positions of a type do with goods: those of a positive quantity, and those of a negative one.
+/// Returns the roles of a type's positions: first of those with a positive, then of those with a negative
+/// quantity.
 pub fn roles(typ: BelegTyp) -> [Role; 2] {
     match typ.ist_rechnung() {
         false => [Role::Delivery, Role::Return],
@@ -57,7 +59,7 @@ pub fn roles(typ: BelegTyp) -> [Role; 2] {
 }
 
 impl Gruppe {
-    /// The type of document that has positions in this role.
+    /// Returns the type of the documents whose positions have this role.
     pub fn typ(self, role: Role) -> BelegTyp {
         match (self.seite, matches!(role, Role::Invoice | Role::Credit)) {
             (Seite::Verkauf, false) => BelegTyp::Ls,

@@ -1,5 +1,5 @@
-//! What a position could not meet is said: documents that name another batch, and one that it names but of which nothing
-//! is open (D8).
+//! Hints and refusals for positions that remain open: other documents name another batch, or the referenced
+//! document has nothing open (D8).
 
 use super::booking::Booking;
 use super::change::Gruppe;
@@ -10,8 +10,8 @@ use crate::rules::pairing::{Role, SentPosition};
 use crate::trade::belege;
 
 impl Booking<'_> {
-    /// Says that something is left of a position because others name, or lie in, another batch than it names. Refused
-    /// where it names one of these documents outright.
+    /// Adds a hint if a position remains partly open because other documents name, or have their goods in,
+    /// another batch. Refuses if the position references one of these documents explicitly.
     pub fn check_contradiction(&mut self, gruppe: Gruppe, entry: &SentPosition) -> Result<()> {
         if entry.named.id().is_none() || self.unmet.meets_nothing || entry.role == Role::Return {
             return Ok(());
@@ -25,8 +25,8 @@ impl Booking<'_> {
         let (nummer, _) = belege::sql::number_and_type(self.tx, *first)?;
         if !entry.role.takes_back() && entry.bezug.is_some_and(|bezug| bezug.beleg == *first) {
             let message = format!(
-                "{nummer} nennt eine andere Charge. Bitte charge_id oder fremde_charge_nr angleichen oder bezug_beleg_id \
-                 weglassen."
+                "{nummer} nennt eine andere Charge. Bitte charge_id oder fremde_charge_nr angleichen oder \
+                 bezug_beleg_id weglassen."
             );
             let refusal = Refusal::field(Code::ChargeWiderspruch, "bezug_beleg_id", message);
             let path = self.change.source.path(entry.place.position);
@@ -46,7 +46,8 @@ impl Booking<'_> {
         Ok(())
     }
 
-    /// Says that something is left of a position although a document is open that is closed, or too old to be met.
+    /// Adds a hint if a position remains partly open because a candidate document is closed or too far away
+    /// in time.
     pub fn hint_passed_over(&mut self, gruppe: Gruppe, entry: &SentPosition) -> Result<()> {
         if self.unmet.meets_nothing || entry.role.takes_back() || !self.is_left(gruppe, entry)? {
             return Ok(());
@@ -65,7 +66,7 @@ impl Booking<'_> {
         Ok(())
     }
 
-    /// Says that a position has met nothing of the document that it names.
+    /// Adds a hint if a position is not paired with the document that it references.
     pub fn hint_unmet_bezug(&mut self, entry: &SentPosition) -> Result<()> {
         let Some(bezug) = entry.bezug else { return Ok(()) };
         if !sql::has_met(self.tx, entry, bezug.beleg)? {
@@ -78,7 +79,7 @@ impl Booking<'_> {
         Ok(())
     }
 
-    /// Whether something of a position that was entered has met nothing.
+    /// Whether part of an entered position is not paired.
     fn is_left(&self, gruppe: Gruppe, entry: &SentPosition) -> Result<bool> {
         Ok(!self.unmet.batches_of(entry.place).is_empty()
             || sql::is_left(self.tx, gruppe, entry.role, entry.place)?)

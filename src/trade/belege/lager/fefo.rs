@@ -1,4 +1,5 @@
-//! Sales that name no batch take what expires first, where the company wants that (D8, fefo).
+//! Choosing batches by first-expired-first-out for sales that name none, if the company wants that (D8,
+//! fefo).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,16 +13,16 @@ use crate::platform::failure::Result;
 use crate::rules::fixed::{Quantity, sums};
 use crate::trade::belege::model::BelegPosition;
 
-/// Batches and what is left of them, in the order in which they leave.
+/// Batches with their remaining quantities, in the order in which they leave.
 type Stock = Vec<(Uuid, Quantity)>;
 
 /// Chooses batches for the items of a document.
 pub struct Fefo<'r> {
     tx: &'r WriteTx<'r>,
     change: Rebooking<'r>,
-    /// What the request moved before the first item is entered.
+    /// Quantities that the request moved before its first item is entered.
     moved: BTreeMap<Uuid, Quantity>,
-    /// None: at first the article had stock in locked batches alone.
+    /// Eligible batches by article; `None` if only locked batches of the article had stock at first.
     left: HashMap<Uuid, Option<Stock>>,
 }
 
@@ -30,15 +31,16 @@ impl<'r> Fefo<'r> {
         Fefo { tx, change, moved: BTreeMap::new(), left: HashMap::new() }
     }
 
-    /// The items choose from the stock as it is without what the document had moved.
+    /// Sets the movements before the first item, so that items choose from the stock without the document's
+    /// old movements.
     pub fn begin(&mut self, movements: &Movements) -> Result<()> {
         let of_batches = movements.iter().filter_map(|((_, _, charge), menge)| Some(((*charge)?, *menge)));
         self.moved = sums(of_batches)?;
         Ok(())
     }
 
-    /// The parts of a quantity, by batch; the last batch with stock gives what is missing. Nothing where the company
-    /// does not want this, or the article has no batch.
+    /// Splits a quantity over batches; the last batch with stock also takes the excess. Empty if the company
+    /// does not want this or the article has no batch.
     pub fn choose(&mut self, artikel: Uuid, mut rest: Quantity) -> Result<Vec<(Option<Uuid>, Quantity)>> {
         if self.change.einstellungen.charge_automatik == ChargeAutomatik::Aus {
             return Ok(Vec::new());
@@ -74,19 +76,19 @@ impl<'r> Fefo<'r> {
         Ok(parts)
     }
 
-    /// Whether only locked batches of an article had stock when it was asked for.
+    /// Whether only locked batches of an article had stock when its batches were chosen.
     pub fn has_locked_only(&self, artikel: Uuid) -> bool {
         matches!(self.left.get(&artikel), Some(None))
     }
 
-    /// The batches of an article that can be chosen, with the stock that they have without what the document had
-    /// moved and without what its items name.
+    /// Returns the eligible batches of an article, with their stock less what the document had moved and
+    /// what its items name.
     fn stock(&self, artikel: Uuid) -> Result<Stock> {
         let named = self.named(artikel)?;
         let day = self.change.beleg.liefertag();
         let mut batches = chargen::with_stock(self.tx, artikel, day, self.wanted(artikel))?;
         batches.extend(chargen::last_without_stock(self.tx, artikel, day)?);
-        // What the document had taken all of, or gives back to, has stock as well.
+        // Batches that the document had emptied, or returns goods to, have stock as well.
         for charge in self.moved.keys().chain(named.keys()) {
             let charge = chargen::find(self.tx, *charge)?
                 .filter(|charge| charge.artikel_id == artikel && !charge.gesperrt && !charge.is_expired(day));
@@ -102,7 +104,8 @@ impl<'r> Fefo<'r> {
         batches.into_iter().map(left).collect()
     }
 
-    /// As much stock as the items can need at most: what they name, and what the request took out of batches, included.
+    /// Returns the maximum stock that the items can need, including batches that they name and quantities the
+    /// request took out.
     fn wanted(&self, artikel: Uuid) -> Quantity {
         let of_artikel = |position: &&BelegPosition| position.artikel_id == Some(artikel);
         let positions = self.change.positions.iter().filter(of_artikel);
@@ -112,7 +115,7 @@ impl<'r> Fefo<'r> {
         Quantity::from_units(units)
     }
 
-    /// What items of the document take of the batches that they name.
+    /// Returns the quantities that items of the document take from batches they name.
     fn named(&self, artikel: Uuid) -> Result<BTreeMap<Uuid, Quantity>> {
         let of_artikel = |position: &&BelegPosition| {
             position.artikel_id == Some(artikel) && position.charge_gesendet && position.lager_buchen

@@ -1,4 +1,5 @@
-//! What a request did to other documents: their goods lie in another batch, or have met something else (D8).
+//! Effects of a request on other documents: their goods moved to another batch or were paired differently
+//! (D8).
 
 use std::collections::BTreeMap;
 
@@ -17,13 +18,13 @@ use crate::rules::pairing::{PositionKey, Role};
 use crate::trade::belege;
 use crate::trade::belege::model::{Beleg, Gegenbeleg};
 
-/// From which batch to which, and how much.
+/// Source batch, target batch, quantity.
 type Transfer = (Option<Uuid>, Option<Uuid>, Quantity);
 
 impl Booking<'_> {
-    /// Makes a new version of each document that follows, with what it was before in its history: of the positions only
-    /// those that follow, of what they have met only what the request changes (D4). Batches are noted on its positions
-    /// after that.
+    /// Creates a new version of each affected document and stores the previous one in its history. That entry
+    /// has only the affected positions, and only those of their pairs that the request changes (D4). Batches
+    /// are recorded on the positions afterwards.
     pub fn keep_followers(&mut self) -> Result<()> {
         self.followed.retain(|_, positions| {
             positions.retain(|_, facts| facts.values().any(|menge| !menge.is_zero()));
@@ -47,8 +48,9 @@ impl Booking<'_> {
         Ok(())
     }
 
-    /// Says of each invoice which of its goods lie in another batch now, because a document that says the batch has met
-    /// it. Where these are goods of a delivery, it is the invoice that the delivery has met now.
+    /// Adds a hint to each invoice whose goods are now in another batch, because it was paired with a
+    /// document that states the batch. For goods of a delivery, the hint names the invoice now paired with
+    /// it.
     pub fn hint_rebatched(&mut self) -> Result<()> {
         let mut invoices: BTreeMap<(Uuid, Uuid), Vec<_>> = BTreeMap::new();
         for (beleg, positions) in std::mem::take(&mut self.followed) {
@@ -74,7 +76,8 @@ impl Booking<'_> {
         Ok(())
     }
 
-    /// The oldest invoice that goods of a delivery have met in the request; if there is none, the invoice that was sent.
+    /// Returns the oldest invoice paired with a delivery's goods in this request; if there is none, the
+    /// invoice that was sent.
     fn invoice_of(&self, delivery: Uuid, facts: &BTreeMap<Fact, Quantity>) -> Result<Uuid> {
         for (fact, more) in facts {
             if let Fact::Met(beleg) = *fact
@@ -103,7 +106,8 @@ impl Booking<'_> {
     }
 }
 
-/// How much of the documents that a position has met, or meets no more, it had met before the request.
+/// Returns the quantities that a position had paired, before the request, with the documents whose pairs
+/// changed.
 fn before(
     tx: &Tx<'_>,
     role: Role,
@@ -121,7 +125,7 @@ fn before(
     Ok(before)
 }
 
-/// What went from batches equals what came to others.
+/// Matches the quantities that left batches with those that entered others; their sums are equal.
 fn transfers(batches: BTreeMap<Option<Uuid>, Quantity>) -> Result<Vec<Transfer>> {
     let (went, came): (Vec<_>, Vec<_>) =
         batches.into_iter().filter(|(_, menge)| !menge.is_zero()).partition(|(_, menge)| menge.is_negative());

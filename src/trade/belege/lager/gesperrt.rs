@@ -1,4 +1,4 @@
-//! Batches that may not leave: locked ones, and those whose best-before date is over (D8).
+//! Batches that may not leave: locked ones, and expired ones (D8).
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ use crate::rules::fixed::{Quantity, sums};
 use crate::trade::belege::model::BelegPosition;
 
 impl Booking<'_> {
-    /// Refuses positions of LS and RE that name more of a locked batch than the document did before, and says which
-    /// name one that has expired.
+    /// Refuses positions of LS and RE that name more of a locked batch than the document did before; adds a
+    /// hint for each that names an expired batch.
     pub fn check_named_batches(&mut self) -> Result<()> {
         let beleg = self.change.beleg;
         if !matches!(beleg.beleg_typ, BelegTyp::Ls | BelegTyp::Re) {
@@ -45,9 +45,9 @@ impl Booking<'_> {
         Ok(())
     }
 
-    /// Refuses a request that takes more out of a locked batch than the documents had: by sales, by goods that go back to
-    /// a supplier, or because a purchase says that they lie in another batch. What is cancelled, and what a supplier
-    /// credits, is taken back whatever is locked.
+    /// Refuses a request that takes more out of a locked batch than before: by a sale, by a return to a
+    /// supplier, or because a purchase states that its goods are in another batch. A cancellation or a
+    /// supplier's credit reverses movements regardless of locks.
     pub fn check_locked(&self, booked: &[Gebucht]) -> Result<()> {
         let positions = self.change.positions;
         let typ = self.change.beleg.beleg_typ;
@@ -77,7 +77,7 @@ impl Booking<'_> {
     }
 }
 
-/// Positive quantities by the batch of their positions.
+/// Sums positive quantities by the batch of their positions.
 fn in_batches(
     positions: &[BelegPosition],
     counts: impl Fn(&BelegPosition) -> bool,

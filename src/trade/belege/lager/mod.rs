@@ -1,8 +1,8 @@
-//! What documents do to the stock (D8).
+//! Stock movements of documents (D8).
 //!
-//! A request withdraws the positions that a document had and enters those that it has. Both change portions of goods
-//! ([`crate::rules::pairing`]); the movements to be booked are what the portions that came moved, less what those
-//! that went had moved.
+//! A request withdraws a document's old positions and enters its new ones. Both change portions of goods
+//! ([`crate::rules::pairing`]). The movements to book are those of the added portions less those of the
+//! removed ones.
 
 mod batch;
 mod booking;
@@ -41,17 +41,17 @@ use fefo::Fefo;
 use pairing_bound::PairingBound;
 use portions::Portions;
 
-/// What a request did to the stock, for the confirmation.
+/// The effect of a request on the stock, for the confirmation.
 #[derive(Default)]
 pub struct Rebooked {
     pub bewegungen: Vec<Bewegung>,
-    /// A position of the document may have met something.
+    /// Whether a position of the document may have been paired.
     pub has_met: bool,
-    /// More goods of an article move to the customer, or come from the supplier, than before.
+    /// Whether more goods of an article go to the customer, or come from the supplier, than before.
     pub moves_on: bool,
 }
 
-/// Withdraws what a document had, enters what it has and books what follows.
+/// Withdraws the old positions of a document, enters the new ones and books the resulting movements.
 pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Result<Rebooked> {
     let mut booking = Booking {
         tx,
@@ -82,7 +82,7 @@ pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Res
     booking.book()
 }
 
-/// How much of each article of a document has met nothing, in the article's unit.
+/// Returns the unpaired quantity of each article of a document, in the article's unit.
 pub fn open_of(tx: &Tx<'_>, beleg: &Beleg) -> Result<BTreeMap<Uuid, Quantity>> {
     let positions = super::sql::positions(tx, beleg.id)?;
     let articles: BTreeSet<Uuid> = moving(&positions).map(|(_, (artikel, _))| artikel).collect();
@@ -94,7 +94,7 @@ pub fn open_of(tx: &Tx<'_>, beleg: &Beleg) -> Result<BTreeMap<Uuid, Quantity>> {
     Ok(open)
 }
 
-/// How much of an article of a document has met nothing, in the article's unit.
+/// Returns the unpaired quantity of an article of a document, in the article's unit.
 pub fn open_of_article(tx: &Tx<'_>, beleg: &Beleg, artikel: Uuid) -> Result<Quantity> {
     let [role, _] = change::roles(beleg.beleg_typ);
     let mut open = Quantity::ZERO;
@@ -104,7 +104,7 @@ pub fn open_of_article(tx: &Tx<'_>, beleg: &Beleg, artikel: Uuid) -> Result<Quan
     Ok(open)
 }
 
-/// The batches whose goods a position speaks of.
+/// Returns the batches that hold the goods of a position.
 pub fn batches_of(tx: &Tx<'_>, beleg: &Beleg, position: &BelegPosition) -> Result<Vec<Uuid>> {
     if let Some(charge) = position.charge_id {
         return Ok(vec![charge]);
@@ -119,7 +119,7 @@ pub fn batches_of(tx: &Tx<'_>, beleg: &Beleg, position: &BelegPosition) -> Resul
 }
 
 impl Booking<'_> {
-    /// Takes away all positions of a document; those that had met them meet others.
+    /// Removes all positions of a document; their counterparts are paired with others.
     fn withdraw(&mut self, old: &Beleg, positions: &[BelegPosition]) -> Result<()> {
         let articles: BTreeSet<Uuid> = moving(positions).map(|(_, (artikel, _))| artikel).collect();
         for (artikel, portions) in sql::portions_of(self.tx, old, articles)? {
@@ -130,7 +130,7 @@ impl Booking<'_> {
         Ok(())
     }
 
-    /// Enters the positions: within a document what takes back comes before the rest.
+    /// Enters the positions: within a document, those that take goods back come first.
     fn enter(&mut self) -> Result<()> {
         let Rebooking { beleg, positions, .. } = self.change;
         let mut moving: Vec<_> = moving(positions).collect();
@@ -147,7 +147,8 @@ impl Booking<'_> {
             }
             entered.push((gruppe, entry));
         }
-        // What is left of a position in the end: others of the document meet and set free after it.
+        // Checked last, because other positions of the document pair and free goods after a position is
+        // entered.
         for (gruppe, entry) in entered {
             self.check_contradiction(gruppe, &entry)?;
             self.hint_passed_over(gruppe, &entry)?;
@@ -156,14 +157,14 @@ impl Booking<'_> {
         Ok(())
     }
 
-    /// Stores what is open, notes the batches, books the movements.
+    /// Stores the open portions, records the batches and books the movements.
     fn book(mut self) -> Result<Rebooked> {
         std::mem::take(&mut self.errors).into_result()?;
         self.bound.hint_left_open(self.tx, self.hints)?;
         self.keep_followers()?;
         let received = self.note_batches()?;
         std::mem::take(&mut self.unmet).store(self.tx)?;
-        // Goods-receipt notes are about deliveries of suppliers alone.
+        // Only deliveries of suppliers have goods receipts.
         let is_purchase = self.change.beleg.beleg_typ.seite() == Seite::Einkauf;
         let belege = self.followed.keys().chain([&self.change.beleg.id]);
         super::lifecycle::abrechnung::note_receipts(self.tx, belege.filter(|_| is_purchase))?;
@@ -178,8 +179,8 @@ impl Booking<'_> {
         Ok(Rebooked { bewegungen, has_met: self.has_met, moves_on })
     }
 
-    /// Whether more goods of an article go to the customer, or come from the supplier, than before the request; all of
-    /// them, where the document had another partner.
+    /// Whether more goods of an article go to the customer, or come from the supplier, than before the
+    /// request; all goods count as more if the document had another partner.
     fn moves_on(&self) -> Result<bool> {
         let of_articles =
             |movements: &Movements| sums(movements.iter().map(|((_, artikel, _), menge)| (*artikel, *menge)));
@@ -194,11 +195,12 @@ impl Booking<'_> {
         Ok(false)
     }
 
-    /// Names the stocktakings that the movements of a document of before contradict (D8).
+    /// Adds hints for stocktakings that the movements contradict because the document belongs before the
+    /// count (D8).
     fn hint_counted(&mut self, booked: &[Gebucht]) -> Result<()> {
         let (tx, own) = (self.tx, self.change.beleg);
         let precedes = |booked: &Gebucht, inventur: &Inventur| {
-            // Ids grow with time.
+            // Ids grow with time, so they compare creation times.
             let id = booked.bewegung.beleg_id.unwrap_or(own.id);
             let liefertag = || match id == own.id {
                 true => Ok(own.liefertag()),
@@ -237,9 +239,9 @@ impl Booking<'_> {
     }
 }
 
-/// No receipt may leave a batch that was used already, be it withdrawn or because another document says more of the batch;
-/// of a new document only the receipts of others count. Selling more than there is is a matter of
-/// the settings (D8). The stock counts as it is after the whole request.
+/// Refuses to take a receipt out of a batch that has already been used, whether it is withdrawn or moved
+/// because another document states the batch. For a new document only the receipts of others count.
+/// Overselling is allowed or refused by the settings (D8). Checks the stock after the whole request.
 fn check_stock(booked: &[Gebucht], change: Rebooking<'_>, hints: &mut Hints) -> Result<()> {
     let charges = booked.iter().filter_map(|booked| booked.charge.as_ref());
     let last: BTreeMap<Uuid, &Charge> = charges.map(|charge| (charge.id, charge)).collect();

@@ -1,4 +1,5 @@
-//! What a document leaves open is kept until its end: what its other positions ask of it is answered without the tables.
+//! Open portions of a document, kept in memory until its end so that its other positions need no query for
+//! them.
 
 use rusqlite::named_params;
 use uuid::Uuid;
@@ -14,17 +15,17 @@ use crate::trade::belege::model::BelegPosition;
 /// Open portions of a document.
 #[derive(Default)]
 pub struct Unmet {
-    /// Only for a document that takes nothing back, whose own portions nobody looks for.
+    /// Only for a document that takes nothing back: no position searches its own portions.
     keeps: bool,
-    /// Nothing is open that the document could meet.
+    /// Whether nothing is open that the document could be paired with.
     pub meets_nothing: bool,
-    /// Some of the document is not open.
+    /// Whether some of the document is paired.
     is_met: bool,
     portions: Vec<(Gruppe, Portion)>,
 }
 
 impl Unmet {
-    /// Before these positions of a document, by article and quantity, are entered.
+    /// Returns the state before these positions of a document, with article and quantity, are entered.
     pub fn before(
         tx: &Tx<'_>,
         change: Rebooking<'_>,
@@ -37,7 +38,7 @@ impl Unmet {
         if positions.iter().any(|(_, (_, menge))| menge.is_negative()) {
             return Ok(Unmet::default());
         }
-        // Asked once instead of for each article: as a rule nothing is open.
+        // One query instead of one per article: usually nothing is open.
         let open =
             "select 1 from lager_offen where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ";
         let meets_nothing =
@@ -45,19 +46,19 @@ impl Unmet {
         Ok(Unmet { keeps: true, meets_nothing, ..Unmet::default() })
     }
 
-    /// Nothing of the document was met.
+    /// Whether nothing of the document is paired.
     pub fn is_all(&self) -> bool {
         self.keeps && !self.is_met
     }
 
-    /// The batches of what is kept of a position. Positions are entered in their order.
+    /// Returns the batches of the portions kept for a position. Positions are entered in order.
     pub fn batches_of(&self, place: PositionKey) -> Vec<Option<Uuid>> {
         let before = self.portions.partition_point(|(_, portion)| portion.leading().1 < place);
         let portions = self.portions[before..].iter().map(|(_, portion)| portion);
         portions.take_while(|portion| portion.leading().1 == place).map(|portion| portion.charge).collect()
     }
 
-    /// Keeps an open portion of the document; gives back what is to be stored at once.
+    /// Keeps an open portion of the document; returns a portion that must be stored immediately.
     pub fn keep(&mut self, gruppe: Gruppe, portion: Portion) -> Option<Portion> {
         let is_open = portion.positions().count() == 1 && portion.nr.is_none();
         if !self.keeps || !is_open {

@@ -1,5 +1,5 @@
-//! How many goods one document may share with others, so that no request, and no storno of what stands, takes the
-//! writer for long (D8).
+//! Limits how many goods one document may share with others, so that no request, nor the cancellation of a
+//! document, blocks the writer for long (D8).
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -13,33 +13,34 @@ use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::pairing::{Portion, PositionKey, Role};
 use crate::trade::belege::sql::number_and_type;
 
-/// Goods (`lager_paar`) that a document shares with others at most, and goods that one request meets.
+/// Maximum number of goods (`lager_paar`) that a document shares with others, and that one request pairs.
 const SHARED_MAX: usize = 750;
 
-/// Other documents that a document shares goods with at most, and documents that one request meets: each of them gets a
-/// new version.
+/// Maximum number of documents that a document shares goods with, and that one request pairs with: each of
+/// them gets a new version.
 const DOCUMENTS_MAX: usize = 500;
 
-/// What takes goods back divides them: there is room for that where a document is full.
+/// Taking goods back splits their portions, so a full document has this many times the room for it.
 const TAKEN_BACK: usize = 2;
 
 pub struct PairingBound {
-    /// The document that is written.
+    /// The document being written.
     own: Uuid,
-    /// What each document that the request looked at shares now.
+    /// The current sharing of each document examined by the request.
     shared: HashMap<Uuid, Shared>,
-    /// How many goods those that were set free have met, then how many the positions that are entered have met.
+    /// Number of portions that freed goods were paired with; from `begin_to_enter` on, that the entered
+    /// positions were paired with.
     met: usize,
-    /// The documents that they have met, each with what it shares these goods with.
+    /// The documents that they were paired with.
     documents: HashSet<Uuid>,
     is_entering: bool,
-    /// A document of which something was set free that could have met more.
+    /// A document with freed goods that were left open for lack of room.
     left_open: Option<Uuid>,
 }
 
 struct Shared {
     goods: usize,
-    /// With how many documents, or more than that: one that shares nothing any more still counts.
+    /// Number of documents, or an upper bound: one that no longer shares anything still counts.
     documents: usize,
 }
 
@@ -49,18 +50,18 @@ impl PairingBound {
         PairingBound { own, shared, met: 0, documents, is_entering: false, left_open: None }
     }
 
-    /// What was withdrawn is done with: from now on what has no room is refused.
+    /// Ends the withdrawal: from now on a pair without room is refused.
     pub fn begin_to_enter(&mut self) {
         (self.is_entering, self.met) = (true, 0);
         self.documents.clear();
     }
 
-    /// Goods were stored.
+    /// Counts stored goods.
     pub fn came(&mut self, portion: &Portion) {
         self.of_each(portion, |shared| shared.goods += 1);
     }
 
-    /// Goods are no longer stored, not even a rest of them.
+    /// Counts goods that are completely removed.
     pub fn went(&mut self, portion: &Portion) {
         self.of_each(portion, |shared| shared.goods = shared.goods.saturating_sub(1));
     }
@@ -71,12 +72,12 @@ impl PairingBound {
         }
     }
 
-    /// Whether goods of a position may meet these. What was set free stays open where there is no room; what is entered
-    /// is refused then. Goods that are shared already, and are met as a whole, need no more room.
+    /// Whether goods of a position may be paired with these. Without room, freed goods stay open and entered
+    /// ones are refused. Goods that are already shared and are taken completely need no more room.
     pub fn has_room(&mut self, tx: &Tx<'_>, own: &Portion, found: &Portion) -> Result<bool> {
         let becomes_more = sql::is_open(found.kind()) || own.menge < found.menge;
         let times = if own.leading().0.takes_back() { TAKEN_BACK } else { 1 };
-        // What takes back a delivery that was invoiced meets one document more: its invoice counts with it.
+        // Taking back an invoiced delivery adds one more document: its invoice counts together with it.
         let Some((_, first)) = found.positions().next() else { return Ok(true) };
         let is_new = !self.documents.contains(&first.beleg);
         let beleg_of = |(_, place): (Role, PositionKey)| place.beleg;
@@ -108,18 +109,19 @@ impl PairingBound {
         })
     }
 
-    /// Each part of a position's goods beyond the first, in another batch, counts as one that it meets.
+    /// Counts each part of a position's goods in a further batch like a pair.
     pub fn check_parts(&mut self, parts: usize) -> Result<()> {
         self.met += parts.saturating_sub(1);
         if self.met > SHARED_MAX { Err(too_many().into()) } else { Ok(()) }
     }
 
-    /// Says that something was set free which could have met more than a request may do.
+    /// Adds a hint if freed goods were left open because a request may pair no more.
     pub fn hint_left_open(&self, tx: &Tx<'_>, hints: &mut Hints) -> Result<()> {
         let Some(beleg) = self.left_open else { return Ok(()) };
         let (nummer, _) = number_and_type(tx, beleg)?;
         let message = format!(
-            "Was frei wurde, trifft in einer Anfrage höchstens {SHARED_MAX} Mengen von {DOCUMENTS_MAX} Belegen; der Rest \
+            "Was frei wurde, trifft in einer Anfrage höchstens {SHARED_MAX} Mengen von {DOCUMENTS_MAX} \
+             Belegen; der Rest \
              bleibt offen, zuerst der von {nummer}. Bitte prüfen, ob dort Ware doppelt gebucht ist."
         );
         hints.add(HintCode::ZuVieleGegenbelege, message);
@@ -140,15 +142,16 @@ impl PairingBound {
 
 fn already_full(nummer: &str) -> Box<Refusal> {
     let message = format!(
-        "{nummer} hat schon mit {SHARED_MAX} Mengen oder {DOCUMENTS_MAX} Belegen zu tun. Bitte mit bezug_beleg_id einen \
-         anderen Beleg nennen."
+        "{nummer} hat schon mit {SHARED_MAX} Mengen oder {DOCUMENTS_MAX} Belegen zu tun. Bitte mit \
+         bezug_beleg_id einen anderen Beleg nennen."
     );
     Refusal::field(Code::ZuVieleGegenbelege, "items", message)
 }
 
 fn too_many() -> Box<Refusal> {
     let message = format!(
-        "Der Beleg träfe mehr als {SHARED_MAX} Mengen oder {DOCUMENTS_MAX} andere Belege, oder seine Ware läge in so vielen \
+        "Der Beleg träfe mehr als {SHARED_MAX} Mengen oder {DOCUMENTS_MAX} andere Belege, oder seine Ware \
+         läge in so vielen \
          Chargen. Bitte auf mehrere Belege verteilen oder mit bezug_beleg_id sagen, welcher Beleg gemeint ist."
     );
     Refusal::field(Code::ZuVieleGegenbelege, "items", message)

@@ -1,4 +1,4 @@
-//! The portions of one partner and article, as the pairing of a request sees them.
+//! The portions of one partner and article, as the store for the pairing of a request.
 
 use rusqlite::named_params;
 use uuid::Uuid;
@@ -36,13 +36,13 @@ record! {
         mhd: Option<Day>,
         bezug: Option<Uuid> = "p.bezug_beleg_id",
         datum: Day = "b.beleg_datum",
-        /// Nobody expects a counterpart any more.
+        /// Whether no counterpart is expected any more.
         is_closed: bool = "b.ohne_gegenbeleg",
     }
 }
 
 impl Portions<'_, '_> {
-    /// What a position of the document says that is entered.
+    /// Returns an entered position of the document as input for the pairing.
     pub fn entry_of(&mut self, role: Role, position: &BelegPosition) -> Result<SentPosition> {
         let said = Said {
             charge_id: position.charge_id,
@@ -59,7 +59,7 @@ impl Portions<'_, '_> {
         Ok(SentPosition { tells_of_batch, ..self.entry_that(role, place(position), &said, &had)? })
     }
 
-    /// What was said of a position; one that entered before tells of its batch by the goods that it has.
+    /// Returns a position as input for the pairing; one entered earlier states its batch through its goods.
     fn entry_that(
         &mut self,
         role: Role,
@@ -74,7 +74,7 @@ impl Portions<'_, '_> {
         Ok(SentPosition { named: self.named(&entry, said, had)?, ..entry })
     }
 
-    /// The batch that a position named; `had`: those that its document brought in before.
+    /// Returns the batch that a position names; `had` are the batches its document brought in before.
     fn named(&mut self, entry: &SentPosition, said: &Said, had: &[Uuid]) -> Result<Named> {
         let (tx, Gruppe { artikel, kunde, seite }) = (self.booking.tx, self.gruppe);
         let number = |fremde: &str| Some(Uuid::new_v5(&kunde, case_key(fremde).as_bytes()));
@@ -99,8 +99,9 @@ impl Portions<'_, '_> {
         }
     }
 
-    /// Which batch a supplier's number means (D8): one that the document brought in before, one that has the number, or
-    /// one that had it until it was corrected, for what takes back and for an invoice that meets a delivery in it.
+    /// Returns the batch of a supplier's number (D8): one that the document brought in before, or one that
+    /// has the number. If goods are taken back, or an invoice matches a delivery in it, also one that had the
+    /// number until a correction.
     fn numbered(
         &mut self,
         entry: &SentPosition,
@@ -129,8 +130,8 @@ impl Portions<'_, '_> {
         Ok(None)
     }
 
-    /// The first portion in reach, of those that name a batch or of the others. What is out of reach is walked over once in
-    /// a request, not again for each of its portions.
+    /// Finds the first portion in reach, among those that name a batch or those that do not. Continues where
+    /// the last search stopped, so that a request passes over unreachable portions only once.
     fn walk(&mut self, search: &Search, is_named: bool) -> Result<Option<Portion>> {
         let key = (self.gruppe, *search, is_named);
         let walked = self.booking.walked.get(&key).copied();
@@ -145,14 +146,15 @@ impl Portions<'_, '_> {
 
     fn reach(&self, said: &Said) -> Reach {
         let months = match self.booking.change.einstellungen.paarung_monate.0 {
-            // A thousand years are any age.
+            // A thousand years cover any age.
             0 => 12_000,
             months => months,
         };
         match said {
             Said { bezug: Some(_), .. } => Reach::Any,
             Said { is_closed: true, .. } => Reach::Nothing,
-            // From the last day of a short month it is as far as the last day of a long one, from where it is as far back.
+            // The end of a short month counts as the last day of a long one, so that reach is symmetric in
+            // both directions.
             Said { datum, .. } => Reach::Dated {
                 from: datum.plus_months(-months),
                 to: datum.plus_months(months).max(datum.tomorrow().plus_months(months).yesterday()),
@@ -160,7 +162,7 @@ impl Portions<'_, '_> {
         }
     }
 
-    /// What the positions of a document that is named do with goods.
+    /// Returns the roles of a referenced document's positions.
     fn bezug(&self, beleg: Uuid) -> Result<Bezug> {
         if let Some(known) = self.booking.bezuege.borrow().get(&beleg) {
             return Ok(*known);
@@ -184,7 +186,7 @@ impl Store for Portions<'_, '_> {
         if search.bezug.is_some() || !matches!(search.reach, Reach::Dated { .. }) {
             return search::first(self.booking.tx, self.gruppe, search, Part::default());
         }
-        // What names no batch is the same, whatever batch is looked for.
+        // Portions that name no batch are the same for every batch searched.
         let unnamed = self.walk(&Search { named: Named::default(), ..*search }, false)?;
         let found = [unnamed, self.walk(search, true)?].into_iter().flatten();
         Ok(found.min_by_key(|found| (found.leading().1, found.nr)))
@@ -234,7 +236,8 @@ impl Store for Portions<'_, '_> {
         self.gruppe.seite == Seite::Einkauf
     }
 
-    /// A position that names nothing where it must is noted as a mistake, and goes nowhere.
+    /// Returns the batches for the goods of a position; if it must name one but does not, records an error
+    /// and returns none.
     fn batches_for(
         &mut self,
         entry: &SentPosition,
@@ -247,7 +250,8 @@ impl Store for Portions<'_, '_> {
         let position = self.booking.own(entry.place).ok_or_else(|| {
             Failure::Broken(format!("goods were to be placed for the old position {:?}", entry.place))
         })?;
-        // A PUT repeated the batch that the position had: it stays there, unless it says the supplier's number of another.
+        // A PUT repeated the inherited batch: keep it, unless the position has the supplier's number of
+        // another.
         if let (Some(inherited), None) = (position.charge_id, entry.named.number) {
             return Ok(vec![(Some(inherited), menge)]);
         }

@@ -1,4 +1,4 @@
-//! What a batch remembers of its oldest receipt: which document it was, and at what price (D8).
+//! The oldest receipt of a batch, which is the purchase that brought it in: its document and price (D8).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,16 +17,16 @@ use crate::rules::price::discounted;
 use crate::rules::stammdaten::EingangQuelle;
 use crate::rules::unit::Conversion;
 
-/// A position of the document that is written which brought goods into a batch.
+/// A position of the document being written that brought goods into a batch.
 #[derive(Debug, Clone, Copy)]
 pub struct Brought {
-    /// The batch is noted on it.
+    /// Whether the batch is recorded on the position.
     pub is_noted: bool,
     pub position: i64,
 }
 
 impl Brought {
-    /// Which of two says the price: one on which the batch is noted, else the first.
+    /// Returns the position that determines the price: one on which the batch is recorded, else the first.
     pub fn or(self, other: Brought) -> Brought {
         let order = |brought: &Brought| (!brought.is_noted, brought.position);
         if order(&other) < order(&self) { other } else { self }
@@ -34,7 +34,7 @@ impl Brought {
 }
 
 impl Booking<'_> {
-    /// Brings batches to their oldest receipts that stand, at the price of the position that brought them.
+    /// Updates batches to their oldest valid receipt, at the price of the position that brought them.
     pub fn update_receipts(&self, received: BTreeMap<Uuid, Option<Brought>>) -> Result<()> {
         let mut moved: HashMap<Uuid, Vec<Uuid>> = HashMap::new();
         for ((beleg, _, charge), _) in self.movements.iter().filter(|(_, menge)| !menge.is_zero()) {
@@ -48,8 +48,8 @@ impl Booking<'_> {
         Ok(())
     }
 
-    /// `moved`: documents that moved goods of the batch just now; `gifts`: whether documents have positions without a price
-    /// of an article, as far as that was asked.
+    /// `moved`: documents that just moved goods of the batch; `gifts`: cache of whether a document has
+    /// positions of an article without a price.
     fn update_receipt(
         &self,
         charge: Uuid,
@@ -67,7 +67,7 @@ impl Booking<'_> {
             && (moved.is_empty() && receipt != own && charge.eingang_beleg_id == Some(receipt))
             && !has_gifts(tx, receipt, charge.artikel_id, gifts)?
         {
-            // Nothing of it went elsewhere, and an invoice says a price only where the delivery has none.
+            // Nothing moved elsewhere, and an invoice sets the price only if the delivery has none.
             return Ok(());
         }
         let price_of = |beleg| match brought.filter(|_| beleg == own) {
@@ -82,7 +82,7 @@ impl Booking<'_> {
     }
 }
 
-/// The oldest receipt of a batch that stands; these documents moved goods of it just now.
+/// Returns the oldest valid receipt of a batch; the documents `moved` just moved goods of it.
 fn oldest(tx: &Tx<'_>, charge: &Charge, moved: &[Uuid]) -> Result<Option<Uuid>> {
     let first = |statement: &str| {
         tx.optional(statement, named_params! {":charge": charge.id}, |row| row.get::<_, Uuid>(0))
@@ -116,8 +116,8 @@ fn has_gifts(
     Ok(has_gifts)
 }
 
-/// The oldest purchase with a position in this batch that has brought goods in. Sales stand in the same index: they come
-/// after the receipt, so that few are looked at.
+/// The oldest purchase that brought goods into the batch of one of its positions. Sales are in the same index
+/// but come after the receipt, so few rows are read.
 const OLDEST: &str =
     "select p.beleg_id from beleg_position p join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
        join belegtyp t on t.typ = b.beleg_typ
@@ -127,9 +127,9 @@ const OLDEST: &str =
               and m.charge_id = :charge) > 0
      order by p.beleg_id limit 1";
 
-/// The oldest purchase that has brought goods into this batch, though none of its positions notes it: an invoice that
-/// took over goods in several batches. All that was ever received or reversed is looked at, so only where nothing else
-/// is found.
+/// The oldest purchase that brought goods into this batch without recording it on a position: an invoice that
+/// took over goods in several batches. Reads everything ever received or reversed, so it is used only if
+/// nothing else is found.
 const OLDEST_BY_MOVEMENTS: &str =
     "select m.beleg_id from lagerbewegung m join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
        join belegtyp t on t.typ = b.beleg_typ
@@ -141,7 +141,8 @@ const OLDEST_BY_MOVEMENTS: &str =
 
 fn has_received(tx: &Tx<'_>, beleg: Uuid, charge: Uuid) -> Result<bool> {
     let moved = "select coalesce(sum(m.menge), 0) > 0 and t.seite = 'einkauf'
-        from beleg b join belegtyp t on t.typ = b.beleg_typ join lagerbewegung m on m.tenant_id = b.tenant_id and m.beleg_id = b.id
+        from beleg b join belegtyp t on t.typ = b.beleg_typ \
+        join lagerbewegung m on m.tenant_id = b.tenant_id and m.beleg_id = b.id
           join charge c on c.tenant_id = m.tenant_id and c.id = m.charge_id and c.artikel_id = m.artikel_id
         where b.tenant_id = :tenant and b.id = :beleg and m.charge_id = :charge";
     Ok(tx
@@ -149,7 +150,7 @@ fn has_received(tx: &Tx<'_>, beleg: Uuid, charge: Uuid) -> Result<bool> {
         .unwrap_or(false))
 }
 
-/// The position of a receipt that brought goods into a batch says their price.
+/// Returns the price from the position of a receipt that brought goods into a batch.
 fn price(tx: &Tx<'_>, beleg: Uuid, charge: Uuid, artikel: Uuid) -> Result<Option<Price>> {
     let is_in = format!(
         "exists (select 1 from lager_paar l where l.tenant_id = p.tenant_id and l.lieferung_id = p.beleg_id
@@ -173,8 +174,8 @@ fn price(tx: &Tx<'_>, beleg: Uuid, charge: Uuid, artikel: Uuid) -> Result<Option
     }
 }
 
-/// Net price per unit of the article of what a position of a receipt brought; that of the invoice which met it where it
-/// had none.
+/// Returns the net price, per unit of the article, of a receipt's position; if it has none, that of the
+/// paired invoice.
 fn price_at(tx: &Tx<'_>, beleg: Uuid, position: i64, artikel: Uuid) -> Result<Option<Price>> {
     let own = format!(
         "select {} from beleg_position p

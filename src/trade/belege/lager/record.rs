@@ -1,4 +1,4 @@
-//! What a request notes about batches: on positions, and in batches that a purchase tells more of.
+//! Recording the batches that result from a request: on positions, and in batches that a purchase describes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,14 +18,14 @@ use crate::trade::belege;
 struct Touched {
     gruppe: Gruppe,
     charge_id: Option<Uuid>,
-    /// It named no batch, and its document is not final.
+    /// Whether the batch may be recorded: none was named, and the document is not final.
     can_be_noted: bool,
 }
 
 impl Booking<'_> {
-    /// Notes on each open position that was touched the one batch that covers it (D8); a named one stays, and a
-    /// finalised position never changes. The batches of purchases that were touched, each with the position of the document
-    /// that has brought it in, if one has.
+    /// Records on each affected open position the single batch that covers it (D8); a named batch stays, and
+    /// positions of final documents never change. For purchases, returns the affected batches, each with the
+    /// position of the document that brought it in, if any.
     pub fn note_batches(&mut self) -> Result<BTreeMap<Uuid, Option<Brought>>> {
         let own = self.change.beleg;
         let moved = self.movements.iter().filter(|(_, menge)| !menge.is_zero());
@@ -54,7 +54,8 @@ impl Booking<'_> {
         Ok(if own.beleg_typ.seite() == Seite::Einkauf { seen } else { BTreeMap::new() })
     }
 
-    /// The batches into which a position of a purchase brought goods; `batches` are all of what it speaks of.
+    /// Returns the batches into which a purchase position brought goods; `batches` are all batches of its
+    /// goods.
     fn brought(
         &self,
         gruppe: Gruppe,
@@ -106,7 +107,7 @@ impl Booking<'_> {
         Ok(batches)
     }
 
-    /// Batches take over from an item of a purchase what they lacked; what they know otherwise is said (D8).
+    /// Fills in from a purchase item what its batches lack; adds a hint for differing values (D8).
     fn complete(&mut self, place: PositionKey, batches: &[Option<Uuid>]) -> Result<()> {
         let Some(position) = self.own(place).filter(|position| position.tells_of_batch()) else {
             return Ok(());
@@ -120,7 +121,7 @@ impl Booking<'_> {
     }
 }
 
-/// The batch of all parts, if it is one.
+/// Returns the batch of all parts if there is only one.
 fn only(batches: &[Option<Uuid>]) -> Option<Uuid> {
     let first = (*batches.first()?)?;
     batches.iter().all(|charge| *charge == Some(first)).then_some(first)

@@ -1,4 +1,4 @@
-//! Statements on open quantities and pairs (`lager_offen`, `lager_paar`).
+//! SQL statements for open quantities and pairs (`lager_offen`, `lager_paar`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{Portion, PortionKind, PositionKey, Role, SentPosition};
 use crate::trade::belege::model::Beleg;
 
-/// The role as the columns of these tables name it.
+/// Returns the name of a role in the columns of these tables.
 pub fn column(role: Role) -> &'static str {
     match role {
         Role::Delivery => "lieferung",
@@ -25,7 +25,7 @@ pub fn column(role: Role) -> &'static str {
     }
 }
 
-/// The kind as the column `art` names it, and the position by which portions of it are put in order.
+/// Returns the name of a kind in the column `art`, and the role by whose position its portions are sorted.
 pub fn art(kind: PortionKind) -> (&'static str, Role) {
     match kind {
         PortionKind::OpenDelivery => ("lieferung", Role::Delivery),
@@ -39,14 +39,15 @@ pub fn art(kind: PortionKind) -> (&'static str, Role) {
     }
 }
 
-/// Whether a portion of this kind stands in `lager_offen`.
+/// Whether portions of this kind are stored in `lager_offen`.
 pub fn is_open(kind: PortionKind) -> bool {
     matches!(kind, PortionKind::OpenDelivery | PortionKind::OpenInvoice)
 }
 
-/// Open goods, whether they name a batch or not: those that do stand apart in the key. `in (0, 1)` would make a temporary
-/// table of the two in each statement.
-pub const OFFEN: &str = "(select 0 as ist_genannt union all select 1) g cross join lager_offen o on o.ist_genannt = g.ist_genannt";
+/// Open goods with or without a named batch, which the key separates. `in (0, 1)` would create a temporary
+/// table of the two in every statement.
+pub const OFFEN: &str = "(select 0 as ist_genannt union all select 1) g \
+    cross join lager_offen o on o.ist_genannt = g.ist_genannt";
 
 columns! {
     Portion from lager_paar as l {
@@ -90,7 +91,7 @@ fn role(name: Option<&str>) -> Option<Role> {
 }
 
 record! {
-    /// Goods of a position that nothing has met.
+    /// Unpaired goods of a position.
     pub struct OpenGoods from lager_offen as o {
         beleg_id: Uuid,
         position: i64,
@@ -109,7 +110,7 @@ impl OpenGoods {
     }
 }
 
-/// All portions with positions of a document, which are of these articles.
+/// Returns all portions of a document's positions, for these articles.
 pub fn portions_of(
     tx: &Tx<'_>,
     beleg: &Beleg,
@@ -120,7 +121,7 @@ pub fn portions_of(
     for artikel in articles {
         found.entry(artikel).or_default().extend(open_portions_of(tx, beleg, artikel, forward)?);
     }
-    // A delivery that a return of the same document took back is found twice.
+    // A delivery taken back by a return of the same document is found twice.
     let mut seen = BTreeSet::new();
     for role in [forward, back] {
         let role = column(role);
@@ -136,14 +137,14 @@ pub fn portions_of(
             Ok(())
         })?;
     }
-    // What pairs set free comes first, then the rest, each in the order in which it was made.
+    // Goods freed from pairs come first, then the rest, each in order of creation.
     for portions in found.values_mut() {
         portions.sort_by_key(|portion| (portion.kind() != PortionKind::Pair, portion.id));
     }
     Ok(found)
 }
 
-/// Goods of an article and a document that nothing has met.
+/// Returns the unpaired goods of an article in a document.
 pub fn open_portions_of(tx: &Tx<'_>, beleg: &Beleg, artikel: Uuid, role: Role) -> Result<Vec<Portion>> {
     let statement = format!(
         "select {} from {OFFEN} where tenant_id = :tenant and kunde_id = :kunde
@@ -159,7 +160,7 @@ pub fn open_portions_of(tx: &Tx<'_>, beleg: &Beleg, artikel: Uuid, role: Role) -
     tx.all(&statement, params, |row| Ok(OpenGoods::read(row)?.portion(role)))
 }
 
-/// A column of the portions of a position: of those of its pairs for which `pairs` holds, and of all that is open.
+/// Returns a column of a position's portions: of its pairs for which `pairs` holds, and of everything open.
 fn of_position<T: FromSql>(
     tx: &Tx<'_>,
     gruppe: Gruppe,
@@ -190,12 +191,13 @@ pub fn batches_of(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -
     of_position(tx, gruppe, role, place, "charge_id", "true")
 }
 
-/// The batches of goods that an invoice brought in itself, though a delivery has met them, and of what it has open.
+/// Returns the batches of goods that an invoice moved itself, whether paired with a delivery later or still
+/// open.
 pub fn moved_by_invoice(tx: &Tx<'_>, gruppe: Gruppe, place: PositionKey) -> Result<Vec<Option<Uuid>>> {
     of_position(tx, gruppe, Role::Invoice, place, "charge_id", "bewegt_von = 'rechnung'")
 }
 
-/// How much of a position has met each document.
+/// Returns the quantity of a position paired with each document.
 pub fn met(tx: &Tx<'_>, role: Role, place: PositionKey) -> Result<BTreeMap<Uuid, Quantity>> {
     let own = column(role);
     let others = Role::ALL.into_iter().filter(|other| *other != role).map(column);
@@ -214,7 +216,7 @@ pub fn met(tx: &Tx<'_>, role: Role, place: PositionKey) -> Result<BTreeMap<Uuid,
     Ok(tx.all(&statement, params, |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect())
 }
 
-/// Whether something of a position is open, or a credit that has moved nothing.
+/// Whether part of a position is open, or is a credit that moved nothing.
 pub fn is_left(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -> Result<bool> {
     let statement = format!(
         "select 1 from {OFFEN} where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ
@@ -235,7 +237,7 @@ pub fn is_left(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -> R
     )
 }
 
-/// How many goods a document shares with others; as many as `most` at most.
+/// Counts the goods that a document shares with others, up to `most`.
 pub fn shared(tx: &Tx<'_>, beleg: Uuid, most: usize) -> Result<usize> {
     let of = |role| {
         let role = column(role);
@@ -247,7 +249,7 @@ pub fn shared(tx: &Tx<'_>, beleg: Uuid, most: usize) -> Result<usize> {
     Ok(usize::try_from(count).unwrap_or(most))
 }
 
-/// With how many other documents a document shares goods.
+/// Counts the other documents that a document shares goods with.
 pub fn shared_with(tx: &Tx<'_>, beleg: Uuid) -> Result<usize> {
     let of = |role| format!("select * from lager_paar where tenant_id = :tenant and {role}_id = :beleg");
     let of_all = Role::ALL.map(column).map(of).join(" union all ");
@@ -258,7 +260,7 @@ pub fn shared_with(tx: &Tx<'_>, beleg: Uuid) -> Result<usize> {
     Ok(usize::try_from(count).unwrap_or_default())
 }
 
-/// The highest number of the goods of a position.
+/// Returns the highest number among the goods of a position.
 pub fn last_nr(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -> Result<Option<i64>> {
     let highest: Vec<Option<i64>> = of_position(tx, gruppe, role, place, "max(nr)", "true")?;
     Ok(highest.into_iter().flatten().max())
@@ -295,7 +297,7 @@ pub fn take(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion, menge: Quantity
     tx.execute(&update, &params).map(drop)
 }
 
-/// Adds a portion; open goods of a position that were moved together come together again.
+/// Adds a portion; open goods of a position that moved together are merged again.
 pub fn add(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion) -> Result<()> {
     let nr = match portion.nr {
         Some(nr) => nr,
@@ -338,7 +340,8 @@ fn add_open(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion, nr: i64) -> Res
     let (role, place) = portion.leading();
     let rows = tx.execute(
         "insert into lager_offen
-           (tenant_id, kunde_id, beleg_typ, artikel_id, ist_genannt, beleg_id, position, nr, charge_id, genannt_id, menge)
+           (tenant_id, kunde_id, beleg_typ, artikel_id, ist_genannt, beleg_id, position, nr, charge_id, \
+           genannt_id, menge)
          values (:tenant, :kunde, :typ, :artikel, :ist_genannt, :beleg, :position, :nr, :charge, :genannt, :menge)
          on conflict do update set menge = menge + excluded.menge where charge_id is excluded.charge_id",
         named_params! {
@@ -360,7 +363,7 @@ fn add_open(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion, nr: i64) -> Res
     }
 }
 
-/// Whether a position that was just entered has met something of this document.
+/// Whether a position that was just entered is paired with this document.
 pub fn has_met(tx: &Tx<'_>, entry: &SentPosition, beleg: Uuid) -> Result<bool> {
     let role = column(entry.role);
     let statement = format!(

@@ -1,5 +1,5 @@
-//! What becomes of the notes that a document settles (D29i, D29j). Settlements are made by `abrechnungen`; a document only
-//! knows whether it is one.
+//! Effects of a document on the receipts that it settles (D29i, D29j). `abrechnungen` creates settlements; a
+//! document only knows whether it is one.
 
 use rusqlite::{Row, named_params};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use crate::platform::failure::Result;
 use crate::rules::error::{Code, Refusal, refuse_if};
 use crate::rules::settlement::AbrechnungsPosten;
 
-/// A note of a settlement, and the first of its positions.
+/// A receipt of a settlement, and the first of its positions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Abgerechnet {
     pub position: i64,
@@ -19,7 +19,7 @@ pub struct Abgerechnet {
     pub posten: AbrechnungsPosten,
 }
 
-/// The notes that a document settles; a supplement computes none of them again.
+/// Returns the receipts that a document settles; none for a supplement, which does not compute them again.
 pub fn notes(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Abgerechnet>> {
     let statement = "select x.position, x.inhalt from abrechnung a
         join abrechnung_annahme x on x.tenant_id = a.tenant_id and x.abrechnung_id = a.id
@@ -30,15 +30,17 @@ pub fn notes(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Abgerechnet>> {
     })
 }
 
-/// The positions of a settlement follow from its notes, and stay.
+/// Refuses to change the positions of a settlement, because they follow from its receipts.
 pub fn refuse_other_positions(tx: &Tx<'_>, beleg: Uuid) -> Result<()> {
     let statement = "select 1 from abrechnung where tenant_id = :tenant and beleg_id = :beleg";
-    let message = "Die Positionen dieser Gutschrift folgen aus den Annahmescheinen. Bitte sie stornieren und neu abrechnen.";
+    let message = "Die Positionen dieser Gutschrift folgen aus den Annahmescheinen. Bitte sie stornieren \
+        und neu abrechnen.";
     let is_settlement = tx.exists(statement, named_params! {":beleg": beleg})?;
     Ok(refuse_if(is_settlement, Code::AbrechnungNichtAenderbar, "items", message)?)
 }
 
-/// Notes come to the state that follows from their settlement, which became final or was cancelled; the feed tells of them.
+/// Updates the status of the receipts after their settlement became final or was cancelled, and reports it to
+/// the feed.
 pub fn follow(tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
     let statement = "select s.id, s.status, s.stand from abrechnung a
         join abrechnung_annahme x on x.tenant_id = a.tenant_id and x.abrechnung_id = a.id
@@ -47,14 +49,16 @@ pub fn follow(tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
     follow_receipts(tx, statement, beleg)
 }
 
-/// Brings the goods-receipt notes of these documents to the state that follows from what the goods have met (D21a), and
-/// tells the feed of them.
+/// Updates the status of these documents' receipts from what their goods are paired with (D21a), and reports
+/// it to the feed.
 pub fn note_receipts<'b>(tx: &WriteTx<'_>, belege: impl IntoIterator<Item = &'b Uuid>) -> Result<()> {
-    let statement = "select id, status, stand from annahmeschein_stand where tenant_id = :tenant and el_beleg_id = :beleg";
+    let statement = "select id, status, stand from annahmeschein_stand where tenant_id = :tenant \
+        and el_beleg_id = :beleg";
     belege.into_iter().try_for_each(|beleg| follow_receipts(tx, statement, *beleg))
 }
 
-/// Brings notes to the state that follows: a statement gives those of a document, each with its state and that one.
+/// Updates the status of receipts; `statement` selects those of a document, each with its old and its new
+/// status.
 fn follow_receipts(tx: &WriteTx<'_>, statement: &str, beleg: Uuid) -> Result<()> {
     let follow = "insert into annahmeschein_stand (tenant_id, id, status) values (:tenant, :id, :status)";
     let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
@@ -68,7 +72,8 @@ fn follow_receipts(tx: &WriteTx<'_>, statement: &str, beleg: Uuid) -> Result<()>
     Ok(())
 }
 
-/// An advance that a final settlement has taken off, and a final one with a supplement, are not cancelled before those.
+/// Refuses to cancel an advance before the final settlement that deducts it, or a final settlement before its
+/// supplement.
 pub fn check_last(tx: &Tx<'_>, beleg: Uuid) -> Result<()> {
     let statement = "select d.beleg_nummer from abrechnung a
         join abrechnung_annahme x on x.tenant_id = a.tenant_id and x.abrechnung_id = a.id

@@ -1,4 +1,4 @@
-//! A change of a document while it is open (specification, PUT /belege/{id}; D4).
+//! Changing a document while it is open (specification, PUT /belege/{id}; D4).
 
 use uuid::Uuid;
 
@@ -26,7 +26,7 @@ use crate::trade::belege::eingabe::{BelegChange, NewItem};
 use crate::trade::belege::model::{Beleg, BelegBestaetigung, BelegPosition, Source};
 use crate::trade::belege::{lifecycle, sql};
 
-/// PUT /belege/{id}: what is absent stays, null clears, items replace all positions.
+/// PUT /belege/{id}: absent fields stay, null clears, items replace all positions.
 pub fn change(
     tx: &WriteTx<'_>,
     old: Beleg,
@@ -68,7 +68,7 @@ pub fn change(
     Ok(confirmation(Beleg { positionen: Some(positionen), ..new }, bewegungen, hints))
 }
 
-/// A document that moves nothing; its positions show what they have met.
+/// Returns a document whose goods do not move, with the existing pairs on its positions.
 fn with_old_pairs(
     tx: &Tx<'_>,
     new: Beleg,
@@ -83,13 +83,14 @@ fn with_old_pairs(
     Ok((new, positions, Vec::new()))
 }
 
-/// Whether a change names another partner, or another day of the rates (D7).
+/// Whether a change sets another partner, or another day for tax rates (D7).
 fn may_change_rates(old: &Beleg, new: &Beleg) -> bool {
     let days = |beleg: &Beleg| (beleg.beleg_datum, beleg.lieferdatum, beleg.leistung_bis);
     old.kunde_id != new.kunde_id || days(old) != days(new)
 }
 
-/// The document with what was said of it; one of another partner has his terms, where none were sent (D18).
+/// Applies the sent fields to the document; with a new partner it takes that partner's terms unless some were
+/// sent (D18).
 fn new_header(
     tx: &WriteTx<'_>,
     old: &Beleg,
@@ -104,8 +105,8 @@ fn new_header(
     header(tx, before, kunde, change, hints)
 }
 
-/// Keeps the document as it was, remembers whom this version names, and says which final documents name it. Where its
-/// positions enter again, other ones or for another partner, those of a settlement are refused (D29g).
+/// Stores the previous version, remembers its partner, and adds hints for final documents that reference it.
+/// With `enters_again` (other positions or another partner), refuses to change a settlement (D29g).
 fn keep_version(
     tx: &WriteTx<'_>,
     old: &Beleg,
@@ -126,7 +127,7 @@ fn keep_version(
     Ok(())
 }
 
-/// What a document must have cannot be cleared; that is asked before its state (D19).
+/// Refuses to clear mandatory fields; checked before the status (D19).
 fn check_required(change: &BelegChange) -> Result<()> {
     if !change.items.is_keep() {
         required(change.items.get().filter(|items| !items.is_empty()), "items")?;
@@ -137,7 +138,7 @@ fn check_required(change: &BelegChange) -> Result<()> {
     Ok(())
 }
 
-/// Only an open document can be changed, and its type never.
+/// Refuses to change a document that is not open, and to change the type of any document.
 fn check_open(old: &Beleg, change: &BelegChange) -> Result<()> {
     check_required(change)?;
     if old.status != BelegStatus::Offen {
@@ -153,7 +154,7 @@ fn check_open(old: &Beleg, change: &BelegChange) -> Result<()> {
     Ok(refuse_if(is_other, Code::BelegTypNichtAenderbar, "beleg_typ", message)?)
 }
 
-/// What only POST takes is ignored, with a hint; an external_ref that says the same again needs none.
+/// Ignores fields that only POST accepts, with a hint; repeating the same external_ref needs none.
 fn ignore_fields_of_creation(old: &Beleg, change: &mut BelegChange, hints: &mut Hints) {
     change.abschliessen.ignore("abschliessen", hints);
     if change.external_ref.get() != old.external_ref.as_ref() {
@@ -161,8 +162,8 @@ fn ignore_fields_of_creation(old: &Beleg, change: &mut BelegChange, hints: &mut 
     }
 }
 
-/// The partner after the change. Both fields name the same thing: a value of one stands even if
-/// the other is cleared.
+/// Returns the partner after the change. Both fields mean the same: the value of one applies even if the
+/// other is cleared.
 fn partner_of(tx: &WriteTx<'_>, old: &Beleg, change: &BelegChange, hints: &mut Hints) -> Result<Kunde> {
     let kunde = match (&change.kunden_id, &change.kundennummer) {
         (Change::Keep, Change::Keep) => kunden::find(tx, old.kunde_id)?,
@@ -175,7 +176,7 @@ fn partner_of(tx: &WriteTx<'_>, old: &Beleg, change: &BelegChange, hints: &mut H
     Ok(kunde)
 }
 
-/// The date after the change; a new one stays in the year of the number (D4).
+/// Returns the date after the change; a new date must be in the year of the number (D4).
 fn new_date(
     tx: &WriteTx<'_>,
     old: &Beleg,
@@ -189,7 +190,7 @@ fn new_date(
     Ok(DayTime(datum))
 }
 
-/// Items of a change, and the positions that they replace.
+/// The items of a change, and the positions that they replace.
 struct Said<'p> {
     items: Vec<NewItem>,
     auto_price: bool,
@@ -219,7 +220,7 @@ fn new_positions(
     for (position, before) in positions.iter_mut().zip(said.before) {
         if repeats_inherited_batch(position, before) {
             position.charge_gesendet = false;
-            // It was the old partner's, or that of another number.
+            // Otherwise it was the old partner's batch, or that of another number.
             let is_same =
                 said.partner_before == kunde.id && position.fremde_charge_nr == before.fremde_charge_nr;
             position.charge_id = position.charge_id.filter(|_| is_same);
@@ -230,8 +231,8 @@ fn new_positions(
     Ok(positions)
 }
 
-/// Whether a client that read the position sends back the batch that it had without naming one (D8). Who leaves out the
-/// supplier's number names the batch by its id.
+/// Whether the client only sends back the batch that the position inherited (D8). If it leaves out the
+/// supplier's number, it names the batch by id.
 fn repeats_inherited_batch(position: &BelegPosition, before: &BelegPosition) -> bool {
     let leaves_out_number = before.fremde_charge_nr.is_some() && position.fremde_charge_nr.is_none();
     position.charge_id == before.charge_id
@@ -240,8 +241,8 @@ fn repeats_inherited_batch(position: &BelegPosition, before: &BelegPosition) -> 
         && !leaves_out_number
 }
 
-/// The positions that a document keeps for another partner, asked as of a new one. They are stored without the batches that
-/// they inherited, chose or made, and without what they are bound to: those were the old partner's (D18).
+/// Returns the kept positions of a document for its new partner, checked like new ones. They lose the batches
+/// that they inherited, chose or created, and their references: those belonged to the old partner (D18).
 fn handed_over(
     tx: &WriteTx<'_>,
     new: &Beleg,
@@ -265,7 +266,7 @@ fn handed_over(
     Ok(positions)
 }
 
-/// What a kept position names is asked again; `weighed`: the weighings that the document names.
+/// Checks the references of a kept position again; `weighed`: the weighings that the document names.
 fn hand_over(
     tx: &Tx<'_>,
     context: &Context<'_>,

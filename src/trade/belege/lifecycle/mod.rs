@@ -1,4 +1,4 @@
-//! The way of a document to its end: finalised, cancelled (D4).
+//! The later life of a document: finalising, settling, cancelling (D4).
 
 pub mod abrechnung;
 pub mod change;
@@ -23,7 +23,7 @@ use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::number::Reihe;
 use crate::rules::tax::Gedruckt;
 
-/// A locked period takes no documents and no changes (D4).
+/// Refuses documents and changes in a locked period (D4).
 pub fn check_locked(einstellungen: &Einstellungen, datum: Day) -> Result<()> {
     let Some(locked) = einstellungen.gesperrt_bis else { return Ok(()) };
     let message =
@@ -31,8 +31,8 @@ pub fn check_locked(einstellungen: &Einstellungen, datum: Day) -> Result<()> {
     Ok(refuse_if(datum <= locked, Code::ZeitraumGesperrt, "beleg_datum", message)?)
 }
 
-/// Makes an open document final: what leaves the house is frozen, and the polling list shows it. One that
-/// is final already stays as it is, so that two calls at once both succeed.
+/// Makes an open document final: freezes its sheet and e-invoice, and adds it to the polling list. Leaves a
+/// final document unchanged, so that two concurrent calls both succeed.
 pub fn finalise(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Beleg> {
     match beleg.status {
         BelegStatus::Storniert => {
@@ -58,7 +58,7 @@ fn hint_doubtful(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<()> {
     steuerausweis::hint_doubtful(tx, beleg, &kunde, &sql::positions(tx, beleg.id)?, hints)
 }
 
-/// What finalising a document would say; it stays as it is (D21h).
+/// Returns the hints and refusals of finalising a document, without doing it (D21h).
 pub fn try_to_finalise(tx: &WriteTx<'_>, beleg: Beleg, mut hinweise: Hints) -> Result<StatusBestaetigung> {
     let (id, beleg_nummer, status) = (beleg.id, beleg.beleg_nummer.clone(), beleg.status);
     let refusal = or_refusal(tx.undone(|| finalise(tx, beleg, &mut hinweise)))?.err();
@@ -70,8 +70,8 @@ pub fn try_to_finalise(tx: &WriteTx<'_>, beleg: Beleg, mut hinweise: Hints) -> R
     Ok(StatusBestaetigung { id, beleg_nummer, status, ablehnungen: Some(ablehnungen), hinweise })
 }
 
-/// The next state, with the version before it in the history, and an event for those who poll if they see it final or
-/// saw it so.
+/// Sets the next status and stores the previous version in the history; creates an event, visible to pollers
+/// if the document is, or was, final.
 fn move_to(
     tx: &WriteTx<'_>,
     beleg: Beleg,
@@ -90,8 +90,8 @@ fn move_to(
     Ok(beleg)
 }
 
-/// Marks a final document as settled: paid. `closed`: no counterpart will come, so what is open of it is closed (D8). One
-/// that is so already stays as it is.
+/// Marks a final document as settled, that is paid. `closed`: no counterpart will come, so its open
+/// quantities are closed (D8). Does nothing if it is already so.
 pub fn settle(tx: &WriteTx<'_>, beleg: Beleg, closed: bool, hints: &mut Hints) -> Result<Beleg> {
     if !matches!(beleg.status, BelegStatus::Abgeschlossen | BelegStatus::Erledigt) {
         let message = format!("Der Beleg ist {}; erledigt werden abgeschlossene.", beleg.status.as_str());
@@ -110,7 +110,7 @@ pub fn settle(tx: &WriteTx<'_>, beleg: Beleg, closed: bool, hints: &mut Hints) -
     Ok(settled)
 }
 
-/// Says how much of a document has no counterpart yet (D4).
+/// Adds a hint with the quantities of a document that still have no counterpart (D4).
 fn hint_open(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<()> {
     for (artikel, menge) in lager::open_of(tx, beleg)? {
         let artikel = artikel::must_have(tx, artikel)?;
@@ -124,8 +124,8 @@ fn hint_open(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<()> {
     Ok(())
 }
 
-/// Cancels a document. A finalised invoice gets a counter document; other documents only change
-/// their state. What was booked is reversed.
+/// Cancels a document and reverses its movements. A final invoice gets a counter document; other documents
+/// only change their status.
 pub fn cancel(
     tx: &WriteTx<'_>,
     old: Beleg,
@@ -167,7 +167,7 @@ pub fn cancel(
     })
 }
 
-/// Says which final documents go on naming a delivery as it was (D8).
+/// Adds a hint for each final document that still shows the old version of a delivery (D8).
 pub fn hint_named_by_final(tx: &Tx<'_>, old: &Beleg, hints: &mut Hints) -> Result<()> {
     for nummer in sql::finals_that_name(tx, old)? {
         let message =
@@ -177,7 +177,7 @@ pub fn hint_named_by_final(tx: &Tx<'_>, old: &Beleg, hints: &mut Hints) -> Resul
     Ok(())
 }
 
-/// A copy of a document to which nothing has happened yet.
+/// Returns a copy of a document without its later history.
 fn as_new(tx: &WriteTx<'_>, beleg: Beleg) -> Beleg {
     Beleg {
         status: BelegStatus::Offen,
@@ -196,8 +196,8 @@ fn as_new(tx: &WriteTx<'_>, beleg: Beleg) -> Beleg {
     }
 }
 
-/// The counter document of an invoice: same type, today's date and number, quantities negated,
-/// born final. Its stock movements are those of the storno itself.
+/// Creates the counter document of an invoice: same type, today's date, a new number, negated quantities,
+/// final from the start. Its movements are those of the cancellation itself.
 fn counter_document(
     tx: &WriteTx<'_>,
     cancelled: &Beleg,
@@ -221,7 +221,7 @@ fn counter_document(
     sql::insert(tx, &counter, None)?;
     sql::insert_positions(tx, &negated)?;
     let counter = ausfertigung::freeze(tx, counter, hints)?;
-    // Final from birth: within this transaction nobody saw it open.
+    // It is final from the start: within this transaction nobody saw it open.
     let ereignis_am = Some(sql::next_event(tx)?);
     let counter = Beleg { status: BelegStatus::Abgeschlossen, ereignis_am, ..counter };
     sql::update(tx, &counter)?;

@@ -1,4 +1,4 @@
-//! Documents that become final at the end of their day (D4).
+//! Finalising documents at the end of their day (D4).
 
 use rusqlite::named_params;
 use uuid::Uuid;
@@ -10,26 +10,28 @@ use crate::platform::failure::{Failure, Result};
 use crate::rules::day::Instant;
 use crate::rules::document::Tagesabschluss;
 use crate::rules::error::{Code, HintCode, Hints};
+use crate::trade::belege::eingabe::Auswahl;
 use crate::trade::belege::model::Beleg;
-use crate::trade::belege::sql::{self, Auswahl};
+use crate::trade::belege::sql;
 
-/// Documents of one call at most, so that no request waits long behind it.
+/// Maximum number of documents per call, so that no request waits long.
 const DOCUMENTS_PER_CALL_MAX: i64 = 100;
 
-/// What keeps a Gutschrift open (D4).
+/// Hints that keep a Gutschrift open (D4).
 const DOUBTS: [HintCode; 3] =
     [HintCode::SteuerausweisPruefen, HintCode::GutschriftNichtVereinbart, HintCode::ErechnungUnvollstaendig];
 
-/// Refusals that leave a document open while the day of the others ends (D25, D26): before anything of it is stored.
+/// Refusals that leave only this document open (D25, D26); they occur before anything of it is stored.
 const STAYS_OPEN: [Code; 2] = [Code::ErechnungUnvollstaendig, Code::TextZuLang];
 
-/// Where the end of a day goes on: behind the document that was created then and has this id.
+/// Position to continue from: after the document with this creation time and id.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Behind(Option<(Instant, Uuid)>);
 
-/// Finalises open documents whose day of creation is over in Berlin, of the kinds that the company chose: some of those
-/// behind `behind`. Where to go on, if there may be more. One that lacks what its e-invoice needs stays open where the
-/// company wants none without (D26), one whose sheet is too long (D25), and a Gutschrift that somebody must look at (D4).
+/// Finalises some open documents, after `behind`, of the kinds that the company chose, whose day of creation
+/// in Berlin is over. Returns where to continue if there may be more. A document stays open if it lacks data
+/// for its e-invoice and the company requires one (D26), if its sheet is too long (D25), or if it is a
+/// Gutschrift that needs a person's review (D4).
 pub fn finalise_past_days(tx: &WriteTx<'_>, behind: Behind) -> Result<Option<Behind>> {
     let mut due = Vec::new();
     for kind in &tenants::load(tx)?.abschluss_tagesende {
@@ -50,7 +52,7 @@ pub fn finalise_past_days(tx: &WriteTx<'_>, behind: Behind) -> Result<Option<Beh
     Ok(due.last().map(|last| Behind(Some(*last))))
 }
 
-/// Whether a Gutschrift would become final with a hint that somebody must look at before.
+/// Whether finalising a Gutschrift would yield a hint that needs a person's review first.
 fn is_doubtful(tx: &WriteTx<'_>, beleg: &Beleg) -> Result<bool> {
     if !beleg.is_written_for_supplier() {
         return Ok(false);
@@ -59,8 +61,8 @@ fn is_doubtful(tx: &WriteTx<'_>, beleg: &Beleg) -> Result<bool> {
     Ok(said.iter().any(|hint| DOUBTS.contains(&hint.code)))
 }
 
-/// Which Gutschriften are open although their day is over: somebody must look at them (D4). None where the company
-/// leaves all of them open.
+/// Selects the Gutschriften that are still open after their day and need a person's review (D4). `None` if
+/// the company leaves all of them open.
 pub fn waiting(tx: &Tx<'_>) -> Result<Option<Auswahl<'static>>> {
     let chosen = tenants::load(tx)?.abschluss_tagesende.contains(&Tagesabschluss::Gs);
     let (typ, _) = Tagesabschluss::Gs.typ_und_art();
@@ -68,11 +70,12 @@ pub fn waiting(tx: &Tx<'_>) -> Result<Option<Auswahl<'static>>> {
     Ok(chosen.then(|| Auswahl { typen: vec![typ.as_str()], gutschrift_vor, ..Auswahl::default() }))
 }
 
-/// The next open documents of a kind whose day is over, in the order of their creation.
+/// Returns the next open documents of a kind whose day is over, in order of creation.
 fn past(tx: &Tx<'_>, kind: Tagesabschluss, behind: Behind) -> Result<Vec<(Instant, Uuid)>> {
     let (angelegt_am, id) = behind.0.unwrap_or((Instant::from_millis(0), Uuid::nil()));
     let (typ, art) = kind.typ_und_art();
-    let statement = "select angelegt_am, id from beleg where tenant_id = :tenant and status = 'offen' and beleg_typ = :typ
+    let statement = "select angelegt_am, id from beleg where tenant_id = :tenant and status = 'offen' \
+        and beleg_typ = :typ
         and rechnungsart is :art and angelegt_am < :today and (angelegt_am, id) > (:angelegt_am, :id)
         order by angelegt_am, id limit :at_once";
     let params = named_params! {

@@ -1,8 +1,8 @@
-//! The history of a document: the version before each change, append-only, never pruned (D4).
+//! The history of a document: its version before each change; append-only, never pruned (D4).
 //!
-//! A note or a change of status leaves the positions as they are. They are kept once for all versions that have the
-//! same ones, and put back into each version when it is read. A version that another request made (`folgen`) has only
-//! those that followed (D4); the next one keeps all of them again, for it has others.
+//! A change of notes or status leaves the positions unchanged. Identical positions are stored once for
+//! consecutive versions and added to each version when it is read. A version created by another request
+//! (`folgen`) has only its affected positions (D4); the next version stores all positions again.
 
 use rusqlite::named_params;
 use rusqlite::types::Value;
@@ -33,15 +33,15 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by v.version",
 };
 
-/// A page of a history ends when it has so many bytes: a dozen versions of a document of 1,000 positions.
+/// Maximum bytes in a page of a history: a dozen versions of a document of 1,000 positions.
 const PAGE_BYTES_MAX: usize = 8 << 20;
 
-/// Keeps a document as it is before a change.
+/// Stores the current version of a document before a change.
 pub fn write(tx: &WriteTx<'_>, beleg: &Beleg, aktion: BelegAktion) -> Result<()> {
     write_version(tx, &sql::with_positions(tx, beleg.clone())?, aktion)
 }
 
-/// Keeps a version of a document, whose positions it has.
+/// Stores a version of a document that already has its positions.
 pub fn write_version(tx: &WriteTx<'_>, beleg: &Beleg, aktion: BelegAktion) -> Result<()> {
     let head = serde_json::to_string(&Beleg { positionen: None, ..beleg.clone() })?;
     let positions = stored(serde_json::to_string(beleg.positionen.as_deref().unwrap_or_default())?)?;
@@ -65,7 +65,7 @@ pub fn write_version(tx: &WriteTx<'_>, beleg: &Beleg, aktion: BelegAktion) -> Re
     nachweis::keep(tx, Subject::Version(beleg.id, beleg.version))
 }
 
-/// Whether the version before has the same positions.
+/// Whether the previous version has the same positions.
 fn are_kept(tx: &Tx<'_>, beleg: Uuid, positions: &Value) -> Result<bool> {
     let statement = "select positionen = :positionen from beleg_verlauf_positionen
         where tenant_id = :tenant and beleg_id = :beleg order by version desc limit 1";
@@ -73,7 +73,7 @@ fn are_kept(tx: &Tx<'_>, beleg: Uuid, positions: &Value) -> Result<bool> {
     Ok(tx.optional(statement, params, |row| row.get(0))?.unwrap_or(false))
 }
 
-/// The history of a document, the oldest version first.
+/// Lists the history of a document, oldest version first.
 pub fn list(tx: &Tx<'_>, beleg: Uuid, page: Page) -> Result<Listing> {
     let filter = Filter::equal("v", "beleg_id", beleg);
     let count = tx.count(&LIST, &filter)?;
@@ -93,22 +93,22 @@ record! {
     #[derive(Debug)]
     pub struct Verlaufsschritt from beleg_verlauf as v {
         am: Instant,
-        /// None: the command line or the service itself.
+        /// `None`: the command line or the service itself.
         key_id: Option<String>,
         aktion: BelegAktion,
     }
 }
 
-/// What happened to a document, the newest first, without the versions that it left.
+/// Lists the events of a document, newest first, without the stored versions.
 pub fn steps(tx: &Tx<'_>, beleg: Uuid, page: Page) -> Result<Records<Verlaufsschritt>> {
     let sql = ListSql { columns: Verlaufsschritt::COLUMNS, order: "order by v.version desc", ..LIST };
     tx.list(&sql, &Filter::equal("v", "beleg_id", beleg), page)
 }
 
-/// Bytes of positions that are stored as they are, so that they can be read without this program.
+/// Maximum bytes of positions stored as plain JSON, which can be read without this program.
 const PLAIN_BYTES_MAX: usize = 64 << 10;
 
-/// Positions as they are stored: JSON, or that packed where it is long.
+/// Encodes positions for storage: as JSON, compressed if long.
 fn stored(json: String) -> Result<Value> {
     match json.len() <= PLAIN_BYTES_MAX {
         true => Ok(Value::Text(json)),
@@ -125,7 +125,7 @@ fn positions_of(stored: Value) -> Result<String> {
     }
 }
 
-/// A version with its positions, which are its last member.
+/// Joins a version with its positions, which become the last member.
 fn whole(head: &str, positions: &str) -> String {
     format!("{},\"positionen\":{positions}}}", head.strip_suffix('}').unwrap_or(head))
 }

@@ -17,7 +17,7 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by b.ereignis_am, b.id",
 };
 
-/// The instant from which on events are wanted: a day begins in Berlin; an instant is itself.
+/// Returns the instant from which events are listed; a day stands for its beginning in Berlin.
 pub fn since(text: Option<&str>) -> Checked<Instant> {
     let Some(text) = text else {
         let message = "Es fehlt der Parameter since, zum Beispiel since=2026-07-01.";
@@ -32,7 +32,7 @@ pub fn since(text: Option<&str>) -> Checked<Instant> {
     })
 }
 
-/// Documents that were finalised at some time and whose last event is at or after `since`, and the last
+/// Lists the documents that have been finalised and whose last event is at or after `since`, and the last
 /// event of the page.
 pub fn list(
     tx: &Tx<'_>,

@@ -1,6 +1,7 @@
-//! What goes out: the sheet and e-invoice of a document, its PDF archive, its evidence, the polling list.
+//! Everything that goes out: sheet and e-invoice of a document, its PDF archive, its evidence, the polling
+//! list.
 //!
-//! Begin with `ausfertigung/mod.rs`.
+//! Start with `ausfertigung/mod.rs`.
 
 pub mod ausfertigung;
 pub mod dokumente;

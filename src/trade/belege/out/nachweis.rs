@@ -1,4 +1,4 @@
-//! What the chain of evidence has of documents: each final one, each version of its history, each PDF.
+//! Documents in the chain of evidence: each final one, each version of its history, each PDF.
 
 use rusqlite::named_params;
 use uuid::Uuid;
@@ -7,8 +7,8 @@ use crate::platform::db::proof::evidence::{self, Digest, Subject};
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 
-/// Of a final document everything but state, events and why it was cancelled, with the company as it was and what leaves
-/// the house, sheet and e-invoice. The columns and their order are part of the chain.
+/// A final document except status, events and the reason of its cancellation, with the company as it was, the
+/// sheet and the e-invoice. The columns and their order are part of the chain.
 const DOCUMENT: &str = "select json_array(hex(b.id), b.beleg_nummer, b.beleg_typ, b.beleg_datum, b.lieferdatum,
     b.leistung_von, b.leistung_bis, b.liefertermin, b.gueltig_bis, hex(b.kunde_id), b.kunden_name, b.kunden_strasse,
     b.kunden_plz, b.kunden_ort, b.kunden_staat, b.kunden_ust_id, b.kunden_kundennr, b.kunden_steuernummer,
@@ -29,19 +29,21 @@ const DOCUMENT: &str = "select json_array(hex(b.id), b.beleg_nummer, b.beleg_typ
     (select json_array(f.seit, f.firma, f.strasse, f.plz, f.ort, f.staat, f.ust_id, f.steuernummer, f.registernummer,
        f.rechnungstext, f.email, f.kontakt_name, f.kontakt_telefon, f.kontakt_email, f.iban, f.bic, f.kontoinhaber,
        f.oeko_kontrollstelle, hex(f.logo), f.logo_mit_name, f.anrede, f.gruss,
-       f.text_vor_an, f.text_nach_an, f.text_vor_au, f.text_nach_au, f.text_vor_ls, f.text_nach_ls, f.text_vor_re, f.text_nach_re, f.text_vor_bs, f.text_nach_bs, f.text_vor_el, f.text_nach_el, f.text_vor_gs, f.text_nach_gs)
+       f.text_vor_an, f.text_nach_an, f.text_vor_au, f.text_nach_au, f.text_vor_ls, f.text_nach_ls, \
+       f.text_vor_re, f.text_nach_re, f.text_vor_bs, f.text_nach_bs, \
+       f.text_vor_el, f.text_nach_el, f.text_vor_gs, f.text_nach_gs)
      from firma f where f.tenant_id = b.tenant_id and f.nr = b.firma_nr))
   from beleg b where b.tenant_id = :tenant and b.id = :id and b.ereignis_am is not null";
-/// Of a version, its positions too where they are not those of the version before.
+/// A version, with its positions if they differ from those of the previous version.
 const VERSION: &str = "select v.beleg_id, v.version, v.am, v.key_id, v.aktion, v.beleg, p.positionen
     from beleg_verlauf v left join beleg_verlauf_positionen p
       on p.tenant_id = v.tenant_id and p.beleg_id = v.beleg_id and p.version = v.version
     where v.tenant_id = :tenant and v.beleg_id = :id and v.version = :version";
-/// The content of a PDF stands in it by its sha256.
+/// Represents the content of a PDF by its sha256.
 const PDF: &str = "select beleg_id, id, dateiname, sha256, erstellt_am from beleg_pdf
     where tenant_id = :tenant and beleg_id = :beleg and id = :id";
 
-/// What the record of a row of evidence holds now; none where there is no such record.
+/// Returns the digest of the current state of a record in the chain; `None` if there is no such record.
 pub fn digest(tx: &Tx<'_>, subject: Subject) -> Result<Option<Digest>> {
     match subject {
         Subject::Document(id) => evidence::digest(tx, DOCUMENT, named_params! {":id": id}),
@@ -53,7 +55,7 @@ pub fn digest(tx: &Tx<'_>, subject: Subject) -> Result<Option<Digest>> {
     }
 }
 
-/// Takes a record into the chain that was just written.
+/// Adds a record that was just written to the chain.
 pub fn keep(tx: &WriteTx<'_>, subject: Subject) -> Result<()> {
     evidence::keep(tx, subject, digest(tx, subject)?)
 }
@@ -77,7 +79,7 @@ pub fn without_evidence(tx: &Tx<'_>) -> Result<Vec<Subject>> {
     Ok(found)
 }
 
-/// The first PDF of a company whose content is not what its sha256 says.
+/// Finds the first PDF of a company whose content does not match its sha256.
 pub fn altered_pdf(tx: &Tx<'_>) -> Result<Option<Subject>> {
     let statement = "select beleg_id, id, sha256, inhalt from beleg_pdf
         where tenant_id = :tenant order by beleg_id, id";

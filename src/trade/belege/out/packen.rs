@@ -1,4 +1,4 @@
-//! Long contents as they are stored: packed; e-invoices are named by their sha256.
+//! Compresses long contents for storage; e-invoices are identified by their sha256.
 
 use std::fmt::Display;
 use std::io::{Read, Write};
@@ -14,7 +14,7 @@ pub fn digest(content: &[u8]) -> [u8; 32] {
     Sha256::digest(content).into()
 }
 
-/// A content, deflated (RFC 1951).
+/// Deflates a content (RFC 1951).
 pub fn deflated(content: &[u8]) -> Result<Vec<u8>> {
     let failed = |error: std::io::Error| Failure::Broken(format!("a content cannot be packed: {error}"));
     let mut encoder = DeflateEncoder::new(Vec::with_capacity(content.len() / 3), Compression::fast());
@@ -22,10 +22,11 @@ pub fn deflated(content: &[u8]) -> Result<Vec<u8>> {
     encoder.finish().map_err(failed)
 }
 
-/// Bytes of an unpacked content at most: an e-invoice of 1,000 positions with texts of 4,000 characters has 20 MB.
+/// Maximum bytes of an uncompressed content: an e-invoice of 1,000 positions with texts of 4,000 characters
+/// has 20 MB.
 const CONTENT_BYTES_MAX: u64 = 64 << 20;
 
-/// The content again; a broken file where there is none.
+/// Inflates a content; fails if the stored data is damaged.
 pub fn inflated(packed: &[u8]) -> Result<Vec<u8>> {
     let mut content = Vec::new();
     let broken = |why: &dyn Display| Failure::Broken(format!("a stored content cannot be unpacked: {why}"));

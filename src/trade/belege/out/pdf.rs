@@ -6,13 +6,12 @@ use uuid::Uuid;
 
 use super::{ausfertigung, nachweis};
 use crate::papers::blatt::draw;
-use crate::papers::erechnung::Profil;
 use crate::platform::db::proof::evidence::Subject;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Result, or_refusal};
 use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
-use crate::rules::document::BelegStatus;
+use crate::rules::document::{BelegStatus, Profil};
 use crate::rules::error::{Checked, Code, Hints, Refusal, refuse_if};
 use crate::trade::belege::eingabe::NewPdf;
 use crate::trade::belege::lifecycle::finalise;
@@ -21,17 +20,18 @@ use crate::trade::belege::sql;
 
 const SIGNATURE: &[u8] = b"%PDF-";
 
-/// A PDF of a document: one that was uploaded, or its sheet.
+/// A PDF of a document: an upload, or its sheet.
 pub struct Datei {
-    /// Its name, with its ending.
+    /// File name with extension.
     pub dateiname: String,
     pub inhalt: Vec<u8>,
-    /// When it was uploaded, or its document finalised; of a draft the last change of its document.
+    /// Time of the upload or of finalising; for a draft, the last change of its document.
     pub erstellt_am: Instant,
 }
 
-/// The newest uploaded PDF of a document that is not open, else its sheet, drawn now; of an open one the draft, where it
-/// is asked for (D25). A refusal says why there is none. Notes tell what the drawing lacks.
+/// Returns the newest uploaded PDF of a document that is not open, else its sheet, drawn now; for an open one
+/// its draft, if requested (D25). A refusal says why there is none. Adds hints about what the drawing lacks
+/// to `notes`.
 pub fn newest(tx: &Tx<'_>, beleg: &Beleg, draft: bool, notes: &mut Hints) -> Result<Datei> {
     if beleg.status == BelegStatus::Offen && !draft {
         let message = "Der Beleg ist noch offen. Einen Entwurf gibt es mit vorschau=true.";
@@ -50,12 +50,13 @@ pub fn newest(tx: &Tx<'_>, beleg: &Beleg, draft: bool, notes: &mut Hints) -> Res
     Ok(Datei { dateiname, inhalt: drawn.pdf, erstellt_am: beleg.blatt_am.unwrap_or(beleg.updated_at) })
 }
 
-/// The PDF of a final document that goes out by e-mail.
+/// Returns the PDF of a final document to send by e-mail.
 pub fn outgoing(tx: &Tx<'_>, beleg: &Beleg) -> Result<Datei> {
     newest(tx, beleg, false, &mut Hints::default())
 }
 
-/// Its e-invoice as a file of its own, where the PDF has it not inside or the recipient wants it so (XRechnung).
+/// Returns its e-invoice as a separate file if the PDF does not contain it or the recipient wants it so
+/// (XRechnung).
 pub fn outgoing_xml(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Datei>> {
     let Ok(erechnung) = or_refusal(ausfertigung::erechnung(tx, beleg))? else { return Ok(None) };
     if erechnung.profil != Profil::XRechnung && newest_digest(tx, beleg.id)?.is_none() {
@@ -81,9 +82,9 @@ pub fn check_signature(pdf: &NewPdf) -> Checked<()> {
     refuse_if(is_other, Code::FeldUngueltig, "datei_base64", message)
 }
 
-/// Archives a PDF; the first one makes an open document final. The same content as the newest
-/// is not archived again. Without one the sheet is what is archived, and only a document that has one becomes final
-/// (D25). The confirmation, and whether anything was archived.
+/// Archives a PDF; the first one makes an open document final. Content equal to the newest PDF is not
+/// archived again. Without a file, the sheet counts as archived, and only a document that has one becomes
+/// final (D25). Returns the confirmation, and whether anything was archived.
 pub fn archive(
     tx: &WriteTx<'_>,
     beleg: Beleg,
@@ -92,7 +93,7 @@ pub fn archive(
     mut hinweise: Hints,
 ) -> Result<(PdfBestaetigung, bool)> {
     let finalises = pdf.abschliessen.unwrap_or(true) && beleg.status == BelegStatus::Offen;
-    // What finalising refuses leaves nothing archived.
+    // If finalising is refused, nothing is archived.
     let was_final = beleg.ereignis_am.is_some();
     let beleg = if finalises { finalise(tx, beleg, &mut hinweise)? } else { beleg };
     let (id, beleg, is_new) = match (pdf.datei_base64.as_deref(), sha256) {
@@ -115,7 +116,7 @@ pub fn archive(
     Ok((bestaetigung, is_new))
 }
 
-/// Archives an upload, unless it is the newest one already: its id, the document, and whether it is new.
+/// Archives an upload unless it equals the newest one; returns its id, the document, and whether it is new.
 fn upload(
     tx: &WriteTx<'_>,
     beleg: Beleg,
@@ -133,13 +134,13 @@ fn upload(
     if !was_final {
         return Ok((id, beleg, true));
     }
-    // The polling list shows a document again that was final before (D11).
+    // The polling list shows a document again that was already final (D11).
     let beleg = Beleg { ereignis_am: Some(sql::next_event(tx)?), ..beleg };
     sql::update(tx, &beleg)?;
     Ok((id, beleg, true))
 }
 
-/// The digest of an upload, computed before the writer's turn.
+/// Returns the digest of an upload; compute it before the write transaction.
 pub fn digest(pdf: &NewPdf) -> Option<[u8; 32]> {
     pdf.datei_base64.as_ref().map(|inhalt| Sha256::digest(inhalt).into())
 }

@@ -11,27 +11,27 @@ use zip::{DateTime, ZipArchive};
 use crate::platform::db::file::german::cause_in_german;
 use crate::platform::import::file::{self, decode};
 
-/// Largest size in bytes of the files together, unpacked: a busy register has 100 MiB a year.
+/// Maximum total size in bytes of the uncompressed files: a busy register has 100 MiB a year.
 const EXPORT_BYTES_MAX: u64 = 256 << 20;
 
-/// Largest size in bytes of the zip, which is kept.
+/// Maximum size in bytes of the zip, which is stored.
 const ZIP_BYTES_MAX: u64 = 64 << 20;
 
 const FOLDER_DEPTH_MAX: usize = 3;
 
-/// What an export consists of (DSFinV-K): tables, index.xml, and the document type of that.
+/// File extensions of an export (DSFinV-K): tables, index.xml, and its document type.
 const ENDINGS: [&str; 3] = ["csv", "xml", "dtd"];
 
 pub struct Files {
     place: String,
     texts: Vec<(&'static str, String)>,
-    /// The zip as it came, or the files of the folder as they are, in a zip that is the same each time.
+    /// The original zip, or the files of the folder in a reproducible zip.
     pub zip: Vec<u8>,
 }
 
 impl Files {
-    /// Reads those of `names` that are in the folder or the zip; together they are no larger than
-    /// [`EXPORT_BYTES_MAX`], also unpacked.
+    /// Reads those of `names` that are in the folder or zip; their total uncompressed size is limited to
+    /// [`EXPORT_BYTES_MAX`].
     pub fn open(path: &Path, names: &[&'static str]) -> Result<Files, String> {
         let mut files = Files { place: path.display().to_string(), texts: Vec::new(), zip: Vec::new() };
         if path.is_dir() {
@@ -56,7 +56,7 @@ impl Files {
         Ok(Files { zip, ..files })
     }
 
-    /// The files of a folder in a zip, but for what is no part of an export.
+    /// Zips the files of a folder that belong to an export.
     fn packed(&self, folder: &Path) -> Result<Vec<u8>, String> {
         let unreadable = |error: &(dyn Error + 'static)| self.unreadable(error);
         let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
@@ -81,7 +81,7 @@ impl Files {
         self.optional(name).ok_or_else(|| format!("in {} fehlt die Datei {name}", self.place))
     }
 
-    /// The text of a file that a register may leave out when it is empty.
+    /// Returns the text of a file that a register may omit when it is empty.
     pub fn optional(&self, name: &str) -> Option<&str> {
         self.texts.iter().find(|(known, _)| *known == name).map(|(_, text)| text.as_str())
     }
@@ -117,7 +117,7 @@ impl Files {
     }
 }
 
-/// The one of `names` that a file has, in whatever case.
+/// Returns the entry of `names` that equals a file name, ignoring case.
 fn known(file: &str, names: &[&'static str]) -> Option<&'static str> {
     names.iter().copied().find(|name| name.eq_ignore_ascii_case(file))
 }

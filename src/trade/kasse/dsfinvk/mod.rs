@@ -1,7 +1,8 @@
-//! A cash register's export after DSFinV-K, the German standard for tax audits, as receipts (D22).
+//! Imports the export of a cash register in DSFinV-K, the German standard for tax audits, as till receipts
+//! (D22).
 //!
-//! Read are sales and reversals (BON_TYP Beleg). Gross and tax are those that were printed, rates
-//! those that the register names for the closing.
+//! Reads sales and reversals (BON_TYP Beleg). Gross and tax are the printed ones; rates are those of the
+//! register's closing.
 
 mod files;
 mod model;
@@ -26,14 +27,14 @@ use crate::trade::kasse::model::{BarverkaufZeile, Kassendatei};
 use files::Files;
 use model::{BonKey, Closing, Export, FILES, LineAmount, ReceiptHead, ReceiptLine, Reference};
 
-/// Ids of registers and receipts are uuids of version 5 in this namespace: of Z_KASSE_ID, and of
-/// Z_KASSE_ID, Z_NR and BON_ID with line feeds between them, which no cell contains.
+/// Namespace of the ids of registers and receipts, which are version 5 uuids: of Z_KASSE_ID, and of
+/// Z_KASSE_ID, Z_NR and BON_ID joined by line feeds, which no cell contains.
 const NAMESPACE: Uuid = uuid!("966fa49c-7cd3-484c-b26b-8253a3a8b660");
 
-/// The one type of receipt that is a sale or a reversal of one.
+/// The only type of receipt that is a sale or its reversal.
 const BELEG: &str = "Beleg";
 
-/// The unit of a line that names none (DSFinV-K, Bonpos).
+/// Default unit of a line (DSFinV-K, Bonpos).
 const PIECE: &str = "Stk";
 
 pub struct Receipt {
@@ -55,13 +56,13 @@ impl Receipt {
 
 pub struct Receipts {
     pub receipts: Vec<Receipt>,
-    /// None where the export has no receipt of any kind.
+    /// `None` if the export has no receipt of any kind.
     pub datei: Option<Kassendatei>,
-    /// Sentences on what was left out.
+    /// Sentences about omitted data.
     pub notes: Vec<String>,
 }
 
-/// What the files say; otherwise a sentence on what does not fit together.
+/// The result of joining the files; the error is a sentence about the inconsistency.
 type Joined<T> = std::result::Result<T, String>;
 
 pub fn read(path: &Path) -> Joined<Receipts> {
@@ -72,8 +73,8 @@ pub fn read(path: &Path) -> Joined<Receipts> {
     Ok(Receipts { datei, ..Assembly::join(&export)?.receipts()? })
 }
 
-/// Stores a receipt. The article is that of ART_NR, else the one with the GTIN; the customer is
-/// the one whose number stands there, if there is such a customer.
+/// Stores a receipt. The article is found by ART_NR, else by GTIN; the customer by number, if there is one
+/// with it.
 pub fn store_receipt(tx: &WriteTx<'_>, receipt: &Receipt, hints: &mut Hints) -> Stored {
     let mut bon = receipt.bon.clone();
     if let Some(kundennr) = &receipt.kundennr {
@@ -103,14 +104,14 @@ fn bon_id(key: &BonKey) -> Uuid {
     Uuid::new_v5(&NAMESPACE, name.as_bytes())
 }
 
-/// How often something is so, and where first.
+/// A count of similar findings, with their first places.
 #[derive(Default)]
 struct Note {
     count: usize,
     places: Vec<String>,
 }
 
-/// Places that a note names.
+/// Maximum number of places that a hint lists.
 const PLACES_MAX: usize = 20;
 
 impl Note {
@@ -133,7 +134,7 @@ struct Assembly<'e> {
 }
 
 impl<'e> Assembly<'e> {
-    /// Joins the files: every receipt has its closing, every line its receipt, every amount its line.
+    /// Joins the files: each receipt to its closing, each line to its receipt, each amount to its line.
     fn join(export: &'e Export) -> Joined<Assembly<'e>> {
         let lines = lines_by_receipt(export, &receipts_once(export)?)?;
         let amounts = amounts_by_position(export)?;
@@ -207,7 +208,7 @@ impl<'e> Assembly<'e> {
         Ok(Some(Receipt { bon, kundennr: head.kunde_id.clone(), reversed_elsewhere }))
     }
 
-    /// The lines of a receipt that were not voided.
+    /// Returns the lines of a receipt that were not voided.
     fn sold(&mut self, head: &ReceiptHead) -> Joined<Vec<ZeileEingabe>> {
         let mut sold = Vec::new();
         for line in self.lines.get(&head.key).cloned().unwrap_or_default() {
@@ -224,7 +225,7 @@ impl<'e> Assembly<'e> {
         Ok(sold)
     }
 
-    /// A reversal that names no receipt was voided at once, unless it takes money back.
+    /// Skips a reversal that references no receipt: it was voided immediately. Fails if it takes money back.
     fn reversal_of_nothing(&mut self, head: &ReceiptHead, sum: Money) -> Joined<()> {
         if sum > Money::ZERO {
             self.note("Sofort storniert, ohne eigenen Stornobon, deshalb ausgelassen, Bons");
@@ -234,8 +235,8 @@ impl<'e> Assembly<'e> {
         Err(format!("{name} ist ein Storno, aber references.csv nennt keinen Bon, den er storniert"))
     }
 
-    /// The receipts that a reversal reverses: those that it refers to as a whole, else those that
-    /// its lines refer to.
+    /// Returns the receipts that a reversal reverses: those that it references as a whole, else those that
+    /// its lines reference.
     fn reversed(&self, head: &ReceiptHead) -> BTreeSet<&'e BonKey> {
         let references = self.references.get(&head.key).filter(|_| head.bon_storno);
         let own = |of_line| {
@@ -257,7 +258,7 @@ impl<'e> Assembly<'e> {
         })
     }
 
-    /// The printed gross, net and tax of a line by the key of their rate.
+    /// Returns the printed gross, net and tax of a line by the key of their rate.
     fn by_rate(&self, line: &ReceiptLine) -> Joined<Vec<(i64, [Option<Price>; 3])>> {
         let mut by_rate: Vec<(i64, [Option<Price>; 3])> = Vec::new();
         for amount in self.amounts.get(&(&line.key, line.pos_zeile.as_str())).into_iter().flatten() {
@@ -310,7 +311,7 @@ impl<'e> Assembly<'e> {
     }
 }
 
-/// The receipts, of which each stands there once and has its closing.
+/// Returns the receipts; fails if one occurs twice or has no closing.
 fn receipts_once(export: &Export) -> Joined<HashSet<&BonKey>> {
     let closings: HashSet<&Closing> = export.closings.iter().collect();
     let mut receipts = HashSet::new();
@@ -358,7 +359,7 @@ fn amounts_by_position(export: &Export) -> Joined<AmountsByPosition<'_>> {
     Ok(grouped(export.amounts.iter().map(|amount| ((&amount.key, amount.pos_zeile.as_str()), amount))))
 }
 
-/// The rates by closing and key, of which each is one rate.
+/// Returns the rates by closing and key; fails if a key has two rates.
 fn rates(export: &Export) -> Joined<HashMap<(&Closing, i64), Percent>> {
     let mut rates = HashMap::new();
     for (closing, key, rate) in &export.rates {
@@ -386,7 +387,7 @@ fn total(head: &ReceiptHead, zeilen: &[ZeileEingabe]) -> Joined<Money> {
     sum.map_err(|_| format!("{} ergibt zu viel", name(&head.key)))
 }
 
-/// The sum of two amounts of which either may be missing; none where it is too large.
+/// Adds two amounts, either of which may be missing; `None` if the sum is too large.
 fn added(one: Option<Price>, other: Option<Price>) -> Option<Option<Price>> {
     match (one, other) {
         (Some(one), Some(other)) => one.plus(other).ok().map(Some),
@@ -394,8 +395,8 @@ fn added(one: Option<Price>, other: Option<Price>) -> Option<Option<Price>> {
     }
 }
 
-/// The gross price of one unit. STK_BR is the price of FAKTOR units; where the position has
-/// several rates, or no price, it follows from the total.
+/// Returns the gross price of one unit. STK_BR is the price of FAKTOR units; if the position has several
+/// rates, or no price, it is computed from the total.
 fn unit_price(line: &ReceiptLine, gesamt: Money, alone: bool) -> Option<Price> {
     let divide = |total: rust_decimal::Decimal, by: Quantity| {
         total.checked_div(by.decimal()).and_then(|price| Price::round(price).ok())

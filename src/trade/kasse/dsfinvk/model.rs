@@ -1,4 +1,4 @@
-//! What the files of the export hold (DSFinV-K 2.x), as far as receipt lines need it.
+//! The parts of the export's files (DSFinV-K 2.x) that receipt lines need.
 
 use super::files::Files;
 use super::table::{ExportRow, Tables};
@@ -15,11 +15,11 @@ const REFERENCES: &str = "references.csv";
 
 pub const FILES: &[&str] = &[CLOSINGS, RATES, HEADS, LINES, AMOUNTS, PAYMENTS, REFERENCES];
 
-/// The columns of numbers that may have decimals.
+/// The numeric columns that may have decimals.
 const NUMBERS: &[&str] =
     &["UST_SATZ", "POS_BRUTTO", "POS_NETTO", "POS_UST", "UMS_BRUTTO", "MENGE", "FAKTOR", "STK_BR"];
 
-/// A closing. Each register numbers its own from 1, so the number alone names none.
+/// A closing. Each register numbers its own from 1, so the number alone is not unique.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Closing {
     pub z_kasse_id: String,
@@ -32,7 +32,8 @@ pub struct BonKey {
     pub bon_id: String,
 }
 
-/// A row of a file about receipts: each column by its name, and by the method of [`ExportRow`] that reads its cell.
+/// A row of a file about receipts: each field with its column and the method of [`ExportRow`] that reads its
+/// cell.
 macro_rules! row {
     ($(#[$meta:meta])* pub struct $row:ident {
         $($(#[$doc:meta])* $field:ident: $type:ty = $read:ident($column:literal),)+
@@ -71,13 +72,13 @@ row! {
         pos_zeile: String = required("POS_ZEILE"),
         artikeltext: Option<String> = lines("ARTIKELTEXT"),
         gv_typ: String = required("GV_TYP"),
-        /// Voided before the receipt was closed: it was never sold, and has no counter line (4.2.3).
+        /// Voided before the receipt was closed: never sold, and without a counter line (4.2.3).
         p_storno: bool = flag("P_STORNO"),
         art_nr: Option<String> = text("ART_NR"),
         gtin: Option<String> = text("GTIN"),
-        /// Below zero where goods came back (4.2.5).
+        /// Negative for returned goods (4.2.5).
         menge: Quantity = required_decimal("MENGE"),
-        /// The quantity that the price is for.
+        /// The quantity that the price refers to.
         faktor: Option<Quantity> = decimal("FAKTOR"),
         einheit: Option<String> = text("EINHEIT"),
         stk_br: Option<Price> = decimal("STK_BR"),
@@ -95,10 +96,10 @@ row! {
     }
 }
 
-/// A row of references.csv (Bon_Referenzen) that refers to a receipt.
+/// A row of references.csv (Bon_Referenzen) that references a receipt.
 pub struct Reference {
     pub key: BonKey,
-    /// A line refers, not the receipt as a whole.
+    /// Whether a line makes the reference, rather than the receipt as a whole.
     pub of_line: bool,
     pub target: BonKey,
 }
@@ -114,7 +115,7 @@ pub struct Export {
 }
 
 impl Export {
-    /// Reads the files. references.csv may be missing where nothing is reversed.
+    /// Reads the files. references.csv may be missing if nothing is reversed.
     pub fn read(files: &Files) -> Result<Export, String> {
         let tables = Tables::of(files, FILES, NUMBERS);
         let export = Export {
@@ -158,8 +159,8 @@ const PAYMENT: &[&str] = &["Z_KASSE_ID", "Z_NR", "BON_ID", "ZAHLART_TYP"];
 const REFERENCE: &[&str] =
     &["Z_KASSE_ID", "Z_NR", "BON_ID", "POS_ZEILE", "REF_TYP", "REF_Z_KASSE_ID", "REF_Z_NR", "REF_BON_ID"];
 
-/// A reference to a receipt; others lead to invoices and delivery notes outside of the register.
-/// What is blank is that of the row itself.
+/// Reads a reference to a receipt; others point to invoices and delivery notes outside the register. Blank
+/// cells mean those of the row itself.
 fn reference(row: &ExportRow<'_>) -> Result<Option<Reference>, String> {
     if row.required("REF_TYP")? != "Transaktion" {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! A file of the export as rows whose cells have names.
+//! Reads a file of the export as rows with named cells.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use crate::platform::import::table::{Scanner, separator};
 use crate::rules::day::Instant;
 use crate::rules::fixed::Fixed;
 
-/// Longest text in a cell that we keep, in characters (D18).
+/// Maximum length of a stored text, in characters (D18).
 const TEXT_CHARS_MAX: usize = 255;
 
 pub struct ExportRow<'r> {
@@ -18,21 +18,21 @@ pub struct ExportRow<'r> {
     comma_is_decimal: bool,
 }
 
-/// The files, and how they write numbers.
+/// The files, and their number format.
 pub struct Tables<'f> {
     pub files: &'f Files,
     comma_is_decimal: bool,
 }
 
 impl<'f> Tables<'f> {
-    /// The comma is decimal where one stands in any of the columns `numbers` of any file.
+    /// The comma is the decimal separator if one occurs in any of the columns `numbers` of any file.
     pub fn of(files: &'f Files, names: &[&str], numbers: &[&str]) -> Tables<'f> {
         let has_comma = |name: &&str| files.optional(name).is_some_and(|text| has_comma(text, numbers));
         Tables { files, comma_is_decimal: names.iter().any(has_comma) }
     }
 
-    /// Reads the rows of a file, strictly by RFC 4180. All `columns` must be there; they stand in any order, and others
-    /// beside them.
+    /// Reads the rows of a file, strictly by RFC 4180. All `columns` are required, in any order; other
+    /// columns are allowed.
     pub fn rows<T>(
         &self,
         file: &str,
@@ -67,7 +67,7 @@ fn scanner(text: &str) -> Scanner<'_> {
     Scanner::new(text, separator(first))
 }
 
-/// What is wrong with the file is said where its rows are read.
+/// Whether a numeric column contains a comma. Ignores errors, which are reported when the rows are read.
 fn has_comma(text: &str, numbers: &[&str]) -> bool {
     let (mut scanner, mut cells) = (scanner(text), Vec::new());
     let mut places: Option<Vec<usize>> = None;
@@ -87,7 +87,7 @@ fn has_comma(text: &str, numbers: &[&str]) -> bool {
     false
 }
 
-/// A number without the points between groups of three digits; one without such groups as it is.
+/// Removes the points between groups of three digits; returns a number without such groups unchanged.
 fn ungrouped(text: &str) -> Cow<'_, str> {
     let whole = text.split(',').next().unwrap_or_default();
     let mut groups = whole.trim_start_matches('-').split('.');
@@ -118,7 +118,7 @@ fn places(
 }
 
 impl ExportRow<'_> {
-    /// A text on one line; a blank cell is none.
+    /// Returns a one-line text; `None` for a blank cell.
     pub fn text(&self, column: &'static str) -> Result<Option<String>, String> {
         match self.lines(column)? {
             Some(text) if text.contains(['\n', '\t']) => Err(self.wrong(column, "enthält Steuerzeichen")),
@@ -126,7 +126,7 @@ impl ExportRow<'_> {
         }
     }
 
-    /// A text that may have several lines, as receipts have them.
+    /// Returns a text that may have several lines, as on receipts.
     pub fn lines(&self, column: &'static str) -> Result<Option<String>, String> {
         let place = self.columns.iter().find(|(name, _)| *name == column).map(|(_, at)| *at);
         let cell =
@@ -144,7 +144,7 @@ impl ExportRow<'_> {
         self.text(column)?.ok_or_else(|| self.wrong(column, "leer"))
     }
 
-    /// Digits, without the points between their groups where the comma is decimal.
+    /// Returns digits, without the points between groups if the comma is the decimal separator.
     pub fn number(&self, column: &'static str) -> Result<String, String> {
         let text = self.required(column)?;
         Ok(if self.comma_is_decimal { ungrouped(&text).into_owned() } else { text })
@@ -155,7 +155,8 @@ impl ExportRow<'_> {
         text.parse().map_err(|_| self.wrong(column, &format!("{text} ist keine ganze Zahl")))
     }
 
-    /// A number with a decimal comma, whose thousands may be set apart by points, or with a decimal point.
+    /// Returns a number with a decimal comma, optionally with points between thousands, or with a decimal
+    /// point.
     pub fn decimal<const SCALE: u32, const SHOWN: usize>(
         &self,
         column: &'static str,
@@ -183,7 +184,7 @@ impl ExportRow<'_> {
             .ok_or_else(|| self.wrong(column, &format!("{text} ist kein Zeitpunkt")))
     }
 
-    /// A mark: 1 is yes, 0 or blank is no.
+    /// Returns a flag: 1 is yes, 0 or blank is no.
     pub fn flag(&self, column: &'static str) -> Result<bool, String> {
         match self.text(column)?.as_deref() {
             Some("1") => Ok(true),

@@ -1,4 +1,4 @@
-//! What a document says that lies in other tables: articles, batches, weighings, deliveries, contracts.
+//! Data of a document stored in other tables: articles, batches, weighings, deliveries, contracts.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -18,38 +18,38 @@ use crate::trade::belege::lifecycle::abrechnung::{self, Abgerechnet};
 use crate::trade::belege::model::{Beleg, BelegPosition};
 use crate::trade::belege::sql::{self, Lieferung};
 
-/// What is frozen as JSON beside a final document. A field that comes later is none in what was frozen before.
+/// Data frozen as JSON beside a final document. A field added later is `None` in older JSON.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Angaben {
-    /// How the seller is taxed.
+    /// Tax status of the seller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steuerart: Option<Steuerart>,
-    /// Day of the delivery: lieferdatum, else of the paired delivery, else of the weighing; of an invoice without any, nor a
-    /// period, its own day.
+    /// Day of the delivery: lieferdatum, else that of the paired delivery, else of the weighing; for an
+    /// invoice with none of these and no period, its own date.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lieferdatum: Option<Day>,
-    /// The last of these.
+    /// Whether it is the invoice's own date.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lieferdatum_angenommen: bool,
-    /// The deliveries that an invoice is about.
+    /// The deliveries that an invoice bills.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lieferscheine: Vec<Bezug>,
-    /// The invoices that a correction names.
+    /// The invoices that a correction references.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub berichtigt: Vec<Bezug>,
-    /// The settlements on which this one is built.
+    /// The settlements on which this one is based.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub vorausgegangen: Vec<Bezug>,
-    /// The rates of § 24 UStG among those of the positions.
+    /// Those of the positions' rates that are flat rates of § 24 UStG.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub durchschnittssaetze: Vec<Percent>,
-    /// The contract of all positions.
+    /// The contract, if all positions have the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kontrakt: Option<String>,
     /// In the order of the positions.
     pub positionen: Vec<Ware>,
-    /// The notes that it settles, in their order (D29m).
+    /// The receipts that it settles, in order (D29m).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub abrechnung: Vec<Abgerechnet>,
 }
@@ -74,7 +74,7 @@ pub struct Ware {
     pub lieferscheine: Vec<Bezug>,
 }
 
-/// A batch, or what a purchase says of one that it brings.
+/// A batch, or the description of one that a purchase brings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Partie {
@@ -101,7 +101,7 @@ pub struct Gewogen {
 }
 
 impl Angaben {
-    /// What a document says as things are now.
+    /// Gathers the current data of a document.
     pub fn gather(
         tx: &Tx<'_>,
         beleg: &Beleg,
@@ -143,24 +143,25 @@ impl Angaben {
         })
     }
 
-    /// The delivery, where it is one.
+    /// Returns the delivery, if there is exactly one.
     pub fn lieferschein(&self) -> Option<&Bezug> {
         self.lieferscheine.first().filter(|_| self.lieferscheine.len() == 1)
     }
 
-    /// First and last day of several deliveries.
+    /// Returns the first and last day of several deliveries.
     pub fn liefertage(&self) -> Option<(Day, Day)> {
         let days = || self.lieferscheine.iter().map(|bezug| bezug.datum);
         days().min().zip(days().max()).filter(|_| self.lieferscheine.len() > 1)
     }
 
-    /// What is said of the deliveries of a position where the document has several.
+    /// Returns the deliveries of a position if the document has several; otherwise none.
     pub fn lieferungen<'w>(&self, ware: &'w Ware) -> &'w [Bezug] {
         if self.lieferscheine.len() > 1 { &ware.lieferscheine } else { &[] }
     }
 }
 
-/// The rates of a farmer of the flat rate that are such rates, on whatever day: he may sell at others, too (§ 24 UStG).
+/// Returns the flat rates, of any date, among the rates of a flat-rate farmer, who may sell at other rates,
+/// too (§ 24 UStG).
 fn durchschnittssaetze(
     tx: &Tx<'_>,
     steuerart: Option<Steuerart>,
@@ -175,7 +176,7 @@ fn durchschnittssaetze(
 }
 
 impl Ware {
-    /// `weighed_on` becomes the last day of its weighings.
+    /// Gathers the data of a position; sets `weighed_on` to the last day of its weighings.
     fn of(
         tx: &Tx<'_>,
         beleg: &Beleg,
@@ -208,7 +209,7 @@ fn named(lieferung: &Lieferung) -> Bezug {
     Bezug { nummer: lieferung.beleg_nummer.clone(), datum: lieferung.datum }
 }
 
-/// The day of a weighing and, once it is finished, its weights.
+/// Returns the day of a weighing and, once it is finished, its weights.
 fn gewogen(tx: &Tx<'_>, id: Uuid) -> Result<(Option<Day>, Option<Gewogen>)> {
     let wiegung = waage::find(tx, id)?;
     let wiegung = wiegung.ok_or_else(|| Failure::Broken("the weighing of a position is gone".into()))?;
@@ -223,7 +224,7 @@ fn gewogen(tx: &Tx<'_>, id: Uuid) -> Result<(Option<Day>, Option<Gewogen>)> {
     Ok((Some(day), gewogen))
 }
 
-/// The batches of a position; where it has none, what it says of the goods itself.
+/// Returns the batches of a position; if it has none, its own description of the goods.
 fn partien(
     tx: &Tx<'_>,
     beleg: &Beleg,
@@ -261,7 +262,7 @@ fn kontrollstelle(tx: &Tx<'_>, biozertifikat: Option<i64>) -> Result<Option<Stri
     Ok(biozertifikat.map(|id| biozertifikate::kontrollstelle(tx, id)).transpose()?.flatten())
 }
 
-/// Each once, in the order in which they come.
+/// Removes duplicates and keeps the order.
 fn distinct<T: PartialEq + Clone>(all: impl Iterator<Item = impl std::borrow::Borrow<T>>) -> Vec<T> {
     let mut found = Vec::new();
     for one in all {

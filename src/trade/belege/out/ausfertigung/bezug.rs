@@ -1,4 +1,4 @@
-//! The invoices that a correction names (UStDV § 31 Abs. 5): by bezug_beleg_id of its positions.
+//! The invoices that a correction references (UStDV § 31 Abs. 5), by bezug_beleg_id of its positions.
 
 use crate::papers::erechnung::Bezug;
 use crate::platform::db::tx::Tx;
@@ -7,18 +7,18 @@ use crate::rules::error::{HintCode, Hints};
 use crate::trade::belege::model::{Beleg, BelegPosition};
 use crate::trade::belege::sql;
 
-/// Those of an invoice below zero that is no storno, each once.
+/// Returns the invoices corrected by a negative invoice that is no storno, each once.
 pub fn berichtigt(tx: &Tx<'_>, beleg: &Beleg, positionen: &[BelegPosition]) -> Result<Vec<Bezug>> {
     if corrects(beleg) { named(tx, positionen) } else { Ok(Vec::new()) }
 }
 
-/// The advances that a settlement takes off, and the settlement to which a supplement belongs (D29i).
+/// Returns the advances that a settlement deducts, or the settlement to which a supplement belongs (D29i).
 pub fn vorausgegangen(tx: &Tx<'_>, beleg: &Beleg, positionen: &[BelegPosition]) -> Result<Vec<Bezug>> {
     let goes_on = beleg.is_written_for_supplier() && !corrects(beleg) && beleg.storno_von_beleg_id.is_none();
     if goes_on { named(tx, positionen) } else { Ok(Vec::new()) }
 }
 
-/// The invoices that positions name, each once.
+/// Returns the invoices that positions reference, each once.
 fn named(tx: &Tx<'_>, positionen: &[BelegPosition]) -> Result<Vec<Bezug>> {
     let mut found: Vec<Bezug> = Vec::new();
     for id in positionen.iter().filter_map(|position| position.bezug_beleg_id) {
@@ -33,7 +33,7 @@ fn corrects(beleg: &Beleg) -> bool {
     beleg.beleg_typ.ist_rechnung() && beleg.summe_netto.is_negative() && beleg.storno_von_beleg_id.is_none()
 }
 
-/// The company's own correction must say what it corrects.
+/// Adds a hint if a correction written by the company does not reference what it corrects.
 pub fn hint_nothing_corrected(
     tx: &Tx<'_>,
     beleg: &Beleg,

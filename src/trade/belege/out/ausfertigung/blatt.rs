@@ -1,4 +1,4 @@
-//! The sheet of a document (D25): what stands on it, from what was frozen.
+//! The sheet of a document (D25), drawn from the frozen data.
 
 use super::vorlage::Vorlage;
 use super::worte;
@@ -15,10 +15,10 @@ use crate::rules::fixed::Percent;
 use crate::rules::tax::{Steuerart, Steuerkategorie, groups};
 use crate::trade::belege::model::BelegPosition;
 
-/// Deliveries that the block beside the address names; the positions name all.
+/// Maximum number of deliveries listed beside the address; the positions list all.
 const DELIVERIES_NAMED_MAX: usize = 3;
 
-/// The sheet without its e-invoice.
+/// Returns the sheet without its e-invoice.
 pub fn sheet(tx: &Tx<'_>, vorlage: &Vorlage<'_>) -> Result<Blatt> {
     let Vorlage { beleg, partner, firma, .. } = vorlage;
     let own = firma.land();
@@ -46,7 +46,7 @@ pub fn sheet(tx: &Tx<'_>, vorlage: &Vorlage<'_>) -> Result<Blatt> {
     })
 }
 
-/// Which of the settlements of its notes a document is; a supplement says so in its items.
+/// Returns the kind of settlement of a document's receipts; a supplement states it in its items.
 fn settlement(vorlage: &Vorlage<'_>) -> Option<String> {
     let first = vorlage.angaben.abrechnung.first()?;
     let text = match first.posten.is_advance() {
@@ -141,7 +141,7 @@ fn abschnitte(vorlage: &Vorlage<'_>) -> Result<Vec<Abschnitt>> {
     Ok(abschnitte)
 }
 
-/// How each note was computed, row by row, and what they come to together (D29m).
+/// Returns the computation of each receipt, row by row, and their total (D29m).
 fn abrechnung(vorlage: &Vorlage<'_>) -> Result<Vec<Abschnitt>> {
     let posten: Vec<_> = vorlage.angaben.abrechnung.iter().map(|one| &one.posten).collect();
     let mut abschnitte: Vec<_> =
@@ -182,8 +182,8 @@ fn zeile(
     }
 }
 
-/// Sums by category and rate; their tax is that of the document, which groups by rate alone (D7): categories other than S
-/// have no tax.
+/// Returns the sums by category and rate. Their tax equals the document's, which groups by rate only (D7),
+/// because categories other than S have no tax.
 fn summen(vorlage: &Vorlage<'_>) -> Result<Summen> {
     let Vorlage { beleg, positionen, .. } = vorlage;
     let taxed = positionen.iter().map(|line| (line.steuer_kategorie, line.mwst_satz, line.gesamtpreis));
@@ -202,7 +202,7 @@ fn summen(vorlage: &Vorlage<'_>) -> Result<Summen> {
     })
 }
 
-/// Why a group is taxed as it is, in few words.
+/// Returns the reason for a group's tax in a few words.
 fn grund(vorlage: &Vorlage<'_>, kategorie: Steuerkategorie, satz: Percent) -> Option<&'static str> {
     let steuerart = vorlage.angaben.steuerart;
     match kategorie {
@@ -222,7 +222,8 @@ fn grund(vorlage: &Vorlage<'_>, kategorie: Steuerkategorie, satz: Percent) -> Op
     }
 }
 
-/// What the law wants to be said about the tax of an invoice, word for word as the e-invoice says it.
+/// Returns the statements about an invoice's tax that the law requires, with the same wording as the
+/// e-invoice.
 fn begruendungen(vorlage: &Vorlage<'_>) -> Option<Vec<String>> {
     if !vorlage.beleg.beleg_typ.ist_rechnung() {
         return None;
@@ -236,14 +237,15 @@ fn begruendungen(vorlage: &Vorlage<'_>) -> Option<Vec<String>> {
     (!found.is_empty()).then_some(found)
 }
 
-/// Where a Gutschrift is transferred to; nowhere without a tax number, for it may be no invoice (UStG § 14 Abs. 4 Nr. 2).
+/// Returns the account that a Gutschrift is paid to; `None` without a tax number, because it may not be an
+/// invoice (UStG § 14 Abs. 4 Nr. 2).
 fn konto_of_supplier(partner: &Partei) -> Option<Konto> {
     let is_taxable = partner.ust_id.is_some() || partner.steuernummer.is_some();
     let iban = partner.iban.clone().filter(|_| is_taxable)?;
     Some(Konto { inhaber: partner.name.clone(), iban, bic: partner.bic.clone() })
 }
 
-/// How an invoice is paid; a negative one is said to be settled.
+/// Returns how an invoice is paid; a negative one states that it is settled.
 fn zahlung(vorlage: &Vorlage<'_>) -> Result<Option<Abschnitt>> {
     let Vorlage { beleg, partner, firma, .. } = vorlage;
     if !beleg.beleg_typ.ist_rechnung() || vorlage.storno_von.is_some() || beleg.summe_brutto.is_zero() {

@@ -1,10 +1,9 @@
-//! What leaves the house (D25, D26): of a document that becomes final, all that its sheet shows is frozen, and its
-//! e-invoice is written, in the same transaction.
+//! Outgoing sheets and e-invoices (D25, D26): when a document becomes final, the same transaction freezes all
+//! data of its sheet and writes its e-invoice.
 //!
-//! `angaben` gathers what a document says that lies in other tables. From a
-//! `vorlage` of that and the partner `rechnung` makes the e-invoice and `blatt` the sheet, in the words of
-//! `worte`; `pflicht` decides who needs an e-invoice. A sheet is drawn each time it is asked for; an e-invoice is stored as it
-//! was written.
+//! `angaben` gathers the document's data from other tables. Together with the partner it forms a `vorlage`,
+//! from which `rechnung` creates the e-invoice and `blatt` the sheet, with the words of `worte`; `pflicht`
+//! decides who needs an e-invoice. A sheet is drawn on each request; an e-invoice is stored as written.
 
 mod angaben;
 mod bezug;
@@ -24,10 +23,10 @@ use crate::master::kunden::{self, Kunde};
 use crate::master::tenants::firma::{self, Firma};
 use crate::master::tenants::{self, Einstellungen};
 use crate::papers::blatt::{Aufdruck, Blatt, ERechnung, PAGES_MAX};
-use crate::papers::erechnung::{Fehlt, Profil, Wo};
+use crate::papers::erechnung::{Fehlt, Wo};
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result, or_refusal};
-use crate::rules::document::{BelegStatus, Rechnungsart};
+use crate::rules::document::{BelegStatus, Profil, Rechnungsart};
 use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::stammdaten;
 use crate::rules::tax::Steuerart;
@@ -38,12 +37,11 @@ use vorlage::Vorlage;
 pub use bezug::hint_nothing_corrected;
 pub use sql::altered;
 
-/// Freezes what a document leaves the house with that is still open: its partner, its company, its sheet and its
-/// e-invoice. The document as it is then. A refusal where the company wants no document without its e-invoice, unless
-/// the document is a storno (D26).
+/// Freezes the partner, company, sheet and e-invoice of an open document and returns the document. Refuses if
+/// the e-invoice cannot be written although the company requires one, unless the document is a storno (D26).
 pub fn freeze(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Beleg> {
     let (einstellungen, firma) = (tenants::load(tx)?, firma::load(tx)?);
-    // None where the company has no master data.
+    // `None` if the company has no master data.
     let firma_nr = (firma.nr > 0).then_some(firma.nr);
     let beleg = Beleg { firma_nr, ..beleg };
     if !has_sheet(&beleg) {
@@ -58,7 +56,7 @@ pub fn freeze(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Beleg
         let erechnung_fehlt = anlass.incomplete(missing, hints)?.fehlt;
         return sql::freeze(tx, Beleg { erechnung_fehlt, ..beleg });
     }
-    // The logo has many bytes and no text.
+    // The logo is large and contributes no text.
     let firma = Arc::new(Firma { logo: None, ..Firma::clone(&firma) });
     let vorlage = as_of_now(tx, &beleg, positionen, &kunde, &einstellungen, &firma)?;
     let sheet = blatt::sheet(tx, &vorlage)?;
@@ -74,20 +72,21 @@ pub fn freeze(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Beleg
     Ok(beleg)
 }
 
-/// Why a document does not become final that could have no sheet (D25).
+/// Returns the message that refuses to finalise a document whose sheet would be too long (D25).
 fn too_long() -> String {
     format!(
-        "Mit diesen Texten hätte das PDF mehr als {PAGES_MAX} Seiten. Bitte Langtexte kürzen oder mehrere Belege schreiben."
+        "Mit diesen Texten hätte das PDF mehr als {PAGES_MAX} Seiten. Bitte Langtexte kürzen oder mehrere \
+         Belege schreiben."
     )
 }
 
-/// Whether documents of this kind have a sheet: all but invoices that suppliers write (D25).
+/// Whether documents of this kind have a sheet: all except invoices that suppliers write (D25).
 fn has_sheet(beleg: &Beleg) -> bool {
     !beleg.beleg_typ.ist_fremdrechnung() || beleg.is_written_for_supplier()
 }
 
-/// The sheet of a document, with its e-invoice inside; one of an open document is a draft. A refusal says why there is
-/// none.
+/// Returns the sheet of a document with its e-invoice embedded; for an open document a draft. A refusal says
+/// why there is none.
 pub fn sheet(tx: &Tx<'_>, beleg: &Beleg) -> Result<Blatt> {
     if !has_sheet(beleg) {
         return Err(Refusal::new(Code::KeinPdf, FREMDRECHNUNG).into());
@@ -116,16 +115,16 @@ pub fn sheet(tx: &Tx<'_>, beleg: &Beleg) -> Result<Blatt> {
     Ok(Blatt { erechnung: sql::erechnung(tx, beleg.id)?, ..blatt::sheet(tx, &vorlage)? })
 }
 
-/// The sheet of a document that may never be: a draft whatever its state, and without a number where that is not its own
-/// yet.
+/// Returns the sheet of a document that may never be stored: always a draft, without a number if it has none
+/// of its own yet.
 pub fn draft(tx: &Tx<'_>, beleg: &Beleg, has_number: bool) -> Result<Blatt> {
     let number = if has_number { beleg.beleg_nummer.clone() } else { String::new() };
     let sheet = sheet(tx, &Beleg { beleg_nummer: number, ..beleg.clone() })?;
     Ok(Blatt { aufdruck: Some(Aufdruck::Entwurf), erechnung: None, ..sheet })
 }
 
-/// What a document says as things are now. A storno says what the document said that it takes back, to the partner as
-/// that one has kept him (D4).
+/// Returns the template with current data. A storno repeats the data of the document that it cancels, for the
+/// partner as stored with that document (D4).
 fn as_of_now<'b>(
     tx: &Tx<'_>,
     beleg: &'b Beleg,
@@ -145,7 +144,7 @@ fn as_of_now<'b>(
     };
     let said = storno_von.as_ref().map(|original| sql::angaben(tx, original.id)).transpose()?.flatten();
     let angaben = match said {
-        // It takes back, and corrects nothing itself.
+        // A storno cancels and corrects nothing itself.
         Some(angaben) => Angaben { berichtigt: Vec::new(), vorausgegangen: Vec::new(), ..angaben },
         None => Angaben::gather(tx, beleg, &positionen, seller_tax(beleg, kunde, einstellungen))?,
     };
@@ -167,7 +166,7 @@ fn without_sheet(beleg: &Beleg, firma: Option<&Firma>) -> Box<Refusal> {
     Refusal::new(Code::KeinPdf, message)
 }
 
-/// The e-invoice of a document; a refusal says why there is none (D26).
+/// Returns the e-invoice of a document; a refusal says why there is none (D26).
 pub fn erechnung(tx: &Tx<'_>, beleg: &Beleg) -> Result<ERechnung> {
     if let Some(gespeichert) = sql::erechnung(tx, beleg.id)? {
         return Ok(gespeichert);
@@ -182,14 +181,14 @@ pub fn erechnung(tx: &Tx<'_>, beleg: &Beleg) -> Result<ERechnung> {
     Err(Refusal::new(Code::KeineErechnung, grund).into())
 }
 
-/// What there is of a document to hand out; a sentence says why something is not there.
+/// The files available for a document; a sentence explains each missing one.
 pub struct Papiere {
-    /// Its sheet or an archived PDF; of an open document the draft.
+    /// Its sheet or an archived PDF; for an open document the draft.
     pub pdf: std::result::Result<(), String>,
     pub erechnung: std::result::Result<(), String>,
 }
 
-/// What there is of a document to hand out, without making any of it.
+/// Returns which files are available for a document, without creating any.
 pub fn papiere(tx: &Tx<'_>, id: Uuid) -> Result<Papiere> {
     let beleg = crate::trade::belege::sql::find(tx, id)?.ok_or_else(|| Failure::not_found("Diesen Beleg"))?;
     let is_open = beleg.status == BelegStatus::Offen;
@@ -199,14 +198,15 @@ pub fn papiere(tx: &Tx<'_>, id: Uuid) -> Result<Papiere> {
         true if is_open => Ok(()),
         true => {
             let firma = firma::state(tx, beleg.firma_nr.unwrap_or_default())?;
-            Err(without_sheet(&beleg, firma.as_ref()).message)
+            Err(without_sheet(&beleg, firma.as_ref()).message.to_string())
         }
     };
-    let erechnung = or_refusal(erechnung(tx, &beleg))?.map(drop).map_err(|refusal| refusal.message);
+    let erechnung =
+        or_refusal(erechnung(tx, &beleg))?.map(drop).map_err(|refusal| refusal.message.to_string());
     Ok(Papiere { pdf, erechnung })
 }
 
-/// What a document lacks for its e-invoice; `None` where it gets none, whatever it has (D26).
+/// Returns what a document lacks for its e-invoice; `None` if it gets none in any case (D26).
 pub fn missing(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Vec<Fehlt>>> {
     let mut hints = Hints::default();
     if !beleg.beleg_typ.ist_rechnung() || !has_sheet(beleg) {
@@ -219,8 +219,8 @@ pub fn missing(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Vec<Fehlt>>> {
     Ok(Some(crate::papers::erechnung::missing(&rechnung)))
 }
 
-/// What the master data of a partner lack for the e-invoices that he gets, and for the Gutschriften that he has agreed to
-/// (D24, D26). What a single document asks for besides follows from its items.
+/// Returns the master data that a partner lacks for its e-invoices, and for the Gutschriften that it has
+/// agreed to (D24, D26). Further requirements of a single document depend on its items.
 pub fn missing_of_partner(tx: &Tx<'_>, kunde: &Kunde) -> Vec<Fehlt> {
     let buys = kunde.partner_typen.kunde && kunde.e_rechnung != stammdaten::ERechnung::Aus;
     let sells = kunde.partner_typen.lieferant && kunde.gutschrift_vereinbart_am.is_some();
@@ -246,7 +246,7 @@ fn cancelled_by(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Beleg>> {
     Ok(beleg.storno_von_beleg_id.map(|id| crate::trade::belege::sql::find(tx, id)).transpose()?.flatten())
 }
 
-/// How the seller is taxed: the supplier of a Gutschrift, else the company.
+/// Returns the tax status of the seller: the supplier of a Gutschrift, else the company.
 fn seller_tax(beleg: &Beleg, kunde: &Kunde, einstellungen: &Einstellungen) -> Option<Steuerart> {
     match beleg.is_written_for_supplier() {
         true => kunde.steuerart,

@@ -1,4 +1,4 @@
-//! Who needs an e-invoice, and what follows where one cannot be written (D26).
+//! Which documents need an e-invoice, and what happens if one cannot be written (D26).
 
 use super::rechnung;
 use super::vorlage::Vorlage;
@@ -23,7 +23,7 @@ pub const OHNE_FIRMA: &str =
 const FIRMA_AUS: &str = "Die Firma schreibt keine E-Rechnungen (Einstellung e_rechnung ist aus).";
 const KUNDE_AUS: &str = "Dieser Kunde bekommt keine E-Rechnungen (e_rechnung ist aus).";
 
-/// Where the tax depends on what the document says of both parties.
+/// Categories whose tax treatment depends on data of both parties in the document.
 const UNTAXED: [Steuerkategorie; 4] = [
     Steuerkategorie::Steuerschuldumkehr,
     Steuerkategorie::IgLieferung,
@@ -31,22 +31,22 @@ const UNTAXED: [Steuerkategorie; 4] = [
     Steuerkategorie::NichtSteuerbar,
 ];
 
-/// Up to this amount, in cents, no e-invoice is needed (UStDV § 33).
+/// Maximum amount, in cents, that needs no e-invoice (UStDV § 33).
 const KLEINBETRAG: Money = Money::whole(250);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anlass {
     /// None is written, for this reason.
     Keine(&'static str),
-    /// One is written where nothing is missing.
+    /// One is written if nothing is missing.
     Versuch,
-    /// What is missing is said in a hint.
+    /// Missing data gives a hint.
     Hinweis,
-    /// Nothing may be missing.
+    /// Missing data gives a refusal.
     Pflicht,
 }
 
-/// Why a document has no e-invoice, and what was missing where it should have one.
+/// Why a document has no e-invoice, and the missing data if it should have one.
 pub struct Ohne {
     pub grund: String,
     pub fehlt: Option<Vec<String>>,
@@ -59,7 +59,7 @@ impl Ohne {
 }
 
 impl Anlass {
-    /// What the settings of the company and its partner ask for.
+    /// Determines the need from the settings of the company and its partner.
     pub fn of(
         beleg: &Beleg,
         positionen: &[BelegPosition],
@@ -77,11 +77,11 @@ impl Anlass {
             return Anlass::Keine(KUNDE_AUS);
         }
         if !is_needed(beleg, kunde, einstellungen, gutschrift) {
-            // What is missing of these is missing on the sheet as well (UStG § 14a).
+            // Data missing for these is missing on the sheet as well (UStG § 14a).
             let says_why = positionen.iter().any(|position| UNTAXED.contains(&position.steuer_kategorie));
             return if says_why { Anlass::Hinweis } else { Anlass::Versuch };
         }
-        // What was issued must be taken back whatever is missing.
+        // An issued document must be cancellable, whatever data is missing.
         let is_storno = beleg.storno_von_beleg_id.is_some();
         match einstellungen.e_rechnung {
             ERechnungspflicht::Pflicht if !is_storno => Anlass::Pflicht,
@@ -89,7 +89,7 @@ impl Anlass {
         }
     }
 
-    /// The e-invoice, or why there is none.
+    /// Returns the e-invoice, or the reason why there is none.
     pub fn write(
         self,
         vorlage: &Vorlage<'_>,
@@ -107,7 +107,7 @@ impl Anlass {
         }
     }
 
-    /// What follows where this is missing: what is stored, or a refusal.
+    /// Handles missing data: returns what to store, or refuses.
     pub fn incomplete(self, missing: Vec<String>, hints: &mut Hints) -> Result<Ohne> {
         let message = format!("Für die E-Rechnung fehlt: {}.", missing.join("; "));
         let grund = format!("{message} Der Beleg wurde ohne E-Rechnung abgeschlossen.");
@@ -126,8 +126,9 @@ impl Anlass {
     }
 }
 
-/// Not for consumers, partners abroad, small amounts and the sales of a Kleinunternehmer; a Gutschrift to a supplier in
-/// Germany always (UStG § 14 Abs. 2, UStDV §§ 33 and 34a).
+/// Whether an e-invoice is needed: not for consumers, partners abroad, small amounts and sales of a
+/// Kleinunternehmer; always for a Gutschrift to a supplier in Germany (UStG § 14 Abs. 2, UStDV §§ 33 and
+/// 34a).
 fn is_needed(beleg: &Beleg, kunde: &Kunde, einstellungen: &Einstellungen, gutschrift: bool) -> bool {
     let is_consumer = matches!(kunde.anrede, Some(Anrede::Herr | Anrede::Frau))
         && kunde.ust_id.is_none()

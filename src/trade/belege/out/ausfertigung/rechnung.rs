@@ -1,4 +1,4 @@
-//! The e-invoice of a document (D26): what the standard calls by its business terms, from what is stored.
+//! The e-invoice of a document (D26): maps stored data to the business terms of the standard.
 
 use super::angaben::{Angaben, Partie, Ware};
 use super::vorlage::Vorlage;
@@ -7,10 +7,10 @@ use crate::master::kunden::Kunde;
 use crate::master::tenants::firma::Firma;
 use crate::papers::blatt::numbers::german;
 use crate::papers::erechnung::{
-    Bezug, Kontakt, Merkmal, Partei, Position, Profil, Rechnung, Skonto, Zahlungsbedingungen,
+    Bezug, Kontakt, Merkmal, Partei, Position, Rechnung, Skonto, Zahlungsbedingungen,
 };
 use crate::rules::day::Day;
-use crate::rules::document::Rechnungsart;
+use crate::rules::document::{Profil, Rechnungsart};
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::settlement::{AbrechnungsPosten, Groesse, Wirkung};
@@ -25,7 +25,7 @@ pub fn profil(e_rechnung: ERechnung) -> Profil {
     }
 }
 
-/// The document as an e-invoice; a day of delivery that nobody named is the day of the document, with a hint.
+/// Returns the document as an e-invoice; a missing day of delivery becomes the document's date, with a hint.
 pub fn rechnung(vorlage: &Vorlage<'_>, hints: &mut Hints) -> Rechnung {
     let Vorlage { beleg, partner, firma, angaben, .. } = vorlage;
     let (firma, partner) = (seite_der_firma(firma), partner.clone());
@@ -64,7 +64,7 @@ pub fn rechnung(vorlage: &Vorlage<'_>, hints: &mut Hints) -> Rechnung {
     }
 }
 
-/// A line; the first one of a note that is settled says how it was computed.
+/// Returns a line; the first line of a settled receipt includes its computation.
 fn mit_abrechnung(angaben: &Angaben, position: &BelegPosition, ware: &Ware, art: Rechnungsart) -> Position {
     let mut zeile = zeile(position, ware, angaben.lieferungen(ware), art);
     let of = angaben.abrechnung.iter().find(|one| one.position == position.position);
@@ -72,8 +72,8 @@ fn mit_abrechnung(angaben: &Angaben, position: &BelegPosition, ware: &Ware, art:
     zeile
 }
 
-/// An e-invoice of this partner with a single taxed item, from a company that has said nothing of itself: what it lacks
-/// of the partner, each of his e-invoices lacks.
+/// Returns a sample e-invoice of this partner with a single taxed item, from a company without data: any
+/// partner data it lacks is missing on each of the partner's e-invoices.
 pub fn beispiel(kunde: &Kunde, art: Rechnungsart, tag: Day) -> Rechnung {
     let (firma, partner) = (Partei::default(), partei(kunde));
     let (verkaeufer, kaeufer) = match art {
@@ -181,7 +181,7 @@ fn zeile(position: &BelegPosition, ware: &Ware, lieferungen: &[Bezug], art: Rech
     }
 }
 
-/// How the goods of a note were computed, as attributes of its first position (EN 16931 BG-32, D29m).
+/// Returns the computation of a receipt's goods as attributes of its first position (EN 16931 BG-32, D29m).
 fn abgerechnet(posten: &AbrechnungsPosten) -> Vec<Merkmal> {
     let rechnung = &posten.rechnung;
     let mut all = vec![

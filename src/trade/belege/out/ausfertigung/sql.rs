@@ -1,4 +1,4 @@
-//! Statements on what is frozen with final documents (`ausfertigung`, and its columns of `beleg`).
+//! SQL statements for the data frozen with final documents (`ausfertigung`, and its columns of `beleg`).
 
 use rusqlite::named_params;
 use uuid::Uuid;
@@ -6,11 +6,12 @@ use uuid::Uuid;
 use super::angaben::Angaben;
 use super::pflicht::Ohne;
 use crate::papers::blatt::ERechnung;
-use crate::papers::erechnung::{Kontakt, Partei, Profil};
+use crate::papers::erechnung::{Kontakt, Partei};
 use crate::platform::db::columns::Json;
 use crate::platform::db::record::columns;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
+use crate::rules::document::Profil;
 use crate::trade::belege::model::Beleg;
 use crate::trade::belege::out::packen::{deflated, digest, inflated};
 
@@ -21,8 +22,9 @@ const KEPT: &str =
 const PARTNER: &str = "kundennr, name, strasse, plz, ort, staat, ust_id, steuernummer, email, iban, bic,
     kaeuferreferenz, e_adresse";
 
-/// Stores of a document that becomes final which state of the company's master data it was frozen with, when its sheet came
-/// to be, and what its e-invoice lacked; and copies the partner (D4, D24): a storno document has him as he was.
+/// Stores for a document that becomes final the state of the company's master data, the time of its sheet and
+/// the data missing for its e-invoice; copies the partner (D4, D24), for a storno as it was in the cancelled
+/// document.
 pub fn freeze(tx: &WriteTx<'_>, beleg: Beleg) -> Result<Beleg> {
     let partner = match beleg.storno_von_beleg_id {
         Some(_) => format!(
@@ -33,7 +35,8 @@ pub fn freeze(tx: &WriteTx<'_>, beleg: Beleg) -> Result<Beleg> {
         }
     };
     let statement = format!(
-        "update beleg set firma_nr = :firma_nr, blatt_am = :blatt_am, erechnung_fehlt = :fehlt, ({KEPT}) = (select {partner})
+        "update beleg set firma_nr = :firma_nr, blatt_am = :blatt_am, erechnung_fehlt = :fehlt, \
+         ({KEPT}) = (select {partner})
          where tenant_id = :tenant and id = :id"
     );
     let Beleg { id, firma_nr, blatt_am, erechnung_fehlt, .. } = &beleg;
@@ -45,7 +48,7 @@ pub fn freeze(tx: &WriteTx<'_>, beleg: Beleg) -> Result<Beleg> {
     Ok(beleg)
 }
 
-/// Stores what the sheet says, and the e-invoice with its sha256, packed, or why there is none.
+/// Stores the data of the sheet, and the compressed e-invoice with its sha256, or why there is none.
 pub fn insert(
     tx: &WriteTx<'_>,
     beleg: Uuid,
@@ -95,7 +98,7 @@ columns! {
     }
 }
 
-/// The partner of a document as it was when the document became final (D24).
+/// Returns the partner of a document as it was when the document became final (D24).
 pub fn partner(tx: &Tx<'_>, beleg: Uuid) -> Result<Partei> {
     let statement =
         format!("select {} from beleg b where b.tenant_id = :tenant and b.id = :id", Partei::COLUMNS);
@@ -110,7 +113,7 @@ pub fn erechnung(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<ERechnung>> {
     found.map(|(profil, packed)| Ok(ERechnung { profil, xml: inflated(&packed)? })).transpose()
 }
 
-/// What the partner of a final document wanted to recognise it by, and the profile of its e-invoice.
+/// Returns the buyer reference of a final document's partner, and the profile of its e-invoice.
 pub fn kaeuferreferenz(tx: &Tx<'_>, beleg: Uuid) -> Result<(Option<String>, Option<Profil>)> {
     let statement = "select b.kunden_kaeuferreferenz, a.profil from beleg b
           left join ausfertigung a on a.tenant_id = b.tenant_id and a.beleg_id = b.id
@@ -123,7 +126,7 @@ pub fn grund(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<String>> {
     Ok(tx.optional(statement, named_params! {":beleg": beleg}, |row| row.get(0))?.flatten())
 }
 
-/// The number of the first document whose e-invoice is not what its sha256 says.
+/// Returns the number of the first document whose e-invoice does not match its sha256.
 pub fn altered(tx: &Tx<'_>) -> Result<Option<String>> {
     let statement = "select b.beleg_nummer, a.sha256, a.erechnung from ausfertigung a
           join beleg b on b.tenant_id = a.tenant_id and b.id = a.beleg_id

@@ -1,10 +1,11 @@
-//! What sheet and e-invoice are made from, and what comes of it.
+//! The template: all data from which the sheet and the e-invoice are created.
 
 use std::sync::Arc;
 
 use super::angaben::Angaben;
 use crate::master::tenants::firma::Firma;
-use crate::papers::erechnung::{Partei, Profil};
+use crate::papers::erechnung::Partei;
+use crate::rules::document::Profil;
 use crate::trade::belege::model::{Beleg, BelegPosition};
 
 pub struct Vorlage<'v> {
@@ -12,12 +13,12 @@ pub struct Vorlage<'v> {
     pub positionen: Vec<BelegPosition>,
     /// A copy of the partner once the document is final (D24).
     pub partner: Partei,
-    /// What the partner wants to recognise the invoice by; none where its e-invoice is written already.
+    /// The buyer reference of the partner; `None` if the e-invoice is already written.
     pub kaeuferreferenz: Option<String>,
-    /// In which profile its e-invoice is to be written.
+    /// The profile in which to write its e-invoice.
     pub profil: Profil,
     pub firma: Arc<Firma>,
     pub angaben: Angaben,
-    /// The document that it takes back.
+    /// The document that it cancels.
     pub storno_von: Option<Beleg>,
 }

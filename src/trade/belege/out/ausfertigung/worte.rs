@@ -1,4 +1,4 @@
-//! What sheet and e-invoice call things.
+//! The wording of sheet and e-invoice.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,8 @@ use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
 use crate::trade::belege::model::{Beleg, BelegPosition};
 
-/// The word for the sum, and the sentence before the positions; `{vom}` stands for the day of the delivery.
+/// The word for the sum, and the sentence before the positions; `{vom}` is replaced by the day of the
+/// delivery.
 const fn worte(typ: BelegTyp) -> (&'static str, &'static str) {
     match typ {
         BelegTyp::An => ("Angebotssumme", "Wir bieten Ihnen an:"),
@@ -23,7 +24,7 @@ const fn worte(typ: BelegTyp) -> (&'static str, &'static str) {
     }
 }
 
-/// What a document is: `Rechnung`, `Stornorechnung`. Those who get an order or deliver goods read what it is to them.
+/// The recipient's name for the document (`Rechnung`, `Stornorechnung`; order and delivery).
 pub fn art(beleg: &Beleg) -> &'static str {
     match beleg.beleg_typ {
         BelegTyp::Au => "Auftragsbestätigung",
@@ -42,8 +43,8 @@ pub fn summe(beleg: &Beleg) -> &'static str {
     }
 }
 
-/// What the company itself says before and behind the positions; nothing where a document takes back or corrects, for it
-/// is written for the others.
+/// Returns the company's own texts before and after the positions; none if the document cancels or corrects,
+/// because they are written for ordinary documents.
 pub fn eigene_texte(vorlage: &Vorlage<'_>) -> [Option<String>; 2] {
     let Vorlage { beleg, firma, storno_von, .. } = vorlage;
     if storno_von.is_some() || beleg.beleg_typ.ist_rechnung() && beleg.summe_netto.is_negative() {
@@ -52,8 +53,8 @@ pub fn eigene_texte(vorlage: &Vorlage<'_>) -> [Option<String>; 2] {
     firma.texte(beleg.beleg_typ).map(|text| text.map(str::to_owned))
 }
 
-/// The sentence before the positions: when the goods were delivered, or which invoices are corrected. Behind a salutation
-/// it goes on in a small letter.
+/// Returns the sentence before the positions: when the goods were delivered, or which invoices are corrected.
+/// After a salutation it starts in lower case.
 pub fn einleitung(vorlage: &Vorlage<'_>, goes_on: bool) -> String {
     let sentence = satz(vorlage);
     let mut letters = sentence.chars();
@@ -80,8 +81,8 @@ fn satz(vorlage: &Vorlage<'_>) -> String {
     sentence.replace("{vom}", &vom.unwrap_or_default())
 }
 
-/// First and last day of what an invoice is about: as it says itself, else those of several deliveries; a day that it
-/// says stands alone.
+/// Returns the first and last day that an invoice covers: its own period, else that of several deliveries;
+/// neither if it states a lieferdatum.
 pub fn zeitraum(vorlage: &Vorlage<'_>) -> (Option<Day>, Option<Day>) {
     let own = [vorlage.beleg.leistung_von, vorlage.beleg.leistung_bis].map(|day| day.map(|day| day.0));
     match (own, vorlage.angaben.liefertage(), vorlage.beleg.lieferdatum) {
@@ -90,7 +91,7 @@ pub fn zeitraum(vorlage: &Vorlage<'_>) -> (Option<Day>, Option<Day>) {
     }
 }
 
-/// Whether all goods came on one day, by its deliveries or because it says so.
+/// Whether all goods came on one day, according to the deliveries or the document.
 pub fn has_one_day(vorlage: &Vorlage<'_>) -> bool {
     vorlage.beleg.lieferdatum.is_some() || vorlage.angaben.liefertage().is_none_or(|(von, bis)| von == bis)
 }
@@ -102,13 +103,14 @@ pub fn paired<'v>(vorlage: &'v Vorlage<'_>) -> impl Iterator<Item = (&'v BelegPo
     positionen.map(|(at, position)| (position, angaben.positionen.get(at).unwrap_or(&NOTHING)))
 }
 
-/// What a position is about: its own text, else the name of its article.
+/// Returns the title of a position: its own text, else the name of its article.
 pub fn bezeichnung(position: &BelegPosition, ware: &Ware) -> String {
     let own = position.bezeichnung.as_ref().filter(|text| !text.trim().is_empty());
     own.or(ware.artikel.as_ref()).cloned().unwrap_or_default()
 }
 
-/// What is said of the goods of a position, name and value; with the country of origin where that has no place of its own.
+/// Returns the attributes of a position's goods as name and value; includes the country of origin if it is
+/// shown nowhere else.
 pub fn merkmale(ware: &Ware, with_origin: bool) -> Vec<(&'static str, String)> {
     let mut found: Vec<(&'static str, String)> = Vec::new();
     let several = ware.chargen.len() > 1;
