@@ -62,20 +62,30 @@ create table nachweis (
 -- Whether a record has its evidence.
 create index nachweis_von on nachweis (tenant_id, id, version);
 
--- The heads of that chain and of the administration log, which are there from the beginning. A head is sealed again only
--- where its seal before held: what was altered stays without.
+-- The heads of the chains: of the log of requests, the administration log and the evidence. They are there from the
+-- beginning. A head is sealed again only where its seal before held: what was altered stays without.
 create table kette (
   name          text primary key,             -- the table of its rows
   letzte_nr     integer not null,
   pruefsumme    blob not null,                -- that of the last row
   ab_nr         integer not null,             -- last row that was dropped; 0: none
   ab_pruefsumme blob not null,                -- what the first row that is left is chained to
+  ab_tag        integer,                      -- the UTC day before whose end the dropped rows came, since 1970
   mac_ab_nr     integer not null,             -- rows up to this one have no seal, or that of an earlier secret
   mac           blob
 ) strict, without rowid;
 insert into kette (name, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme, mac_ab_nr) values
+  ('audit', 0, zeroblob(32), 0, zeroblob(32), 0),
   ('nachweis', 0, zeroblob(32), 0, zeroblob(32), 0),
   ('verwaltung', 0, zeroblob(32), 0, zeroblob(32), 0);
+
+-- In a backup alone: where the chains ended when it was copied. Behind that the backup took in what waited in the
+-- journal, in an order of its own.
+create table kette_kopie (
+  name       text primary key,
+  letzte_nr  integer not null,
+  pruefsumme blob not null
+) strict, without rowid;
 
 -- What changed, for integrators who follow it instead of reading all lists again and again (D28), in the order of
 -- commits. Numbers are those of a company, from 1 and without a gap; the newest row of each company is kept, so that no
@@ -150,11 +160,12 @@ create table route (
   unique (methode, muster)
 ) strict;
 
--- The rows. Their content is chained by checksums within a day. At most one of key_id and person is set: who acted.
+-- The rows, in the order in which they came in: those of reads and refusals come from the journal, a second after those
+-- of writes. At most one of key_id and person is set: who acted.
 create table audit (
-  tag            integer not null,            -- day since 1970-01-01, UTC
-  lfd_nr         integer not null,            -- from 1 on each day
+  nr             integer primary key,         -- from 1, without a gap
   am             integer not null,            -- when the request arrived
+  tag            integer not null as (am / 86400000), -- the UTC day, in days since 1970
   request_id     blob not null check (length(request_id) = 16),
   key_id         text,                        -- null: no valid key
   tenant_id      integer,
@@ -170,30 +181,11 @@ create table audit (
   subjekt        blob,                        -- id of the record that was written or read
   anzahl         integer not null,            -- requests that the row stands for: more than 1 for a flood
   person         integer,                     -- who acted with a browser
-  pruefsumme     blob not null,               -- sha256(that of the row before on this day, content)
-  mac            blob,                        -- over day, number and checksum; null: not sealed
-  primary key (tag, lfd_nr)
-) strict, without rowid;
-
--- The head of each day's chain. A head is sealed again only where its seal before held: what was altered stays without.
-create table audit_tag (
-  tag            integer primary key,
-  vortag         integer,                     -- the day that was begun before this one; null: the first
-  letzte_nr      integer not null,
-  pruefsumme     blob not null,               -- that of the last row
-  ab_nr          integer not null,            -- last row that was dropped; 0: none
-  ab_pruefsumme  blob not null,               -- what the first row that is left is chained to
-  mac_ab_nr      integer not null default 0,  -- rows up to this one have no seal, or that of an earlier secret
-  mac            blob
+  pruefsumme     blob not null,               -- sha256(the one before, this row and the name of its route)
+  mac            blob                         -- over number and checksum; null: not sealed
 ) strict;
-
--- The head of the whole log.
-create table audit_kopf (
-  id             integer primary key check (id = 1),
-  letzter_tag    integer not null,            -- the day that was begun last
-  geloescht_bis  integer,                     -- days up to this one were dropped
-  mac            blob
-) strict;
+-- Which rows are of a day: the log is shown, counted and dropped by days.
+create index audit_tag on audit (tag);
 
 -- Refused requests of addresses and keys that send too many, in a minute that is not over: one row each then goes into
 -- the log (D20).
@@ -216,14 +208,6 @@ create table audit_flut (
 create table audit_journal (
   id              integer primary key check (id = 1),
   letztes_segment integer not null
-) strict;
-
--- In a backup alone: where the log of each day ended when it was copied. Behind that the backup took in what waited in
--- the journal, in an order of its own.
-create table audit_kopie (
-  tag        integer primary key,
-  letzte_nr  integer not null,
-  pruefsumme blob not null
 ) strict;
 
 -- The administration log (D27): what people and the command line did, kept ten years. It holds no secrets and no values of

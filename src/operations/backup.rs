@@ -20,8 +20,8 @@ use crate::platform::db::file::files::{
 use crate::platform::db::file::lock;
 use crate::platform::db::file::owner::give_to_owner_of;
 use crate::platform::db::migrate::{check_current, migrate_in_place};
-use crate::platform::db::proof::evidence;
 use crate::platform::db::proof::seal::Secret;
+use crate::platform::db::proof::{chain, evidence};
 use crate::platform::db::{Clock, TenantId, feed, log};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::gate::{administration, audit};
@@ -36,7 +36,7 @@ pub struct Content {
     pub weighings: i64,
     pub receipts: i64,
     pub audit_rows: i64,
-    /// Where the chain of the newest day of the audit log ends: number and checksum of its last row.
+    /// Where the audit log ends: number and checksum of its last row.
     pub audit_head: Option<String>,
     /// Where the administration log and the chain of evidence end, in the same format.
     pub changes_head: Option<String>,
@@ -91,7 +91,7 @@ pub fn backup_by(
         copy(target, fill, |part| {
             let mut connection = open_writer(part)?;
             let secret = secret_of(&connection, &[database])?;
-            audit::note_copied(&connection)?;
+            chain::note_copied(&connection)?;
             audit::catch_up(&mut connection, part, secret.as_ref(), clock.clone())?;
             let proved = prove(&mut connection, secret.as_ref(), target, clock, &began);
             if is_given_up.get() {
@@ -257,7 +257,7 @@ fn prepare(
     })?;
     let sealing = sealing::take_over(&mut connection, part, backup, database, clock)?;
     let content = count(&connection, backup)?;
-    audit::forget_copied(&connection)?;
+    chain::forget_copied(&connection)?;
     feed::begin_epoch(&connection)?;
     connection.execute_batch("pragma journal_mode = delete")?;
     Ok((content, sealing))
@@ -343,7 +343,7 @@ fn count(connection: &Connection, named: &Path) -> Result<Content> {
         weighings: rows("wiegung")?,
         receipts: rows("bon")?,
         audit_rows: rows("audit")?,
-        audit_head: audit::copied_heads(connection)?.last().map(ToString::to_string),
+        audit_head: audit::CHAIN.end_in_words(connection)?,
         changes_head: administration::CHAIN.end_in_words(connection)?,
         evidence_head: evidence::CHAIN.end_in_words(connection)?,
     })

@@ -19,7 +19,7 @@ use crate::platform::db::writer::critical::spawn_critical;
 use crate::platform::db::{Clock, TenantId, feed, log};
 use crate::platform::failure::{Result, locked};
 use crate::platform::gate::Gate;
-use crate::platform::gate::audit::{begin_rollover, newest_head};
+use crate::platform::gate::audit::{self, begin_rollover};
 use crate::platform::gate::flow::idempotency;
 use crate::rules::day::{self, Day};
 use crate::trade::belege::{self, ResumePosition};
@@ -28,10 +28,6 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// How often the end of the day is continued where it stopped; cheap if nothing is left to do.
 const RETRY_EVERY: Duration = Duration::from_secs(60);
-
-/// How long after the end of a UTC day its last rows usually arrive, at most, in milliseconds: rows of reads
-/// wait a second in the journal.
-const LATE_ROWS_MILLIS_MAX: i64 = 10_000;
 
 const ROLLOVER_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -151,18 +147,17 @@ fn drop_old(gate: &Gate, rollover: &mut Rollover) {
     drop_expired(&gate.readers, &gate.writer, now);
 }
 
-/// Logs where the audit log of the last completed UTC day ends, once its last rows have arrived: no SQL
-/// statement can change the service's log. Returns the day that was logged.
+/// Logs where the audit log ends, at the start and after each UTC day: no SQL statement can change the service's log.
+/// Returns the day on which it was logged.
 fn log_head(gate: &Gate, logged: Option<i64>) -> Option<i64> {
-    let late = day::Instant::from_millis((gate.clock)().millis() - LATE_ROWS_MILLIS_MAX);
-    let today = late.utc_day();
+    let today = (gate.clock)().utc_day();
     if logged == Some(today) {
         return logged;
     }
-    match gate.readers.read(Lane::Slow, |connection| newest_head(connection, today)) {
-        Ok(Some(head)) => tracing::info!("the audit log ends with: {head}"),
+    match gate.readers.read(Lane::Slow, |connection| audit::CHAIN.end_in_words(connection)) {
+        Ok(Some(end)) => tracing::info!("the audit log ends with: {end}"),
         Ok(None) => {}
-        Err(failure) => log(&format!("the head of the last day is not known: {failure}")),
+        Err(failure) => log(&format!("the end of the audit log is not known: {failure}")),
     }
     Some(today)
 }

@@ -254,7 +254,7 @@ fn changes_cannot_be_altered_removed_or_inserted() {
         ("update verwaltung set tat = 'geloescht' where nr = 2", "wurde geändert"),
         ("delete from verwaltung where nr = 1", "Zeile 1 der Kette der Änderungen wurde entfernt"),
         ("delete from verwaltung where nr = 2", "Zeile 2 der Kette der Änderungen wurde entfernt"),
-        ("delete from verwaltung", "Zeile 1 der Kette der Änderungen wurde entfernt"),
+        ("delete from verwaltung", "Zeile 1 bis 4 der Kette der Änderungen wurde entfernt"),
         (
             "delete from verwaltung; update kette set letzte_nr = 0, pruefsumme = zeroblob(32)
              where name = 'verwaltung'",

@@ -47,7 +47,7 @@ struct Group {
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let filter = filter(request, DAYS);
     let found = log_page(db.connection, &filter, None, REFUSALS_MAX)?;
-    let last = found.next.map(|place| find(db.connection, place, None)).transpose()?.flatten();
+    let last = found.next.map(|number| find(db.connection, number, None)).transpose()?.flatten();
     let since = last.map(|entry| entry.at).filter(|at| Some(*at) > filter.from);
     let mut groups: BTreeMap<_, Group> = BTreeMap::new();
     // The newest come first.

@@ -24,7 +24,7 @@ use crate::platform::db::file::connection::open_to_look;
 use crate::platform::db::proof::seal::{self, Secret};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
-use crate::platform::gate::audit::{self, Entry, Finding, Place, Sealed};
+use crate::platform::gate::audit::{self, Entry, Sealed};
 use crate::platform::http::reply::Reply;
 use crate::rules::day::{Day, Instant};
 
@@ -50,9 +50,9 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             (taten::rows(request, &found, &people, empty), next.map(|nr| nr.to_string()), None)
         }
         Ok(filter) => {
-            let before = Place::parse(request.param("vor"));
+            let before = request.param("vor").parse().ok();
             let found = audit::log_page(db.connection, &filter, before, ROWS as usize)?;
-            (rows(request, &found.rows, &people, empty), found.next.map(|place| place.to_string()), None)
+            (rows(request, &found.rows, &people, empty), found.next.map(|number| number.to_string()), None)
         }
     };
     let body = html! {
@@ -89,7 +89,7 @@ fn older(request: &PageRequest, next: Option<String>) -> Markup {
 }
 
 fn rows(request: &PageRequest, found: &[Entry], people: &[Person], empty: &str) -> Markup {
-    let to = |entry: &Entry| format!("{}/{}", here(request), entry.place);
+    let to = |entry: &Entry| format!("{}/{}", here(request), entry.number);
     let mut table = linked(taten::CAPTION, empty, found, to)
         .text("Wann", |entry| to_second(entry.at))
         .text("Wer", |entry| who(entry, people));
@@ -180,8 +180,8 @@ fn meaning(entry: &Entry) -> String {
 }
 
 pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
-    let found =
-        Place::parse(request.id(0)?).map(|place| audit::find(db.connection, place, request.tenant_id()));
+    let number = request.id(0)?.parse().ok();
+    let found = number.map(|number| audit::find(db.connection, number, request.tenant_id()));
     let found = found.transpose()?.flatten();
     let entry = found.ok_or_else(|| Failure::not_found("Diese Zeile des Protokolls"))?;
     let people = people::list(db.connection)?;
@@ -212,7 +212,7 @@ fn facts_of(entry: &Entry, people: &[Person]) -> Vec<(&'static str, String)> {
         ("Geantwortet (Byte)", number(entry.bytes_out)),
         ("Datensatz", entry.subject.map(|id| id.to_string()).unwrap_or_default()),
         ("Nummer der Anfrage", entry.request_id.to_string()),
-        ("Zeile des Tages (UTC)", format!("{} vom {}", entry.number, entry.day)),
+        ("Zeile der Kette", entry.number.to_string()),
         ("Prüfsumme", entry.checksum.clone()),
     ]
 }
@@ -266,20 +266,18 @@ fn proof(copy: &Path, database: &Path, now: Instant, job: &Job) -> Result<Outcom
     let snapshot = connection.unchecked_transaction()?;
     job.set_step("Jede Zeile wird geprüft.", 0);
     let mut before = 0;
-    let mut go_on = |done: i64, all: i64| {
+    let watch = |done: i64, all: i64| {
         if before == 0 {
             job.set_step("Jede Zeile wird geprüft.", usize::try_from(all).unwrap_or(0));
         }
         job.add_done(usize::try_from(done - before).unwrap_or(0));
         before = done;
-        !job.is_given_up()
+        if job.is_given_up() { Err(Failure::Broken("Sie wurde abgebrochen.".into())) } else { Ok(()) }
     };
-    let finding = audit::verify_while(&snapshot, secret.as_ref(), now, &mut go_on)?;
     let sealed = audit::sealed(&snapshot, secret.as_ref())?;
-    let shown = match finding {
-        None => return Err(Failure::Broken("Sie wurde abgebrochen.".into())),
-        Some(Finding::Broken(what)) => broken(&what),
-        Some(Finding::Whole(rows)) => whole(&snapshot, rows, &sealed)?,
+    let shown = match audit::verify(&snapshot, secret.as_ref(), now, watch)? {
+        Err(what) => broken(&what),
+        Ok(rows) => whole(&snapshot, rows, &sealed)?,
     };
     Ok(Outcome { shown, next: None })
 }

@@ -19,6 +19,7 @@ use super::zeitraum::Zeitraum;
 use crate::master::tenants::firma;
 use crate::platform::db::TenantId;
 use crate::platform::db::file::connection::prepare_reader;
+use crate::platform::db::proof::chain::Chain;
 use crate::platform::db::proof::evidence;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Result, or_refusal};
@@ -219,13 +220,12 @@ impl<'c> Quelle<'c> {
 
     /// Returns the ends of the chains of the log, of changes and of the evidence.
     fn chains(&self) -> Result<Vec<String>> {
-        let log = audit::copied_heads(self.connection)?.last().map(ToString::to_string);
-        let mut ends = vec![format!("Protokoll der Anfragen: {}", log.as_deref().unwrap_or("leer"))];
-        for chain in [administration::CHAIN, evidence::CHAIN] {
+        let chains = [audit::CHAIN, administration::CHAIN, evidence::CHAIN].into_iter();
+        let end = |chain: Chain| {
             let end = chain.end_in_words(self.connection)?;
-            ends.push(end.unwrap_or_else(|| format!("{}: leer", chain.name)));
-        }
-        Ok(ends)
+            Ok(end.unwrap_or_else(|| format!("{}: leer", chain.name)))
+        };
+        chains.map(end).collect()
     }
 
     fn add_index(

@@ -24,7 +24,7 @@ pub const CHAIN: Chain = Chain {
     name: "Kette der Änderungen",
     insert: "insert into verwaltung (nr, pruefsumme, mac, am, akteur, tat, gegenstand, vorher, nachher)
         values (?1, ?2, kurzsiegel('verwaltung', ?1, ?2), ?3, ?4, ?5, ?6, ?7, ?8)",
-    rows: "select nr, pruefsumme, mac is kurzsiegel('verwaltung', nr, pruefsumme), am, akteur, tat, gegenstand, vorher,
+    rows: "select nr, pruefsumme, mac is kurzsiegel('verwaltung', nr, pruefsumme), am / 86400000, am, akteur, tat, gegenstand, vorher,
           nachher
         from verwaltung order by nr",
 };
@@ -162,11 +162,6 @@ pub fn imports(tx: &Tx<'_>, at_most: i64) -> Result<Vec<Entry>> {
     tx.all(&statement, named_params! {":at_most": at_most}, entry)
 }
 
-/// Proves the chain: how many rows it has, or what is wrong with it.
-pub fn verify(connection: &Connection, is_sealed: bool) -> Result<std::result::Result<i64, String>> {
-    CHAIN.verify(connection, is_sealed, |_| Ok(None))
-}
-
 /// When the newest row was written; none if there is none.
 pub fn newest(connection: &Connection) -> Result<Option<Instant>> {
     let newest = "select am from verwaltung order by nr desc limit 1";
@@ -180,8 +175,9 @@ pub fn drop_old(connection: &Connection, now: Instant) -> Result<()> {
     let Some(oldest) = oldest else { return Ok(()) };
     let first_kept = Day::in_berlin(now).end_of_year_after(-YEARS_KEPT - 1).tomorrow().begin_in_berlin();
     let at_once = oldest.millis() + DAYS_AT_ONCE * Instant::MILLIS_PER_DAY;
+    let kept_from = first_kept.millis().min(at_once);
     let last = "select coalesce((select nr - 1 from verwaltung where am >= ?1 order by nr limit 1),
         (select max(nr) from verwaltung))";
-    let last: i64 = connection.query_row(last, [first_kept.millis().min(at_once)], |row| row.get(0))?;
-    CHAIN.drop_until(connection, last)
+    let last: i64 = connection.query_row(last, [kept_from], |row| row.get(0))?;
+    CHAIN.drop_some(connection, last, Instant::from_millis(kept_from - 1).utc_day()).map(drop)
 }

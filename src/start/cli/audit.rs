@@ -21,7 +21,7 @@ use crate::platform::db::file::lock;
 use crate::platform::db::proof::seal::Secret;
 use crate::platform::db::{TenantId, system_clock};
 use crate::platform::gate::administration::{self, Akteur};
-use crate::platform::gate::audit::{self, Entry, Finding, Sealed, Selection};
+use crate::platform::gate::audit::{self, Entry, Old, Sealed, Selection};
 use crate::platform::import::parts::FEED_ROWS;
 use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 use crate::rules::changed::Changed;
@@ -118,7 +118,7 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
         Command::List { rows, status } => {
             let (key_id, tenant_id, since) = rows.chosen(&connection)?;
             let limit = Some(rows.limit);
-            let selection = Selection { key_id, tenant_id, status, since, before_day: None, limit };
+            let selection = Selection { key_id, tenant_id, status, since, up_to: None, limit };
             list(&connection, &selection, rows.csv, terminal)
         }
         Command::Changes(rows) => {
@@ -312,13 +312,14 @@ fn tat_in_words(tat: AdminAction) -> &'static str {
 
 /// Deletes old rows. If `file` is given, first writes them there and syncs the file to disk.
 fn rollover(connection: &mut Connection, days: i64, file: Option<&Path>, terminal: &Terminal) -> Outcome {
-    let first_kept = audit::first_kept(now(), days);
-    let exported = file.map(|file| export(connection, first_kept, file)).transpose()?;
+    let now = now();
+    let old = Old::than(connection, now.utc_day() - days, now)?;
+    let exported = file.map(|file| export(connection, old.last, file)).transpose()?;
     let mut dropped = 0;
     loop {
         // One transaction per step, so that a running server never waits long to write.
         let transaction = begin(connection)?;
-        let step = audit::step(&transaction, first_kept)?;
+        let step = old.drop_some(&transaction)?;
         transaction.commit()?;
         dropped += step;
         if step == 0 {
@@ -327,18 +328,20 @@ fn rollover(connection: &mut Connection, days: i64, file: Option<&Path>, termina
         // Lets other writers go first.
         std::thread::sleep(PAUSE_BETWEEN_STEPS);
     }
-    let kept = Day::of_number(first_kept);
-    terminal.say(&format!("Zeilen vor dem {kept} sind gelöscht; was bleibt, lässt sich weiter beweisen."));
+    let kept = Day::of_number(old.first_kept);
+    terminal.say(&format!(
+        "Was vor dem {kept} ins Protokoll kam, ist gelöscht; was bleibt, lässt sich weiter beweisen."
+    ));
     let said = format!("gelöscht {dropped}, ausgegeben {}", exported.unwrap_or(0));
     terminal.result(&said, &json!({"dropped": dropped, "exported": exported}));
     Ok(())
 }
 
-fn export(connection: &Connection, first_kept: i64, path: &Path) -> Outcome<u64> {
+fn export(connection: &Connection, last: i64, path: &Path) -> Outcome<u64> {
     let complain = |error| unwritable(path, &error);
     let mut file = BufWriter::new(create_private(path)?);
     let mut rows = 0;
-    let selection = Selection { before_day: Some(first_kept), ..Selection::default() };
+    let selection = Selection { up_to: Some(last), ..Selection::default() };
     let write = |entry: Entry| {
         rows += 1;
         serde_json::to_writer(&mut file, &entry).map_err(|error| complain(error.into()))?;
@@ -357,9 +360,9 @@ fn verify(
     terminal: &Terminal,
 ) -> Outcome {
     let snapshot = connection.unchecked_transaction()?;
-    let rows = match audit::verify(&snapshot, secret, now())? {
-        Finding::Whole(rows) => rows,
-        Finding::Broken(what) => return tampered(&what),
+    let rows = match audit::verify(&snapshot, secret, now(), |_, _| Ok(()))? {
+        Ok(rows) => rows,
+        Err(what) => return tampered(&what),
     };
     if let Some(backup) = backup {
         let backup = open_to_look(backup)?;

@@ -356,18 +356,21 @@ fn days_with_too_many_requests_are_not_counted() {
     let list = format!("/leitstand/f/{}/schluessel", mill.tenant);
     let write = |statement: &str| open_writer(&server.database).unwrap().execute_batch(statement).unwrap();
     // Three days ago.
-    let row = "insert into audit (tag, lfd_nr, am, request_id, tenant_id, key_id, adresse, methode, pfad, \
-               status, dauer_us,
-        bytes_ein, bytes_aus, anzahl, pruefsumme)
-        values (20641, 1, 20641 * 86400000, randomblob(16), 1, 'k', '::1', 'GET', '/x', 200, 1, 0, 0, 3, zeroblob(32))";
-    write(&format!(
-        "insert into audit_tag (tag, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme)
-         values (20641, 90000, zeroblob(32), 0, zeroblob(32)); {row}"
-    ));
+    let rows = |first: i64, last: i64| {
+        write(&format!(
+            "with recursive n (nr) as (select {first} union all select nr + 1 from n where nr < {last})
+             insert into audit (nr, am, request_id, tenant_id, key_id, adresse, methode, pfad, status, dauer_us, bytes_ein,
+               bytes_aus, anzahl, pruefsumme)
+             select nr, 20641 * 86400000, randomblob(16), iif(nr = 0, 1, 2), 'k', '::1', 'GET', '/x', 200, 1, 0, 0, 3,
+               zeroblob(32) from n"
+        ));
+    };
+    // Before the existing ones: with numbers up to 0.
+    rows(-89_999, 0);
     let counted = browser.get(&list);
-    write("update audit_tag set letzte_nr = 100001 where tag = 20641");
+    rows(-100_000, -90_000);
     let too_many = browser.get(&list);
-    write("delete from audit where tag = 20641; delete from audit_tag where tag = 20641");
+    write("delete from audit where nr <= 0");
     assert!(counted.is(200).text.contains("In 14 Tagen 3 ausgeführte, 0 abgelehnte"), "{}", counted.text);
     assert!(too_many.is(200).text.contains("Noch keine Anfragen"), "{}", too_many.text);
 }

@@ -254,22 +254,20 @@ fn where_too_much_happened_it_is_said_how_far_back_refused_requests_were_looked_
     server.company("Mühle");
     let mut browser = person(&server, &["Paul"]);
     let write = |statement: &str| open_writer(&server.database).unwrap().execute_batch(statement).unwrap();
-    // Yesterday: a refused request as its first row, and others much later, at ten in Berlin.
-    write(
-        "insert into audit_tag (tag, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme)
-           values (20643, 100, zeroblob(32), 0, zeroblob(32));
-         with recursive n (nr) as (select 1 union all select iif(nr = 1, 9990, nr + 1) from n where nr < 10100)
-         insert into audit (tag, lfd_nr, am, request_id, tenant_id, key_id, adresse, methode, pfad, status, \
-         code, dauer_us,
-           bytes_ein, bytes_aus, anzahl, pruefsumme)
-         select 20643, nr, 20643 * 86400000 + 8 * 3600000, randomblob(16), 1, 'k', '::1', 'GET', '/refused',
-           iif(nr = 1, 403, 200), iif(nr = 1, 'SCOPE_FEHLT', null), 1, 0, 0, 1, zeroblob(32) from n",
-    );
-    let page = "/leitstand/f/1/abgelehnt";
-    let quiet = browser.get(page);
-    write("update audit_tag set letzte_nr = 60000 where tag = 20643");
-    let busy = browser.get(page);
-    write("delete from audit where tag = 20643; delete from audit_tag where tag = 20643");
+    // Yesterday at ten in Berlin: a refused request, and so many others behind it, before the existing rows.
+    let page_with = |others: i64| {
+        write(&format!(
+            "delete from audit where nr <= 0;
+             with recursive n (nr) as (select 0 union all select nr - 1 from n where nr > -{others})
+             insert into audit (nr, am, request_id, tenant_id, key_id, adresse, methode, pfad, status, code, dauer_us,
+               bytes_ein, bytes_aus, anzahl, pruefsumme)
+             select nr, 20643 * 86400000 + 8 * 3600000, randomblob(16), 1, 'k', '::1', 'GET', '/refused',
+               iif(nr = -{others}, 403, 200), iif(nr = -{others}, 'SCOPE_FEHLT', null), 1, 0, 0, 1, zeroblob(32) from n",
+        ));
+        browser.get("/leitstand/f/1/abgelehnt")
+    };
+    let [quiet, busy] = [100, 60_000].map(page_with);
+    write("delete from audit where nr <= 0");
     assert!(quiet.is(200).text.contains("GET /refused") && !quiet.text.contains("gesucht"), "{}", quiet.text);
     let said = "nur bis zurück zum 09.07.2026, 10:00 gesucht";
     assert!(busy.is(200).text.contains(said) && !busy.text.contains("/refused"), "{}", busy.text);

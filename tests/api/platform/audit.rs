@@ -57,60 +57,76 @@ pub fn tampered(server: &Server, statement: &str) -> (bool, String) {
     (output.status.success(), text(&output.stderr))
 }
 
+/// What is said of a row of the chain of requests.
+pub fn of_row(number: i64, what: &str) -> String {
+    format!("Zeile {number} der Kette der Anfragen wurde {what}")
+}
+
+fn removed(rows: &str, when: &str) -> String {
+    format!("Zeile {rows} der Kette der Anfragen wurde entfernt{when}")
+}
+
+/// A change of the head of the chain of requests.
+fn head(change: &str) -> String {
+    format!("update kette set {change} where name = 'audit'")
+}
+
 #[test]
 fn whatever_is_altered_removed_or_inserted_is_named() {
     let server = busy(&DAYS);
     assert_eq!(text(&verify(&server).stdout), "21 Zeilen, keine geändert, entfernt oder eingefügt\n");
     let control = tampered(&server, "create table harmless (x); update kunde set ort = 'Hof'");
     assert!(control.0, "the copy itself is whole: {}", control.1);
-    let day = "(select min(tag) + 1 from audit_tag)";
-    let first = format!("tag = {day} and lfd_nr = 3");
-    let copy_row = |tag: &str, number: &str| {
+    // Seven rows a day: the second day begins with row 8.
+    let second = "tag = (select min(tag) + 1 from audit)";
+    let copy_row = |number: &str| {
         format!(
-            "insert into audit select {tag}, {number}, am, request_id, key_id, tenant_id, adresse, methode, route_id,
-               pfad, status, code, dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, person, pruefsumme, mac from audit where {first}"
+            "insert into audit (nr, am, request_id, key_id, tenant_id, adresse, methode, route_id, pfad, status, code,
+               dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, person, pruefsumme, mac)
+             select {number}, am, request_id, key_id, tenant_id, adresse, methode, route_id, pfad, status, code, dauer_us,
+               bytes_ein, bytes_aus, subjekt, anzahl, person, pruefsumme, mac from audit where nr = 10"
         )
     };
     let mut cases = vec![
-        (format!("delete from audit where {first}"), "2026-07-09, Zeile 3 wurde entfernt"),
-        (format!("delete from audit where tag = {day} and lfd_nr = 1"), "2026-07-09, Zeile 1 wurde entfernt"),
-        (format!("delete from audit where tag = {day} and lfd_nr = 7"), "2026-07-09, Zeile 7 wurde entfernt"),
-        (format!("delete from audit where tag = {day}"), "2026-07-09, Zeile 1 wurde entfernt"),
+        ("delete from audit where nr = 10".to_owned(), removed("10", " (nach einer vom 2026-07-09)")),
+        ("delete from audit where nr = 1".to_owned(), removed("1", "")),
+        ("delete from audit where nr = 8".to_owned(), removed("8", " (nach einer vom 2026-07-08)")),
+        ("delete from audit where nr = 21".to_owned(), removed("21", " (nach einer vom 2026-07-10)")),
+        (format!("delete from audit where {second}"), removed("8 bis 14", " (nach einer vom 2026-07-08)")),
+        ("delete from audit where nr > 14".to_owned(), removed("15 bis 21", " (nach einer vom 2026-07-09)")),
+        ("delete from audit".to_owned(), removed("1 bis 21", "")),
+        (copy_row("22"), of_row(22, "eingefügt (vom 2026-07-09)")),
+        (copy_row("99"), of_row(99, "eingefügt (vom 2026-07-09)")),
+        (copy_row("0"), of_row(0, "eingefügt (vom 2026-07-09)")),
         (
-            format!("delete from audit where tag = {day}; delete from audit_tag where tag = {day}"),
-            "2026-07-09: der ganze Tag wurde entfernt",
-        ),
-        (
-            "delete from audit where tag = (select max(tag) from audit);
-             delete from audit_tag where tag = (select max(tag) from audit_tag)"
+            "update audit set nr = 99 where nr = 10; update audit set nr = 10 where nr = 11;
+             update audit set nr = 11 where nr = 99"
                 .to_owned(),
-            "2026-07-10: der ganze Tag wurde entfernt",
-        ),
-        (copy_row(day, "8"), "2026-07-09, Zeile 8 wurde eingefügt"),
-        (copy_row(&format!("{day} + 7"), "1"), "2026-07-16, Zeile 1 wurde eingefügt"),
-        (
-            format!(
-                "update audit set lfd_nr = 99 where tag = {day} and lfd_nr = 3;
-                     update audit set lfd_nr = 3 where tag = {day} and lfd_nr = 4;
-                     update audit set lfd_nr = 4 where tag = {day} and lfd_nr = 99"
-            ),
-            "2026-07-09, Zeile 3 wurde geändert",
-        ),
-        ("update route set muster = '/x' where muster = '/api/v1/kunden/{id}'".to_owned(), "wurde geändert"),
-        ("delete from audit_kopf".to_owned(), "das Ende des Protokolls wurde entfernt"),
-        (
-            "update audit_kopf set geloescht_bis = 99999".to_owned(),
-            "Tage, die noch nicht vorbei sind, wurden gelöscht",
+            of_row(10, "geändert (vom 2026-07-09)"),
         ),
         (
-            format!("update audit_tag set vortag = null where tag = {day}"),
-            "2026-07-09, Zeile 1 wurde geändert",
+            "update route set muster = '/x' where muster = '/api/v1/kunden/{id}'".to_owned(),
+            "der Kette der Anfragen wurde geändert (vom 2026-07-08)".to_owned(),
         ),
         (
-            format!("update audit_tag set letzte_nr = 6 where tag = {day}"),
-            "2026-07-09, Zeile 7 wurde eingefügt",
+            "delete from kette where name = 'audit'".to_owned(),
+            "das Ende der Kette der Anfragen wurde entfernt".to_owned(),
         ),
-        (format!("update audit_tag set ab_nr = 1 where tag = {day}"), "2026-07-09, Zeile 1 wurde eingefügt"),
+        (
+            "update kette set ab_tag = 99999 where name = 'audit'".to_owned(),
+            "Tage, die noch nicht vorbei sind, wurden gelöscht".to_owned(),
+        ),
+        (
+            format!("update kette set ab_tag = {} where name = 'verwaltung'", i64::MAX),
+            "Tage, die noch nicht vorbei sind, wurden gelöscht".to_owned(),
+        ),
+        (head("pruefsumme = zeroblob(32)"), "das Ende der Kette der Anfragen wurde geändert".to_owned()),
+        (head("pruefsumme = zeroblob(31)"), "das Ende der Kette der Anfragen wurde geändert".to_owned()),
+        (head("letzte_nr = 20"), of_row(21, "eingefügt (vom 2026-07-10)")),
+        (head("letzte_nr = 22"), removed("22", " (nach einer vom 2026-07-10)")),
+        (head("ab_nr = 1"), of_row(1, "eingefügt (vom 2026-07-08)")),
+        (head(&format!("ab_nr = {}", i64::MAX)), of_row(1, "eingefügt (vom 2026-07-08)")),
+        (head("ab_pruefsumme = randomblob(32)"), of_row(1, "geändert (vom 2026-07-08)")),
     ];
     let columns = [
         "am = am + 1",
@@ -132,8 +148,8 @@ fn whatever_is_altered_removed_or_inserted_is_named() {
         "pruefsumme = randomblob(32)",
     ];
     for change in columns {
-        cases
-            .push((format!("update audit set {change} where {first}"), "2026-07-09, Zeile 3 wurde geändert"));
+        let altered = of_row(10, "geändert (vom 2026-07-09)");
+        cases.push((format!("update audit set {change} where nr = 10"), altered));
     }
     for (statement, expected) in &cases {
         let (whole, said) = tampered(&server, statement);
@@ -174,15 +190,12 @@ fn old_rows_are_dropped_after_they_were_written_to_a_file_and_the_rest_is_still_
 #[test]
 fn a_day_that_is_dropped_in_part_is_still_proved() {
     let server = busy(&DAYS);
-    let (day, before) = ("(select min(tag) from audit_tag)", 4);
-    let dropped = format!(
-        "update audit_tag set ab_nr = {before}, ab_pruefsumme =
-           (select pruefsumme from audit where tag = {day} and lfd_nr = {before}) where tag = {day};
-         delete from audit where tag = {day} and lfd_nr <= {before}"
-    );
-    assert!(tampered(&server, &dropped).0);
-    let further = format!("{dropped}; delete from audit where tag = {day} and lfd_nr = 5");
-    assert!(tampered(&server, &further).1.contains("2026-07-08, Zeile 5 wurde entfernt"));
+    let dropped = "update kette set ab_nr = 4, ab_pruefsumme = (select pruefsumme from audit where nr = 4)
+           where name = 'audit';
+         delete from audit where nr <= 4";
+    assert!(tampered(&server, dropped).0);
+    let further = format!("{dropped}; delete from audit where nr = 5");
+    assert!(tampered(&server, &further).1.contains(&removed("5", "")));
 }
 
 /// What is kept for a time: days of the log, changes, stored answers.

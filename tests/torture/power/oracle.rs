@@ -56,8 +56,7 @@ fn is_whole(connection: &Connection) -> Result<(), String> {
 /// Whether the audit log has rows older than the 90 days that a server keeps, counted from the last event of
 /// a command.
 pub fn has_old_rows(folder: &Folder) -> bool {
-    let sql = "select count(*) from audit_tag where letzte_nr > ab_nr
-        and tag < (select max(am) / 86400000 from verwaltung) - 90";
+    let sql = "select count(*) from audit where tag < (select max(am) / 86400000 from verwaltung) - 90";
     count(&folder.database(), sql) != Ok(0)
 }
 

@@ -98,18 +98,17 @@ pub const PROTOKOLL: Tabelle = Tabelle {
     ],
     verweise: &[],
     from: "from (
-          select tenant_id, 'Anfragen' as quelle, tag || '-' || lfd_nr as nr, tag, lfd_nr, am,
-            coalesce(key_id, 'person ' || person) as wer, methode || ' ' || pfad as was, z3_uuid(subjekt) as gegenstand,
-            null as vorher, null as nachher
+          select tenant_id, 'Anfragen' as quelle, nr, am, coalesce(key_id, 'person ' || person) as wer,
+            methode || ' ' || pfad as was, z3_uuid(subjekt) as gegenstand, null as vorher, null as nachher
           from audit
           where methode in ('POST', 'PUT') and (status between 200 and 299 or status = 303)
           union all
-          select cast(gegenstand ->> 'firma' as integer), 'Verwaltung', nr, 0, nr, am, \
+          select cast(gegenstand ->> 'firma' as integer), 'Verwaltung', nr, am, \
             'person ' || (akteur ->> 'person'),
             coalesce('Befehl ' || (akteur -> 'befehl' ->> 'name') || \
               ' (' || (akteur -> 'befehl' ->> 'konto') || '): ', '') || tat,
             trim((gegenstand ->> 'art') || ' ' || coalesce(gegenstand ->> 'name', gegenstand ->> 'id', '')), \
             vorher, nachher
           from verwaltung) p
-        where p.tenant_id = :tenant and p.am >= :ab and p.am < :vor order by p.quelle, p.tag, p.lfd_nr",
+        where p.tenant_id = :tenant and p.am >= :ab and p.am < :vor order by p.quelle, p.nr",
 };

@@ -79,8 +79,8 @@ pub const CHAIN: Chain = Chain {
     name: "Kette der Nachweise",
     insert: "insert into nachweis (nr, pruefsumme, mac, tenant_id, art, id, beleg_id, version, sha256)
         values (?1, ?2, kurzsiegel('nachweis', ?1, ?2), ?3, ?4, ?5, ?6, ?7, ?8)",
-    rows: "select n.nr, n.pruefsumme, n.mac is kurzsiegel('nachweis', n.nr, n.pruefsumme), n.tenant_id, n.art, n.id,
-          n.beleg_id, n.version, n.sha256
+    rows: "select n.nr, n.pruefsumme, n.mac is kurzsiegel('nachweis', n.nr, n.pruefsumme), null, n.tenant_id, n.art,
+          n.id, n.beleg_id, n.version, n.sha256
         from nachweis n order by n.nr",
 };
 

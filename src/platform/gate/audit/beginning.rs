@@ -3,8 +3,6 @@
 
 use rusqlite::{Connection, params};
 
-use super::adding::begin_day;
-use super::chain::{DAY, beginning, log_seal};
 use crate::platform::db::all;
 use crate::platform::db::proof::chain;
 use crate::platform::db::proof::seal::{Seal, Secret};
@@ -120,17 +118,9 @@ pub fn newest_beginning(connection: &Connection, secret: &Secret) -> Result<Opti
 /// Begins to seal all chains as they stand, on a connection that seals with this secret; the seal of this beginning.
 pub fn begin(connection: &Connection, secret: &Secret, now: Instant) -> Result<Seal> {
     let before: i64 = connection.query_row("select count(*) from siegel_beginn", [], |row| row.get(0))?;
-    let exists = |rows: &str| -> rusqlite::Result<bool> {
-        connection.query_row(&format!("select exists ({rows})"), [], |row| row.get(0))
-    };
-    let has_log = exists("select 1 from audit_kopf union all select 1 from audit_tag")?;
-    let is_used = has_log || exists("select 1 from kette where letzte_nr > 0")?;
+    let is_used = "select exists (select 1 from kette where letzte_nr > 0)";
+    let is_used: bool = connection.query_row(is_used, [], |row| row.get(0))?;
     let anlass = if before == 0 && !is_used { "neu" } else { "geheimnis" };
-    if !has_log {
-        // It has a head from now on, whether there are rows or not: one that is made later would have no seal.
-        let today = now.utc_day();
-        begin_day(connection, today, None, beginning(today, None), false)?;
-    }
     connection.execute(
         &format!(
             "insert into siegel_beginn (nr, am, geheimnis, anlass, mac)
@@ -139,9 +129,6 @@ pub fn begin(connection: &Connection, secret: &Secret, now: Instant) -> Result<S
         ),
         params![before + 1, now, secret.id(), anlass],
     )?;
-    connection.execute("update audit_tag set mac_ab_nr = letzte_nr", [])?;
-    connection.execute(&format!("update audit_tag set mac = {DAY}"), [])?;
-    connection.execute(&format!("update audit_kopf set mac = {}", log_seal()), [])?;
     chain::begin(connection)?;
     let seal = "select mac from siegel_beginn where nr = ?1";
     Ok(connection.query_row(seal, [before + 1], |row| row.get(0))?)

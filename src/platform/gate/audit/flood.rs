@@ -47,10 +47,14 @@ fn count(connection: &Connection, row: &Row) -> Result<()> {
 /// Writes the floods of minutes that are over into the log; whether others go on.
 pub fn close_past(adding: &mut Adding<'_>, connection: &Connection, now: Instant) -> Result<bool> {
     let this_minute = now.millis().div_euclid(MINUTE_MILLIS);
-    let over = "select am, request_id, nullif(key_id, ''), tenant_id, adresse, methode, null, pfad, status, 0, 0, 0, null, anzahl,
-           null, code
-         from audit_flut where minute <> ?1 order by minute, adresse, key_id";
-    let rows = all(connection, over, [this_minute], Row::read)?;
+    let over = format!(
+        "select {} from (
+           select am, request_id, nullif(key_id, '') as key_id, tenant_id, adresse, methode, null as route_id, pfad, status,
+             0 as dauer_us, 0 as bytes_ein, 0 as bytes_aus, null as subjekt, anzahl, null as person, code
+           from audit_flut where minute <> ?1 order by minute, adresse, audit_flut.key_id) a",
+        Row::COLUMNS
+    );
+    let rows = all(connection, &over, [this_minute], Row::read)?;
     rows.iter().try_for_each(|row| adding.add(row))?;
     if !rows.is_empty() {
         connection.prepare_cached("delete from audit_flut where minute <> ?1")?.execute([this_minute])?;

@@ -1,7 +1,5 @@
 //! The audit log for a person: rows with names instead of numbers.
 
-use std::fmt;
-
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension};
 use serde::Serialize;
@@ -12,35 +10,12 @@ use crate::platform::failure::Result;
 use crate::platform::gate::administration;
 use crate::rules::day::{Day, Instant};
 
-/// Where a row stands in the log, as `20644-17`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    /// Its day (UTC, in days since 1970).
-    pub tag: i64,
-    /// Its number on that day.
-    pub number: i64,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}", self.tag, self.number)
-    }
-}
-
-impl Place {
-    pub fn parse(text: &str) -> Option<Place> {
-        let (tag, number) = text.split_once('-')?;
-        let number = number.parse().ok().filter(|number| (1..i64::MAX).contains(number))?;
-        Some(Place { tag: tag.parse().ok()?, number })
-    }
-}
-
 record! {
     /// A row of the log for a person, from the tables of [`FROM`].
     #[derive(Debug, Clone, Serialize)]
     pub struct Entry of audit as a {
         day: String = |tag| { Day::of_number(tag).to_string() },
-        number: i64 = "a.lfd_nr",
+        number: i64 = "a.nr",
         at: Instant = "a.am",
         request_id: Uuid,
         key_id: Option<String>,
@@ -64,8 +39,6 @@ record! {
         checksum: String = "lower(hex(a.pruefsumme))",
         #[serde(skip)]
         tenant_id: Option<i64>,
-        #[serde(skip)]
-        place: Place = |tag, number| { Place { tag, number } },
     } with {
         tag,
     }
@@ -77,8 +50,8 @@ pub struct Selection {
     pub tenant_id: Option<i64>,
     pub status: Option<u16>,
     pub since: Option<Day>,
-    /// Only rows from before this day of the log (UTC, in days since 1970).
-    pub before_day: Option<i64>,
+    /// Only rows up to this number.
+    pub up_to: Option<i64>,
     /// The newest of them; none means all.
     pub limit: Option<i64>,
 }
@@ -116,8 +89,7 @@ pub fn newest_of_both(connection: &Connection) -> Result<Option<Instant>> {
 
 /// When the newest row was written; none if there is none.
 fn newest(connection: &Connection) -> Result<Option<Instant>> {
-    let statement =
-        "select am from audit where tag = (select max(tag) from audit) order by lfd_nr desc limit 1";
+    let statement = "select am from audit where tag = (select max(tag) from audit) order by nr desc limit 1";
     Ok(connection.query_row(statement, [], |row| row.get(0)).optional()?)
 }
 
@@ -131,15 +103,15 @@ pub fn entries(
     let mut statement = connection.prepare(&format!(
         "select {} {FROM}
          where (?1 is null or a.key_id = ?1) and (?2 is null or a.tenant_id = ?2)
-           and (?3 is null or a.status = ?3) and a.tag >= ?4 and (?5 is null or a.tag < ?5)
-         order by a.tag desc, a.am desc, a.request_id desc, a.lfd_nr desc limit ?6",
+           and (?3 is null or a.status = ?3) and a.tag >= ?4 and +a.nr <= ?5
+         order by a.tag desc, a.am desc, a.request_id desc, a.nr desc limit ?6",
         Entry::COLUMNS
     ))?;
     let limit = selection.limit.unwrap_or(i64::MAX);
     let since = selection.since.map_or(i64::MIN, Day::number);
-    let before = selection.before_day;
+    let up_to = selection.up_to.unwrap_or(i64::MAX);
     let Selection { key_id, tenant_id, status, .. } = selection;
-    let params: [&dyn ToSql; 6] = [key_id, tenant_id, status, &since, &before, &limit];
+    let params: [&dyn ToSql; 6] = [key_id, tenant_id, status, &since, &up_to, &limit];
     let mut rows = statement.query(params)?;
     while let Some(row) = rows.next()? {
         if let Err(complaint) = show(Entry::read(row)?) {

@@ -2,18 +2,15 @@
 //!
 //! A write's row commits with the write. The rows of reads and refusals go to the `journal` first;
 //! `take_in` brings them into the table with the writer's next batch, `flood` counts instead of
-//! listing, `strangers` decides that for those without a valid key. The rows of a day are a `chain` of checksums,
-//! `adding` appends to it; rows and heads are sealed with a secret that is not in the database, `beginning` says since
-//! when, `verify` proves all of it, `against` compares it with a backup, `heads` is what a person writes down.
-//! `rollover` drops what is older than it must be kept, `listing` shows the log to a person, `paging` a page of it at a
-//! time, `usage` counts in it.
+//! listing, `strangers` decides that for those without a valid key. The rows are a chain (`platform::db::proof::chain`),
+//! to which `adding` appends; it is sealed with a secret that is not in the database, `beginning` says since when, `verify`
+//! proves it, alone and against a backup. `rollover` drops what is older than it must be kept, `listing` shows the log to
+//! a person, `paging` a page of it at a time, `usage` counts in it, `days` says which rows are of which days.
 
 mod adding;
-mod against;
 mod beginning;
-mod chain;
+mod days;
 mod flood;
-mod heads;
 mod journal;
 mod listing;
 mod paging;
@@ -24,17 +21,17 @@ mod take_in;
 mod usage;
 mod verify;
 
-pub use against::against;
+pub use adding::CHAIN;
 pub use beginning::{Sealed, begin, is_of_new_database, newest_beginning, sealed};
-pub use heads::{copied_heads, forget_copied, newest_head, note_copied};
+pub use days::days;
 pub use journal::{Journal, segments};
-pub use listing::{Entry, Place, Selection, entries, newest_of_both, of_clock};
+pub use listing::{Entry, Selection, entries, newest_of_both, of_clock};
 pub use paging::{Filter, LogPage, Who, find, log_page};
-pub use rollover::{DAYS, begin_rollover, first_kept, step};
+pub use rollover::{DAYS, Old, begin_rollover};
 pub use row::Row;
 pub use take_in::TakeIn;
-pub use usage::{DayUse, by_day, days};
-pub use verify::{Finding, verify, verify_while};
+pub use usage::{DayUse, by_day};
+pub use verify::{against, verify};
 
 use std::path::Path;
 use std::sync::Arc;

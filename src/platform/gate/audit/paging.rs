@@ -1,22 +1,20 @@
 //! The log a page at a time, the newest rows first, at bounded cost. A page begins where the one before it ended, by the
-//! day and number of a row, and looks at so many rows at most: where few of them fit the filter it ends with fewer, and
-//! says where it goes on.
+//! number of a row, and looks at so many rows at most: where few of them fit the filter it ends with fewer, and says where
+//! it goes on.
 
 use std::cmp::Reverse;
 
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension};
 
-use super::listing::{Entry, FROM, Place};
+use super::days::numbers;
+use super::listing::{Entry, FROM};
 use crate::platform::db::all;
 use crate::platform::failure::Result;
 use crate::rules::day::Instant;
 
 /// Rows that are looked at for a page, at most.
 const ROWS_LOOKED_AT_MAX: i64 = 50_000;
-
-/// Days that are looked at for a page, at most. The log keeps 90, and a wrong clock may have left some more.
-const DAYS: i64 = 400;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Who {
@@ -63,91 +61,67 @@ pub struct Filter {
 #[derive(Debug, Default)]
 pub struct LogPage {
     pub rows: Vec<Entry>,
-    /// Where the next page begins: before this row. None where nothing is left.
-    pub next: Option<Place>,
+    /// Where the next page begins: before the row with this number. None where nothing is left.
+    pub next: Option<i64>,
 }
 
-impl LogPage {
-    /// Goes on before the last of so many rows, where there are more of them.
-    fn cut(&mut self, rows: usize) -> bool {
-        if self.rows.len() <= rows {
-            return false;
-        }
-        self.rows.truncate(rows);
-        self.next = self.rows.last().map(|entry| entry.place);
-        true
-    }
-}
-
-/// So many rows of the log from before a place; without one the newest.
+/// So many rows of the log from before the one with a number; without it the newest.
 pub fn log_page(
     connection: &Connection,
     filter: &Filter,
-    before: Option<Place>,
+    before: Option<i64>,
     rows: usize,
 ) -> Result<LogPage> {
-    let (mut found, mut left) =
-        (LogPage::default(), filter.looked_at.unwrap_or(ROWS_LOOKED_AT_MAX).min(ROWS_LOOKED_AT_MAX));
-    let last = filter.until.map_or(i64::MAX, |until| until.utc_day());
-    let last = before.map_or(last, |before| last.min(before.tag));
     let first = filter.from.map_or(i64::MIN, |from| from.utc_day());
-    for (tag, dropped, newest) in heads(connection, first, last)? {
-        let newest = before.filter(|before| before.tag == tag).map_or(newest, |at| newest.min(at.number - 1));
-        let down_to = dropped.max(newest - left);
-        read(connection, filter, [tag, newest, down_to], rows, &mut found)?;
-        if found.cut(rows) {
-            break;
+    let last = filter.until.map_or(i64::MAX, |until| until.utc_day());
+    let Some((first, last)) = numbers(connection, [first, last], before.unwrap_or(i64::MAX))? else {
+        return Ok(LogPage::default());
+    };
+    let looked_at = filter.looked_at.unwrap_or(ROWS_LOOKED_AT_MAX).min(ROWS_LOOKED_AT_MAX);
+    let down_to = first.max(last - looked_at + 1);
+    let mut found = read(connection, filter, [last, down_to], rows + 1)?;
+    let next = match found.len() > rows {
+        true => {
+            found.truncate(rows);
+            found.last().map(|entry| entry.number)
         }
-        left -= (newest - down_to).max(0);
-        if down_to > dropped || left == 0 {
-            found.next = Some(Place { tag, number: down_to + 1 });
-            break;
-        }
-    }
+        false => (down_to > first).then_some(down_to),
+    };
     // By their requests: reads and refusals are numbered only when the journal is taken in.
-    found.rows.sort_by_key(|entry| Reverse((entry.at, entry.request_id)));
-    Ok(found)
+    found.sort_by_key(|entry| Reverse((entry.at, entry.request_id)));
+    Ok(LogPage { rows: found, next })
 }
 
-/// The days of the log from the last one on: day, last number that was dropped, last number.
-fn heads(connection: &Connection, first: i64, last: i64) -> Result<Vec<(i64, i64, i64)>> {
-    let heads =
-        "select tag, ab_nr, letzte_nr from audit_tag where tag between ?1 and ?2 order by tag desc limit ?3";
-    Ok(all(connection, heads, [first, last, DAYS], |row| row.try_into())?)
-}
-
-/// The rows of a day from a number down to before another.
+/// The rows from a number down to another.
 fn statement() -> String {
     format!(
-        "select {} {FROM} where a.tag = ?1 and a.lfd_nr <= ?2 and a.lfd_nr > ?3 and {FILTER} order by a.lfd_nr desc limit ?4",
+        "select {} {FROM} where a.nr <= ?1 and a.nr >= ?2 and {FILTER} order by a.nr desc limit ?3",
         Entry::COLUMNS
     )
 }
 
-const FILTER: &str = "(?5 is null or a.tenant_id = ?5)
-    and (?6 is null or a.key_id = ?6) and (?7 is null or a.person = ?7)
-    and case ?8 when 'keys' then a.key_id is not null when 'people' then a.person is not null
+const FILTER: &str = "(?4 is null or a.tenant_id = ?4)
+    and (?5 is null or a.key_id = ?5) and (?6 is null or a.person = ?6)
+    and case ?7 when 'keys' then a.key_id is not null when 'people' then a.person is not null
       when 'strangers' then coalesce(a.key_id, a.person) is null else 1 end
-    and (?9 is null or instr(a.methode || ' ' || a.pfad, ?9) > 0 or instr(r.methode || ' ' || r.muster, ?9) > 0)
-    and (?10 is null or a.code = ?10) and a.status between ?11 and ?12
-    and (?13 or a.person is null or a.methode <> 'GET' or a.status >= 400)
-    and a.am >= ?14 and a.am < ?15";
+    and (?8 is null or instr(a.methode || ' ' || a.pfad, ?8) > 0 or instr(r.methode || ' ' || r.muster, ?8) > 0)
+    and (?9 is null or a.code = ?9) and a.status between ?10 and ?11
+    and (?12 or a.person is null or a.methode <> 'GET' or a.status >= 400)
+    and a.am >= ?13 and a.am < ?14";
 
-/// Adds the rows of a day that fit, from the newest number down to before another, up to one more than `rows` in all.
+/// The rows that fit, from the newest number down to another, so many at most.
 fn read(
     connection: &Connection,
     filter: &Filter,
-    [tag, newest, down_to]: [i64; 3],
+    [newest, down_to]: [i64; 2],
     rows: usize,
-    found: &mut LogPage,
-) -> Result<()> {
+) -> Result<Vec<Entry>> {
     let (group, key, person) = filter.who.as_ref().map_or(("", None, None), Who::params);
-    let limit = (rows + 1).saturating_sub(found.rows.len()) as i64;
+    let limit = rows as i64;
     let (status_from, status_to) = (filter.status_from.unwrap_or(0), filter.status_to.unwrap_or(u16::MAX));
     let from = filter.from.map_or(i64::MIN, Instant::millis);
     let until = filter.until.map_or(i64::MAX, Instant::millis);
-    let params: [&dyn ToSql; 15] = [
-        &tag,
+    let params: [&dyn ToSql; 14] = [
         &newest,
         &down_to,
         &limit,
@@ -163,18 +137,15 @@ fn read(
         &from,
         &until,
     ];
-    found.rows.extend(all(connection, &statement(), params, Entry::read)?);
-    Ok(())
+    Ok(all(connection, &statement(), params, Entry::read)?)
 }
 
-/// The row at a place, if it is one of this company; without a company any.
-pub fn find(connection: &Connection, place: Place, tenant_id: Option<i64>) -> Result<Option<Entry>> {
-    let sql = format!(
-        "select {} {FROM} where a.tag = ?1 and a.lfd_nr = ?2 and (?3 is null or a.tenant_id = ?3)",
-        Entry::COLUMNS
-    );
+/// The row with a number, if it is one of this company; without a company any.
+pub fn find(connection: &Connection, number: i64, tenant_id: Option<i64>) -> Result<Option<Entry>> {
+    let sql =
+        format!("select {} {FROM} where a.nr = ?1 and (?2 is null or a.tenant_id = ?2)", Entry::COLUMNS);
     let mut statement = connection.prepare_cached(&sql)?;
-    Ok(statement.query_row((place.tag, place.number, tenant_id), Entry::read).optional()?)
+    Ok(statement.query_row((number, tenant_id), Entry::read).optional()?)
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ impl Housekeeping for TakeIn {
         self.taken = self.journal.hand_over();
         self.damaged.clear();
         let there = if self.is_start { self.there_already(connection)? } else { HashSet::new() };
-        let mut adding = Adding::to(connection)?;
+        let mut adding = Adding::to(connection);
         for segment in &self.taken.segments {
             if take_in(&mut adding, &self.journal, *segment, &there)? {
                 self.damaged.push(*segment);

@@ -1,6 +1,6 @@
 //! Requests of keys by day, counted in the rows of the log.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use crate::platform::db::TenantId;
 use crate::platform::failure::Result;
@@ -28,31 +28,22 @@ pub fn by_day(
     days: i64,
     now: Instant,
 ) -> Result<Vec<DayUse>> {
-    let mut rows = connection.prepare_cached("select letzte_nr - ab_nr from audit_tag where tag = ?1")?;
     let mut count = connection.prepare_cached(
-        "select coalesce(sum(iif(status < 400, anzahl, 0)), 0), coalesce(sum(iif(status >= 400, anzahl, 0)), 0)
-         from audit where tag = ?1 and tenant_id = ?2 and key_id is not null and (?3 is null or key_id = ?3)",
+        "select count(*), coalesce(sum(iif(is_own and status < 400, anzahl, 0)), 0),
+           coalesce(sum(iif(is_own and status >= 400, anzahl, 0)), 0)
+         from (select status, anzahl, tenant_id = ?2 and key_id is not null and (?3 is null or key_id = ?3) as is_own
+           from audit where tag = ?1 limit ?4)",
     )?;
     let (mut left, mut found) = (ROWS, Vec::new());
     for tag in (0..days).map(|back| now.utc_day() - back) {
-        let of_day: Option<i64> = rows.query_row([tag], |row| row.get(0)).optional()?;
-        left -= of_day.unwrap_or(0);
+        let params = params![tag, tenant, key, left + 1];
+        let (rows, done, refused): (i64, i64, i64) = count.query_row(params, |row| row.try_into())?;
+        left -= rows;
         if left < 0 {
             break;
         }
-        let (done, refused) = match of_day {
-            None => (0, 0),
-            Some(_) => count.query_row(params![tag, tenant, key], |row| Ok((row.get(0)?, row.get(1)?)))?,
-        };
         found.push(DayUse { day: Day::of_number(tag), done, refused });
     }
     found.reverse();
     Ok(found)
-}
-
-/// The first and the last day (UTC) that the log has; none where it has none.
-pub fn days(connection: &Connection) -> Result<Option<(Day, Day)>> {
-    let ends = "select min(tag), max(tag) from audit_tag";
-    let (first, last): (Option<i64>, Option<i64>) = connection.query_row(ends, [], |row| row.try_into())?;
-    Ok(first.map(Day::of_number).zip(last.map(Day::of_number)))
 }

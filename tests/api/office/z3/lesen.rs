@@ -151,7 +151,7 @@ impl Lesbar {
         for (name, table) in &self.tables {
             assert!(report.contains(&format!("  {name}.csv: {} Zeilen\r\n", table.rows.len())), "{report}");
         }
-        for chain in ["Protokoll der Anfragen: ", "Kette der Änderungen", "Kette der Nachweise"] {
+        for chain in ["Kette der Anfragen", "Kette der Änderungen", "Kette der Nachweise"] {
             assert!(report.contains(chain), "{report}");
         }
     }

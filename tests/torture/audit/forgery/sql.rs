@@ -12,11 +12,11 @@ const TABLES: &[&str] = &[
     "audit",
     "audit",
     "audit",
-    "audit_tag",
-    "audit_kopf",
     "verwaltung",
     "verwaltung",
     "nachweis",
+    "kette",
+    "kette",
     "kette",
     "siegel_beginn",
 ];
@@ -163,15 +163,11 @@ fn content(database: &Connection) -> Vec<String> {
 /// checksums and their head, without the secret.
 fn rewritten(folder: &Folder, dice: &mut Dice) -> String {
     let database = folder.database();
-    let days: i64 = database.query_row("select count(*) from audit_tag", [], |row| row.get(0)).unwrap();
-    let tag = format!("select tag from audit_tag order by tag limit 1 offset {}", dice.below(days as usize));
-    let tag: i64 = database.query_row(&tag, [], |row| row.get(0)).unwrap();
-    let last: i64 =
-        database.query_row("select max(lfd_nr) from audit where tag = ?1", [tag], |row| row.get(0)).unwrap();
+    let last: i64 = database.query_row("select max(nr) from audit", [], |row| row.get(0)).unwrap();
     let from = 1 + dice.below(last as usize);
     let select =
         "select am, request_id, key_id, tenant_id, adresse, methode, route_id, pfad, status, code, dauer_us,
-        bytes_ein, bytes_aus, subjekt, anzahl from audit where tag = ?1 and lfd_nr >= ?2 order by lfd_nr";
+        bytes_ein, bytes_aus, subjekt, anzahl from audit where nr >= ?1 order by nr";
     let mut statement = database.prepare(select).unwrap();
     let read = |row: &rusqlite::Row<'_>| {
         Ok(Row {
@@ -193,8 +189,7 @@ fn rewritten(folder: &Folder, dice: &mut Dice) -> String {
             ..Row::default()
         })
     };
-    let mut rows: Vec<Row> =
-        statement.query_map(rusqlite::params![tag, from as i64], read).unwrap().map(Result::unwrap).collect();
+    let mut rows: Vec<Row> = statement.query_map([from as i64], read).unwrap().map(Result::unwrap).collect();
     drop(statement);
     let what = ["dropped", "altered", "doubled"][dice.below(3)];
     match what {
@@ -202,16 +197,19 @@ fn rewritten(folder: &Folder, dice: &mut Dice) -> String {
         "altered" => rows[0].status = 418,
         _ => rows.insert(0, rows[0].clone()),
     }
-    without_triggers(folder, &format!(
-        "update audit_tag set letzte_nr = {from} - 1, pruefsumme = coalesce(
-           (select pruefsumme from audit where tag = {tag} and lfd_nr = {from} - 1), ab_pruefsumme) where tag = {tag};
-         delete from audit where tag = {tag} and lfd_nr >= {from}"
-    ));
+    without_triggers(
+        folder,
+        &format!(
+            "update kette set letzte_nr = {from} - 1, pruefsumme = coalesce(
+           (select pruefsumme from audit where nr = {from} - 1), ab_pruefsumme) where name = 'audit';
+         delete from audit where nr >= {from}"
+        ),
+    );
     let (secret, aside) = (folder.file("partnerd.db-secret"), folder.file("aside"));
     std::fs::rename(&secret, &aside).unwrap();
     let writer = open_writer(&folder.file("partnerd.db")).unwrap();
     rows.iter().for_each(|row| row.insert(&writer).unwrap());
     drop(writer);
     std::fs::rename(&aside, &secret).unwrap();
-    format!("day {tag}, row {from} {what}, and all behind it written anew")
+    format!("row {from} {what}, and all behind it written anew")
 }
