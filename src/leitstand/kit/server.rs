@@ -36,7 +36,6 @@ use crate::platform::gate::Gate;
 use crate::platform::gate::access::address::neighbourhood;
 use crate::platform::gate::access::ip_limit::Limited;
 use crate::platform::gate::flow::completion::reserve;
-use crate::platform::http::answering::Answering;
 use crate::platform::http::budget::Budget;
 use crate::platform::http::client::Client;
 use crate::platform::http::cpu_pool::on_cpu_pool;
