@@ -89,33 +89,46 @@ impl Gate {
         }
     }
 
-    /// Runs the checks and the read: first on this thread; a heavy route off the sockets; what exceeded its budget again on
-    /// the slow lane.
+    /// Runs the checks and the read: on this thread; a heavy route on the CPU pool; what exceeds its budget
+    /// once more on the slow lane.
     async fn read(
         self: &Arc<Gate>,
         request: &Arc<Request>,
         claim: &Claim,
         context: &mut RequestContext,
     ) -> Result<Stage> {
-        // Another thread works on a copy of what is known of the request, and gives it back.
-        let on = |thread: Thread, context: &RequestContext| {
-            let (gate, request, claim) = (Arc::clone(self), Arc::clone(request), claim.clone());
-            let mut context = context.clone();
-            move || {
-                let read = gate.check_and_read(&request, &claim, &mut context, thread);
-                (context, read)
-            }
+        let mut stage = self.check_and_read(request, claim, context, Thread::Socket);
+        if matches!(stage, Ok(Stage::IsHeavy)) {
+            stage = self.read_on(Thread::Heavy, request, claim, context).await;
+        }
+        if stage.as_ref().is_err_and(exceeded_budget) {
+            stage = self.read_on(Thread::SlowLane, request, claim, context).await;
+        }
+        stage
+    }
+
+    /// Does the same on another thread, which gets a copy of the context and returns it. If no thread is
+    /// free, the request still has its own.
+    async fn read_on(
+        self: &Arc<Gate>,
+        thread: Thread,
+        request: &Arc<Request>,
+        claim: &Claim,
+        context: &mut RequestContext,
+    ) -> Result<Stage> {
+        let (gate, request, name) = (Arc::clone(self), Arc::clone(request), claim.key.id.clone());
+        let (claim, mut copy) = (claim.clone(), context.clone());
+        let work = move || {
+            let stage = gate.check_and_read(&request, &claim, &mut copy, thread);
+            (copy, stage)
         };
-        let mut read = self.check_and_read(request, claim, context, Thread::Socket);
-        if matches!(read, Ok(Stage::IsHeavy)) {
-            (*context, read) = on_cpu_pool(on(Thread::Heavy, context)).await?;
-        }
-        if read.as_ref().is_err_and(exceeded_budget) {
-            let firma = context.caller.as_ref().map_or(0, |caller| caller.tenant);
-            let account = QueueKey { firma, name: claim.key.id.clone() };
-            (*context, read) = self.slowly(account, on(Thread::SlowLane, context)).await?;
-        }
-        read
+        let firma = context.caller.as_ref().map_or(0, |caller| caller.tenant);
+        let stage;
+        (*context, stage) = match thread {
+            Thread::SlowLane => self.slowly(QueueKey { firma, name }, work).await?,
+            Thread::Socket | Thread::Heavy => on_cpu_pool(work).await?,
+        };
+        stage
     }
 
     /// Runs `work` on the body of a request: on this thread; a large body, or that of a heavy route, on the
