@@ -30,7 +30,7 @@ pub struct Chain {
 
 record! {
     /// Between which rows a chain lies.
-    pub struct Head of kette as k {
+    pub struct Head from kette as k {
         last: i64 = "letzte_nr",
         pruefsumme: Digest,
         /// The last row that was dropped; 0: none.

@@ -13,7 +13,7 @@ use crate::platform::gate::administration;
 use crate::rules::day::{Day, Instant};
 
 /// Where a row stands in the log, as `20644-17`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// Its day (UTC, in days since 1970).
     pub tag: i64,
@@ -38,7 +38,7 @@ impl Place {
 record! {
     /// A row of the log for a person, from the tables of [`FROM`].
     #[derive(Debug, Clone, Serialize)]
-    pub struct Entry of audit as a {
+    pub struct Entry from audit as a {
         day: String = |tag| { Day::of_number(tag).to_string() },
         number: i64 = "a.lfd_nr",
         at: Instant = "a.am",
